@@ -1,4 +1,4 @@
-// What docs/logins.md says of programs that log in, typed as it is written.
+// The AppRole examples of docs/logins.md, run as written.
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { expect, test } from "vitest"

@@ -1,4 +1,4 @@
-// The audit log of a real server, elsewhere than in a file.
+// The audit log of a real server with other targets than a file.
 import { type AddressInfo, createServer, type Socket } from "node:net"
 import { join } from "node:path"
 import { expect, onTestFinished, test } from "vitest"
@@ -22,7 +22,7 @@ async function receiver(port = 0) {
   return { port: (server.address() as AddressInfo).port, text: () => text, stop }
 }
 
-/** A server, and what asks it for the mounts: 200 while that can be recorded. */
+/** Starts a server. `ask` returns the status of a request for its mounts: 200 as long as the request can be recorded. */
 async function served(folder: string, auditLog: string) {
   const data = join(folder, "data")
   const running = await serve(["serve", "--data", data, "--rate-limit", "off", "--audit-log", auditLog])

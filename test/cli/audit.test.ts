@@ -122,7 +122,7 @@ test("a log that is moved away is followed at SIGHUP by a new one, and no entry 
   const [old = [], recent = []] = await Promise.all(lines)
   expect(old.length).toBeGreaterThan(5)
   const entries = [...old, ...recent].map((line) => JSON.parse(line) as Entry)
-  // One more is the command that made the token.
+  // The additional one is the command that created the token.
   expect(entries.filter(({ type }) => type === "request")).toHaveLength(sent + 1)
   expect(entries.filter(({ type }) => type === "response")).toHaveLength(sent + 1)
 })

@@ -1,4 +1,4 @@
-// The command `chancery` in a process of its own, from its sources: bundled where the setup of the run has done that.
+// The command `chancery` in a separate process: the bundle if the setup of the run made one, else the sources.
 import { type ChildProcess, spawn } from "node:child_process"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -10,7 +10,7 @@ import { bundledVariable } from "../toolchain/bundled-chancery.ts"
 export const main =
   process.env[bundledVariable] ?? fileURLToPath(new URL("../../engine/src/cli/main.ts", import.meta.url))
 
-/** As it is built: with what other packages add to it. */
+/** The built command, with the subcommands of other packages. */
 export const builtChancery = fileURLToPath(new URL("../../engine/bin/chancery.js", import.meta.url))
 
 export interface Ended {
@@ -19,11 +19,11 @@ export interface Ended {
   readonly said: string
 }
 
-/** Ends with its scope, whatever the test found. */
+/** Killed on disposal, whatever the result of the test. */
 export interface Running extends AsyncDisposable {
   readonly child: ChildProcess
   readonly ended: Promise<Ended>
-  /** Everything on standard error so far, where the log goes. */
+  /** Returns the standard error so far, which contains the log. */
   said(): string
   out(): string
 }
@@ -31,7 +31,7 @@ export interface Running extends AsyncDisposable {
 export interface Invocation {
   readonly environment?: Readonly<Record<string, string>>
   readonly folder?: string
-  /** The sources unless given. */
+  /** Default: `main`. */
   readonly program?: string
 }
 
@@ -65,10 +65,10 @@ export interface Served extends Running {
   readonly url: string
 }
 
-/** Every 25 ms; a machine may stand still for a while. */
+/** One attempt every 25 ms: a busy machine can stall for a while. */
 const readyAttempts = 4_800
 
-/** A server that answers its readiness probe. */
+/** Starts a server and waits for its readiness probe. */
 export async function serve(words: readonly string[], invocation: Invocation = {}): Promise<Served> {
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
@@ -76,7 +76,7 @@ export async function serve(words: readonly string[], invocation: Invocation = {
     ...invocation,
     environment: {
       CHANCERY_LISTEN: `127.0.0.1:${port}`,
-      // The next port may be somebody else's.
+      // The default is the next port, which another process may use.
       ...(words[0] === "dev" ? { CHANCERY_TLS_LISTEN: "127.0.0.1:0" } : {}),
       ...invocation.environment,
     },

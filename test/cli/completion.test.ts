@@ -1,4 +1,4 @@
-// The script for bash, loaded into a real bash, which then asks the command at each Tab.
+// The completion script in a real bash, which then calls the command at each Tab.
 import { execFile } from "node:child_process"
 import { chmod, writeFile } from "node:fs/promises"
 import { join } from "node:path"
@@ -8,13 +8,13 @@ import { main, run, temporaryFolder } from "./chancery.ts"
 
 const tab = "\t"
 
-/** What bash-completion brings; words here have neither = nor : in them. */
+/** The part of bash-completion that the script uses; the words here contain neither = nor :. */
 const framework = `_get_comp_words_by_ref() { words=("\${COMP_WORDS[@]}"); cword=$COMP_CWORD; cur="\${COMP_WORDS[COMP_CWORD]}"; prev=""; }`
 
-/** What stands between the answers. */
+/** Separates the answers. */
 const separator = "----"
 
-/** For each of the beginnings, in one shell. */
+/** Returns the completions of each beginning, all from one shell. */
 async function offered(
   folder: string,
   beginnings: readonly (readonly string[])[],

@@ -1,4 +1,4 @@
-// What a server says on standard error while its database is away: that it is, once, and that it is back.
+// The server logs to standard error once that its database is unreachable, and once that it is back.
 import { setTimeout as sleep } from "node:timers/promises"
 import { expect, test } from "vitest"
 import { findPostgresBinaries, postgresInstallation, startOwnPostgres } from "../toolchain/postgres.ts"
@@ -27,11 +27,11 @@ test.skipIf(binaries === undefined)("a database that restarts twice is told of t
     await answer.body?.cancel()
     return answer.status
   }
-  // Every job has begun by then.
+  // Every job has started by then.
   await expect.poll(() => served.said().split("\n").length).toBeGreaterThan(1)
   for (const mode of ["fast", "immediate"] as const) {
     await postgres.halt(mode)
-    // Requests, probes and jobs all meet it.
+    // Requests, probes and jobs all notice the failure.
     for (let count = 0; count < 20; count += 1) {
       expect(await status("/api/v2/account/details")).toBe(503)
       expect(await status("/readyz")).toBe(503)

@@ -182,7 +182,7 @@ test("a server that npm started stops when the shell between them is stopped", a
   const script = `"${process.execPath}" "${main}" dev & wait`
   const shellProcess = spawn("sh", ["-c", script], {
     cwd: folder.path,
-    // The next port, where HTTPS would be, may be somebody else's.
+    // HTTPS uses the next port by default, which another process may use.
     env: {
       npm_lifecycle_event: "start",
       CHANCERY_LISTEN: `127.0.0.1:${port}`,

@@ -1,4 +1,4 @@
-// Commands of docs/command-line.md for workspaces and certificates, typed as they are written.
+// Commands of docs/command-line.md for workspaces and certificates, run as written.
 import { readFile } from "node:fs/promises"
 import { expect, test } from "vitest"
 import { run } from "../../engine/src/cli/program.ts"

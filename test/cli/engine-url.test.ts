@@ -1,4 +1,4 @@
-// Every command means the same engine: the server that the environment names, else the store.
+// Every command uses the same engine: the server that the environment names, else the local database.
 import { access, readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"

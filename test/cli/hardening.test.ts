@@ -1,4 +1,4 @@
-// What docs/hardening.md says, typed as it is written, in the order in which it stands there.
+// The commands of docs/hardening.md, run as written and in order.
 import { access, copyFile, mkdir, readFile, stat, writeFile } from "node:fs/promises"
 import { delimiter, dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -43,7 +43,7 @@ test("a server is hardened by what the guide says, typed as it is written", asyn
     Block,
   ]
   const port = String(await freePort())
-  // Beside HTTP, at which the test asks whether it is ready.
+  // HTTPS in addition to HTTP, because the test checks readiness over HTTP.
   const address = { CHANCERY_TLS_LISTEN: `127.0.0.1:${port}` }
   const words = start.words().slice(1)
   words.splice(words.indexOf("--listen"), 2)
@@ -74,7 +74,7 @@ describe.each(["docs/threat-model.md", "docs/hardening.md"])("%s", (document) =>
     expect(links.length).toBeGreaterThan(0)
     const missing: string[] = []
     for (const path of [...paths, ...links]) {
-      // A pattern's folder is enough.
+      // For a pattern, its folder must exist.
       const place = path.includes("*") ? dirname(path) : path
       await access(join(root, place)).catch(() => missing.push(path))
     }

@@ -1,4 +1,4 @@
-// What docs/logins.md says, typed as it is written.
+// The commands of docs/logins.md, run as written.
 import { execFile } from "node:child_process"
 import { promisify } from "node:util"
 import { expect, test } from "vitest"

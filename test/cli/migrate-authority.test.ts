@@ -1,4 +1,4 @@
-// The commands of docs/migrate-authority.md, typed as they are written.
+// The commands of docs/migrate-authority.md, run as written.
 import { execFile } from "node:child_process"
 import { chmod, mkdir, readFile, writeFile } from "node:fs/promises"
 import { delimiter, join } from "node:path"
@@ -21,7 +21,7 @@ const hasTools = await promisify(execFile)("sh", ["-c", "command -v curl && comm
 )
 if (!hasTools) sayLoudly("There is no curl or no jq, so the page about moving an authority is not typed.")
 
-/** PEM, from the server that ran the authority. */
+/** Returns the CRL as PEM, from the server that previously had the CA. */
 async function revocationListOf({ certificate, key }: ForeignRoot, revoked: string): Promise<string> {
   await using elsewhere = await openTestEngine()
   await elsewhere.engine.mounts.create({ path: "old" })

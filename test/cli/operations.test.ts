@@ -1,4 +1,4 @@
-// What docs/operations.md and docs/authorities.md say, typed as it is written, in the order of somebody who begins with nothing.
+// The commands of docs/operations.md and docs/authorities.md, run as written, in the order of an operator who starts with nothing.
 import { execFile } from "node:child_process"
 import { chmod, copyFile, mkdir, readFile, stat, writeFile } from "node:fs/promises"
 import { delimiter, join } from "node:path"
@@ -25,20 +25,20 @@ type Variables = Readonly<Record<string, string>>
 
 interface Desk extends AsyncDisposable {
   readonly folder: string
-  /** Its output. */
+  /** Runs the block and returns its output. */
   type(block: Block, variables?: Variables, before?: string): Promise<string>
-  /** What is no part of the guide. */
+  /** Runs a script that is not part of the guide. */
   look(script: string, variables?: Variables): Promise<string>
-  /** What the block serves with, after what it sets. */
+  /** Starts the server as the block does, with the variables that the block sets. */
   serve(block: Block, variables?: Variables): Promise<Served>
 }
 
-/** What stands in the place of an address of the guide. */
+/** Replacements for the database addresses of the guide. */
 type Databases = Readonly<Record<"db.example/chancery" | "db.example/restored" | "db-2.example/chancery", string>>
 
 const nowhere = "postgres://nobody@127.0.0.1:1/none"
 
-/** Where the guide's folders are in one of the test's own, and its databases are some that are there. */
+/** Makes an environment in which the guide's folders are inside a temporary folder, and its databases are existing ones. */
 async function sitDown(databases: Partial<Databases> = {}): Promise<Desk> {
   await using opening = new AsyncDisposableStack()
   const folder = opening.use(await temporaryFolder()).path
@@ -96,7 +96,7 @@ async function sitDown(databases: Partial<Databases> = {}): Promise<Desk> {
 
 const serving = /^chancery serve/
 
-/** What the guide does first; the token that it shows. */
+/** Runs the guide's first steps, and returns the token that they print. */
 async function begin(desk: Desk): Promise<string> {
   const start = guide.block("First start")
   return (await desk.type(start.without(serving))).trim().split("\n").at(-1) ?? ""
@@ -187,7 +187,7 @@ test.skipIf(binaries === undefined)(
   "a server on PostgreSQL, its backup and what becomes of it, typed as it is written",
   { timeout: 900_000 },
   async () => {
-    // The doctor looks at what the others that tests use leave out to be fast.
+    // `chancery doctor` checks a setting that other tests disable for speed.
     const postgres = await startOwnPostgres(binaries!, { settings: { fsync: "on" } })
     await using closing = new AsyncDisposableStack()
     closing.defer(() => postgres.stop())
@@ -209,7 +209,7 @@ test.skipIf(binaries === undefined)(
       await desk.look("chancery organization create acme --email ops@example.com", environment)
     }
     {
-      // Another one is away, which nobody minds.
+      // The other standby is unreachable, which does not affect the server.
       await using served = await desk.serve(guide.block("Read replicas"), environment)
       const told = async () => (await fetch(`${served.url}/metrics`)).text()
       await expect.poll(told).toMatch(/^chancery_storage_read_replica_up\{.*\} 1$/m)

@@ -33,7 +33,7 @@ test("rotation puts every secret under a new key, and an old one can be retired 
     { keyId: first?.keyId, use: "opens", secretCount: 0 },
   ])
 
-  // Without the old key the store opens only when that is retired; without the new one never.
+  // Without the old key, the database opens only after that key is retired; without the new key, it never opens.
   await writeFile(file, before)
   expect(await chancery("organization", "list")).toMatchObject({
     code: 78,
@@ -59,7 +59,7 @@ test("a key under which there are secrets is not retired", async () => {
   expect([current?.secretCount, old?.use]).toEqual([0, "opens"])
   const refused = await chancery(both, "seal", "retire", old?.keyId ?? "")
   expect(refused).toMatchObject({ code: 1, said: expect.stringContaining("rotate --no-new-key") as string })
-  // Keys that are in no file are the operator's to change: only the secrets are put under the first.
+  // The operator must change keys that are in no file; the command only reseals the secrets with the first key.
   expect(await chancery(both, "seal", "rotate")).toMatchObject({
     code: 78,
     said: expect.stringContaining("CHANCERY_SEAL_KEY") as string,
@@ -136,7 +136,7 @@ test("a server whose seal key is missing answers that it is sealed, and serves a
   expect(await status("/api/v2/organizations")).toBe(503)
   expect(running.said()).toContain("is missing")
 
-  // Another key than the one that sealed does not open it.
+  // Another key than the sealing one does not open the database.
   await writeFile(key, `${Buffer.alloc(32, 9).toString("base64")}\n`)
   await expect.poll(() => running.said()).toContain("not among the seal keys given")
   expect(await status("/readyz")).toBe(503)
@@ -162,6 +162,6 @@ test("a sealed server stops when it is told to, and a wrong key is refused at th
   await expect.poll(() => sealed.said()).toContain('"sealed"')
   sealed.child.kill("SIGTERM")
   expect((await sealed.ended).code).toBe(0)
-  // Commands that do one thing and end do not wait.
+  // One-shot commands fail immediately instead of waiting for the key.
   expect(await run(["organization", "list", "--data", data])).toMatchObject({ code: 78 })
 })

@@ -1,5 +1,5 @@
-// What keeps a server from starting: one sentence that says what is wrong and how to mend it, an exit code that tells whether to try
-// again (75) or to wait for a person (78), and no server in the end. The real command, on both stores.
+// Errors that keep a server from starting. The message is one sentence with the cause and the remedy. The exit code distinguishes temporary
+// errors (75) from those that need an operator (78). Run with the real command on both kinds of database.
 import { mkdir, readFile, writeFile } from "node:fs/promises"
 import { createServer, type Socket } from "node:net"
 import { join } from "node:path"
@@ -22,13 +22,13 @@ interface Refusal {
   readonly says: RegExp
 }
 
-/** What `chancery serve` does that is no such refusal, in words; nothing where all is as it should be. */
+/** Returns the differences between the exit of `chancery serve` and the expected error; empty if there are none. */
 async function differences({ environment, code, says }: Omit<Refusal, "why">): Promise<readonly string[]> {
   await using folder = await temporaryFolder()
   const own = { CHANCERY_LISTEN: `127.0.0.1:${await freePort()}`, CHANCERY_DATA: join(folder.path, "data") }
   const ended = await run(["serve"], { folder: folder.path, environment: { ...own, ...environment } })
   const found: string[] = []
-  // No word of Node's, and nothing of the log.
+  // No output of Node, and no log lines.
   if (!/^chancery: [A-Z0-9][^\n]*[^.\n]\.\n$/.test(ended.said)) found.push(`not one sentence: ${ended.said}`)
   if (!says.test(ended.said)) found.push(`not ${says.source}: ${ended.said}`)
   if (ended.said.includes("hunter2")) found.push("tells the password")
@@ -173,7 +173,7 @@ test("a folder where the database should be", async () => {
 const kinds = databaseKinds.filter(({ name, available }) => available && name !== "SQLite memory")
 
 describe.each(kinds)("on $name", (kind) => {
-  /** A store that was sealed under the key. */
+  /** Makes a database that is sealed with the key. */
   async function sealedStore(): Promise<string> {
     const place = await kind.place()
     onTestFinished(() => place[Symbol.asyncDispose]())
@@ -255,7 +255,7 @@ describe.runIf(postgres?.available)("a real PostgreSQL", () => {
 })
 
 describe("a database server that says no, or nothing", () => {
-  /** What PostgreSQL answers to a start (its protocol, "ErrorResponse"). */
+  /** Returns PostgreSQL's error response to a startup message (its protocol, "ErrorResponse"). */
   function errorResponse(sqlState: string, message: string): Buffer {
     const fields = Buffer.from(`SFATAL\0VFATAL\0C${sqlState}\0M${message}\0\0`)
     const head = Buffer.alloc(5)

@@ -1,4 +1,4 @@
-// The systemd unit: understood by systemd, as narrow as it was meant, and speaking of settings, exit codes and folders that there are.
+// The systemd unit: systemd accepts it, it is as restricted as intended, and its settings, exit codes and folders exist.
 import { execFile } from "node:child_process"
 import { chmod, copyFile, mkdir, readdir, readFile, readlink, writeFile } from "node:fs/promises"
 import { delimiter, join } from "node:path"
@@ -25,7 +25,7 @@ const answers = await execute("systemd-analyze", ["--version"]).then(
 if (!answers)
   sayLoudly("There is no systemd-analyze (Debian's package systemd), so that systemd is not asked about its unit.")
 
-/** Every value of each directive, in order. */
+/** Returns all values of each directive, in order. */
 async function directivesIn(file: string): Promise<ReadonlyMap<string, readonly string[]>> {
   const directives = new Map<string, string[]>()
   for (const line of (await readFile(file, "utf8")).split("\n")) {
@@ -75,7 +75,7 @@ describe.skipIf(!answers)("systemd", () => {
   test.each([["alone"], ["with postgres.conf"], ["with port-443.conf"]])("understands the unit %s", async (which) => {
     await using place = await temporaryFolder()
     const unit = join(place.path, "chancery.service")
-    // Neither the command nor its user is installed on the machine that asks.
+    // Neither the command nor its user exists on this machine.
     const text = await readFile(unitFile, "utf8")
     const program = join(place.path, "chancery")
     await writeFile(program, "#!/bin/sh\n")
@@ -116,7 +116,7 @@ describe.skipIf(!answers)("systemd", () => {
     await using place = await temporaryFolder()
     const block = guide.block("systemd")
     const enabling = block.only(/^systemctl enable/).commands.join("")
-    // Nothing runs in a folder, so that nothing is begun there or read anew, and its groups are not this machine's.
+    // A folder has no running systemd, so nothing is started or reloaded there, and the groups of the guide do not exist.
     await block.without(/^systemctl /).type({
       folder: fileURLToPath(new URL("../..", import.meta.url)),
       environment: process.env,
@@ -143,7 +143,7 @@ describe.skipIf(!answers)("systemd", () => {
     const out = await guide.block("systemd", 1).type({
       folder: place.path,
       environment: { ...process.env, PATH: [place.path, process.env["PATH"]].join(delimiter) },
-      // The server's user is not there.
+      // The server's user does not exist.
       placed: (script) => script.replaceAll("/var/", `${place.path}/var/`).replace("runuser -u chancery -- ", ""),
     })
     expect(out.trim().split("\n").at(-1)).toMatch(/\S{20}/)

@@ -1,4 +1,4 @@
-// A server with the variables that every program with OpenTelemetry reads, and a collector.
+// A server with the standard variables of OpenTelemetry, and a collector.
 import { request } from "undici"
 import { expect, test } from "vitest"
 import { startOtlpReceiver } from "../../engine/testing/otlp-receiver.ts"
@@ -35,7 +35,7 @@ test("a server told of a collector sends what is left when it stops, and its log
     .map((text) => JSON.parse(text) as { readonly route?: string; readonly traceId?: string })
     .find(({ route }) => route === "/api/v2/account/details")
   expect(line?.traceId).toBe(span?.traceId)
-  // Probes come every few seconds and say nothing new.
+  // Probes come every few seconds and carry no information.
   expect(receiver.spans().map(({ name }) => name)).not.toContain("GET /readyz")
   expect([...receiver.metrics().keys()]).toContain("chancery_http_request_duration_seconds")
 })
@@ -49,7 +49,7 @@ test("without a word about it the octets are those of protocol buffers, and a co
   expect((await served.ended).code).toBe(0)
   const traces = receiver.exports.filter(({ path }) => path === "/v1/traces")
   expect(new Set(traces.map(({ headers }) => headers["content-type"]))).toEqual(new Set(["application/x-protobuf"]))
-  // Beside the jobs that have run meanwhile.
+  // In addition to the spans of jobs.
   expect(traces.flatMap(({ octets }) => spanNames(octets))).toContain("GET /api/v2/account/details")
   await receiver[Symbol.asyncDispose]()
 
@@ -83,7 +83,10 @@ test("a variable that cannot be read ends the command before it serves, with a s
   )
 })
 
-/** resource_spans 1, scope_spans 2, spans 2, name 5, of those below the root of each trace left out: parent_span_id 4. */
+/**
+ * Returns the names of root spans. Field numbers: resource_spans 1, scope_spans 2, spans 2, name 5; spans with a parent_span_id (4) are
+ * left out.
+ */
 function spanNames(octets: Uint8Array): readonly string[] {
   return fields(octets, 1)
     .flatMap((resourceSpans) => fields(resourceSpans, 2))
@@ -92,7 +95,7 @@ function spanNames(octets: Uint8Array): readonly string[] {
     .map((span) => Buffer.from(fields(span, 5)[0] ?? []).toString("utf8"))
 }
 
-/** What a message holds in its length-delimited fields of a number. */
+/** Returns the contents of a message's length-delimited fields with this number. */
 function fields(octets: Uint8Array, wanted: number): readonly Uint8Array[] {
   const found: Uint8Array[] = []
   let at = 0

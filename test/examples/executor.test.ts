@@ -1,4 +1,4 @@
-// The example executor in a process of its own, with the real program, and the agent's token that it would have.
+// The example executor in a separate process, with the real tool, and the agent token that it would have.
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -38,7 +38,7 @@ describe.skipIf(noTool).each(tools)("the example executor, with $kind $version",
   afterAll(() => stage[Symbol.asyncDispose]())
 
   let count = 0
-  /** A workspace of a pool of its own, and an executor that has the token of that. */
+  /** Creates a workspace with its own agent pool, and an executor with that pool's token. */
   async function newWorkspace(files: Readonly<Record<string, string>>, workingDirectory: string | null = null) {
     count += 1
     const { engine, url, rootToken } = stage
@@ -69,7 +69,7 @@ describe.skipIf(noTool).each(tools)("the example executor, with $kind $version",
         program,
         environment: { CHANCERY_TOKEN: token },
       })
-    /** Everything that waits, to its end. */
+    /** Executes all waiting runs until they end. */
     async function executed(): Promise<string> {
       await using running = execute("--once")
       const { code, out, said } = await running.ended
@@ -87,7 +87,7 @@ describe.skipIf(noTool).each(tools)("the example executor, with $kind $version",
 
   test("plans, waits for a word, applies, and saves the state", async () => {
     const { engine } = stage
-    // What the configuration says of where its state is does not count here.
+    // The backend of the configuration is ignored here.
     const files = { "stacks/web/main.tf": cloud('name = "elsewhere"') + greeting, "main.tf": "not = even read" }
     const { id, upload, latest, executed, log } = await newWorkspace(files, "stacks/web")
     const variable = { description: "", hcl: false, sensitive: true } as const
@@ -107,7 +107,7 @@ describe.skipIf(noTool).each(tools)("the example executor, with $kind $version",
     expect(await log(`plans/${planned.planId}`)).toMatch(/terraform_data\.greeting will be created/)
     const json = JSON.parse(Buffer.from((await engine.runs.planJson(planned.planId)) ?? []).toString()) as object
     expect(json).toMatchObject({ resource_changes: [{ address: "terraform_data.greeting" }] })
-    // Nobody has said a word: nothing is to be done.
+    // The plan is not confirmed yet, so there is nothing to do.
     expect(await executed()).toBe("")
 
     await engine.runs.apply(planned.id)
@@ -125,7 +125,7 @@ describe.skipIf(noTool).each(tools)("the example executor, with $kind $version",
     expect(outputs["greeting"]?.value).toBe(value)
     expect(await engine.workspaces.get({ id })).toMatchObject({ lock: { held: false }, resourceCount: 1 })
 
-    // What is there is compared with the state that was saved.
+    // The resources match the saved state.
     const run = { message: null, autoApply: null, planOnly: false, refreshOnly: false, configurationVersionId: null }
     await engine.runs.create({ id }, { ...run, isDestroy: false })
     await executed()
@@ -144,7 +144,7 @@ describe.skipIf(noTool).each(tools)("the example executor, with $kind $version",
     const held = await engine.runClaims.claim(target, { name: "other", leaseMs: 60_000, waitMs: 0 })
     expect(await executed()).toBe("")
     expect(await latest()).toMatchObject({ status: "plan_queued", executor: { name: "other" } })
-    // The executor is of the pool, but it was not the one that claimed.
+    // The executor belongs to the pool, but did not claim the run.
     const { secret } = await engine.tokens.createForAgentPool(pool.id, { description: "another" })
     await using agent = openRemote(url, { token: secret, random: systemRuntime().random })
     await expect(agent.runClaims.heartbeat(held?.id ?? "")).rejects.toMatchObject({ code: "not-found" })
@@ -179,7 +179,7 @@ resource "terraform_data" "slow" {
     await using running = execute("--once", "--heartbeat-seconds", "0.2")
     await expect.poll(async () => (await latest()).status).toBe("applying")
     const { id: runId, applyId } = await latest()
-    // There is something to keep.
+    // A resource has been created, so there is a state to save.
     await expect.poll(() => log(`applies/${applyId}`)).toContain("terraform_data.quick: Creation complete")
     await engine.runs.cancel(runId)
     await expect(engine.runs.forceCancel(runId)).rejects.toMatchObject({ code: "conflict" })

@@ -122,7 +122,7 @@ test("its README, typed as it is written, issues a certificate for a team and re
     key: join(folder.path, "server-key.pem"),
   })
   await using served = await serve(["dev"], { folder: folder.path })
-  // Only the ports differ from what is written.
+  // Only the ports differ from the written script.
   const script = ask.replace("http://127.0.0.1:8420", served.url).replace("https://localhost:8443/", service.url)
 
   const answers = (await typed(script)).split(/(?<=\})(?=\{"request_id)/).map((text) => JSON.parse(text) as Answered)

@@ -1,4 +1,4 @@
-// The example service in a process of its own.
+// Runs the example service in a separate process.
 import { type ChildProcess, spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
 
@@ -7,18 +7,18 @@ export const tlsFile = (name: string): string => fileURLToPath(new URL(`../cli/t
 
 export interface RunningPolicyService extends AsyncDisposable {
   readonly url: string
-  /** What it has said so far. */
+  /** Returns its output so far. */
   said(): string
 }
 
 export interface PolicyServiceFiles {
   readonly certificate: string
   readonly key: string
-  /** Without one it answers everybody. */
+  /** Without a CA for client certificates, the service answers every client. */
   readonly clientAuthority?: string
 }
 
-/** With the certificate of the tests and, for its clients, their authority unless others are given. */
+/** Starts the service. Default: the certificate of the tests and, for its clients, the tests' CA. */
 export async function startPolicyService(
   files: PolicyServiceFiles = {
     certificate: tlsFile("server"),

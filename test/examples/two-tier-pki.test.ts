@@ -1,4 +1,4 @@
-// The example as a whole, by the real Pulumi engine and with a server; test/long has it with an engine of the provider's own.
+// The complete example, with the real Pulumi engine and a server; test/long runs it with an engine in the provider's process.
 import { beforeAll, expect, test } from "vitest"
 import { buildProvider, openStack } from "../e2e/pulumi/stack.ts"
 import { pulumiProgram } from "../toolchain/pulumi.ts"

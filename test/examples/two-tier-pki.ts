@@ -1,9 +1,9 @@
-// The example as a whole, by the real Pulumi engine.
+// The complete example, with the real Pulumi engine.
 import { createPrivateKey, X509Certificate } from "node:crypto"
 import { expect, vi } from "vitest"
 import type { TestStack } from "../e2e/pulumi/stack.ts"
 
-/** Its module is run anew each time, as Pulumi does. */
+/** Evaluates the module anew each time, as Pulumi does. */
 const program = async (): Promise<Record<string, unknown>> => {
   vi.resetModules()
   return { ...(await import("../../examples/two-tier-pki/index.ts")) }
@@ -12,7 +12,7 @@ const program = async (): Promise<Record<string, unknown>> => {
 const declared = ["example-roots", "root", "example-pki", "issuing", "servers", "clients", "site"]
 const all = (operation: string) => Object.fromEntries(declared.map((name) => [name, operation]))
 
-/** The authorities come, stay and go, and no state has their keys in it. */
+/** Checks that the CAs are created, kept and deleted, and that no state contains their keys. */
 export async function twoTierPki(stack: TestStack): Promise<void> {
   const { engine } = stack
   expect((await stack.up(program)).operations).toEqual(all("create"))
@@ -32,10 +32,10 @@ export async function twoTierPki(stack: TestStack): Promise<void> {
   expect(state).not.toContain(stack.token)
   expect((await stack.up(program)).operations).toEqual(all("same"))
 
-  // As long as somebody else's certificates are valid, the authority that made them stays.
+  // A CA is not deleted while a certificate that others requested from it is valid.
   const { serialNumber } = await engine.pki("example-pki").certificates.issue("clients", {
     commonName: "somebody",
-    // The name is no host of example.com, to which the authority is constrained.
+    // The name is no host of example.com, to which the CA is constrained.
     excludeCnFromSans: true,
     keyType: "ec",
   })

@@ -1,4 +1,4 @@
-// A Certificate without a cluster: what `chancery reconcile` keeps of it is what a cluster would.
+// A Certificate without a cluster: `chancery reconcile` stores the same as a cluster would.
 import { spawn } from "node:child_process"
 import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path"

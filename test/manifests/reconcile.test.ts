@@ -1,4 +1,4 @@
-// `chancery reconcile`, as it is built and typed: a folder of manifests in, an engine as they say out.
+// `chancery reconcile`, built and run as users do: it makes an engine match a folder of manifests.
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { createServer } from "node:http"
@@ -81,7 +81,7 @@ test("once, it says how everything fares, and by its exit code whether all is as
   })
   expect((await stat(join(kept, "secrets/default/engine.yaml"))).mode & 0o777).toBe(0o600)
 
-  // Nothing differs, so nothing is written; and what is wrong is said with its place.
+  // Nothing differs, so nothing is written. Errors are reported with their place in the manifest.
   await put("connection.yaml", connection(engine.url, "nobody"))
   await put("broken.yaml", `${connection(engine.url).replace("name: acme", "name: other")}  organisation: acme\n`)
   const bad = start("--json")
@@ -107,7 +107,7 @@ test("with --watch, what is written, changed and taken away is done, until it is
   await put("connection.yaml", connection(engine.url, "nobody"))
   await expect.poll(watching.out).toContain("Connection default/acme: OrganizationNotFound.")
   expect(watching.said()).toContain("Every manifest can be read.")
-  // A second one would do everything twice.
+  // A second process would do everything twice.
   const second = start("--watch")
   expect([await second.ended, second.said()]).toEqual([
     75,
@@ -260,7 +260,7 @@ spec:
   expect(
     `${watching.out()}${watching.said()}${await readFile(join(kept, "workspaces/default/web.yaml"), "utf8")}`,
   ).not.toMatch(/s3cret|0ther/)
-  // Whoever starts again writes nothing anew.
+  // A restarted process writes nothing again.
   const written = await valueOf("hidden")
   const again = start()
   expect(await again.ended).toBe(0)

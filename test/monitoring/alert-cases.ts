@@ -1,5 +1,5 @@
-// For each alert, series under which it fires in the end and series under which it does not, minute by minute as promtool plays them:
-// `0+1x300` begins with 0 and adds 1 three hundred times. The clock of such a play begins at 0.
+// For each alert, series under which it finally fires and series under which it does not, minute by minute in promtool's notation:
+// `0+1x300` begins with 0 and adds 1 three hundred times. The clock of such a test begins at 0.
 
 interface AlertCase {
   readonly alert: string
@@ -9,7 +9,7 @@ interface AlertCase {
 
 type Series = Readonly<Record<string, string>>
 
-/** When the alerts are looked at, in minutes. */
+/** Time at which the alerts are evaluated, in minutes. */
 export const lookedAtMinutes = 300
 
 const day = 86_400

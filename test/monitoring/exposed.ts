@@ -1,4 +1,4 @@
-// What a server and an operator tell to Prometheus once they have had something to do.
+// Metrics that a server and an operator expose to Prometheus after some activity.
 import { systemTimers, type Timers } from "../../engine/src/core/timers.ts"
 import { createAcmeMetrics, recordOrder, recordValidation } from "../../engine/src/acme/acme-metrics.ts"
 import { startServer } from "../../engine/src/server/server.ts"
@@ -9,7 +9,7 @@ import { certificateFigures } from "../../operator/src/controllers/certificate/c
 import { createMetrics } from "../../operator/src/metrics.ts"
 import { workspaceFigures } from "../../operator/src/controllers/workspace/workspace-metrics.ts"
 
-/** By metric, the values of each label that were seen. */
+/** Observed values of each label, by metric. */
 export type Exposed = ReadonlyMap<string, ReadonlyMap<string, ReadonlySet<string>>>
 
 export function parseExposition(text: string): Exposed {
@@ -25,25 +25,25 @@ export function parseExposition(text: string): Exposed {
   return metrics
 }
 
-/** Jobs come round soon; what guards them against taking too long stays as it is. */
+/** Shortens the intervals of jobs; their timeouts stay unchanged. */
 const hurried: Timers = {
   after: (delayMs, work) => systemTimers.after(delayMs >= 4_000 && delayMs <= 30_000 ? 100 : delayMs, work),
 }
 
-/** Every half second; a machine may stand still for a while. */
+/** One attempt every half second: a busy machine can stall for a while. */
 const askedMaximum = 240
 
-/** Of a server on a store that holds an authority and a certificate; asks until everything that takes a while is there. */
+/** Returns the metrics of a server on a database with a CA and a certificate. It polls until delayed metrics are present. */
 export async function serverExposition(folder: string, isComplete: (text: string) => boolean): Promise<string> {
   const url = `sqlite:${folder}/chancery.db`
-  // Before there are jobs: what they have counted is not counted again for minutes.
+  // Before the jobs start, because jobs refresh their counts only every few minutes.
   await usedAuthority(url)
   await using world = await openTestEngine({ url, metrics: createServerMetrics(), jobs: true, timers: hurried })
   const { status } = await world.pki("GET", "/pki/crl/rotate")
   if (status !== 200) throw new Error(`the rotation of the revocation list was answered with ${status}`)
   const server = await startServer({ engine: world.engine })
   try {
-    // Whether they are let in or not, they are counted by their route.
+    // Counted by their route, whether or not they are authorized.
     for (const [method, path] of requests) await fetch(`${server.url}/api/v2${path}`, { method })
     for (let asked = 0; asked < askedMaximum; asked += 1) {
       const text = await (await fetch(`${server.url}/metrics`)).text()
@@ -77,7 +77,7 @@ const requests = [
   ["GET", "/workspaces/ws-1/state-versions"],
 ] as const
 
-/** Metrics of a server with a standby on PostgreSQL and with ACME clients, since histograms appear with their first value. */
+/** Returns metrics of a server with a standby of PostgreSQL and with ACME clients, because histograms appear with their first value. */
 export async function busyExposition(): Promise<string> {
   const metrics = createServerMetrics()
   createReplicaMetrics(metrics.meter, [{ name: "db-2/app", isUp: true, lagMs: 5 }])

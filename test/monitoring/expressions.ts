@@ -1,5 +1,4 @@
-// As much of the language of Prometheus as it takes to see which metrics and labels an expression names; that it is one at all is
-// for promtool to say.
+// Parses enough of PromQL to find the metrics and labels that an expression names; promtool checks its syntax.
 
 export interface Matcher {
   readonly label: string
@@ -9,7 +8,7 @@ export interface Matcher {
 
 export interface Named {
   readonly metrics: readonly { readonly name: string; readonly matchers: readonly Matcher[] }[]
-  /** Of `by`, `on` and their kin. */
+  /** Labels of `by`, `on` and similar clauses. */
   readonly groupings: readonly string[]
 }
 

@@ -1,4 +1,4 @@
-// Alerts and dashboards, against what servers and operators really tell.
+// Checks alerts and dashboards against the metrics that servers and operators expose.
 import { execFile } from "node:child_process"
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -120,12 +120,12 @@ test("dashboards have names of their own, and no panel stands on another", () =>
   expect(queries.length).toBeGreaterThan(60)
 })
 
-/** Of whoever is asked, not of what is told; Prometheus puts them there. */
+/** Labels of the target, which Prometheus adds. */
 const targetLabels = new Set(["job", "instance"])
-/** A label that Prometheus has for the target as well is told under another name. */
+/** Prometheus renames an exposed label that it also has for the target. */
 const own = (label: string): string => label.replace(/^exported_/, "")
 
-/** What an expression names that nobody tells, in words. */
+/** Returns the names in an expression that no program exposes, as sentences. */
 function unknownIn(expression: string, shown: readonly string[], exposed: Exposed): readonly string[] {
   const { metrics, groupings } = namedIn(expression)
   const complaints: string[] = []
@@ -140,7 +140,7 @@ function unknownIn(expression: string, shown: readonly string[], exposed: Expose
     for (const { label, operator, value } of matchers) {
       if (targetLabels.has(label)) continue
       const values = known.get(own(label))
-      // Which statuses a server has had to answer is chance.
+      // The HTTP statuses in the sample depend on chance.
       const isChance = label === "status" && name.startsWith("chancery_http_")
       const wanted = new RegExp(`^(?:${value})$`)
       const isWanted = (one: string) => (operator.endsWith("~") ? wanted.test(one) : one === value)

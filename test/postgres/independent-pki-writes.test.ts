@@ -1,4 +1,4 @@
-// The same as `independent-writes.test.ts`, below `/v1`.
+// The scenario of `independent-writes.test.ts` for endpoints below `/v1`.
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { recordedMetrics } from "../../engine/testing/recorded-metrics.ts"
 import { openPkiUsers, type PkiUsers } from "../security/permissions/pki/users.ts"
@@ -15,7 +15,7 @@ import {
 } from "./retries.ts"
 import { sharedRows } from "./shared-rows.ts"
 
-/** A server has at most 1000 auth methods, and each request to one has a method of its own. */
+/** A server has at most 1000 auth methods, and each request about one uses a separate method. */
 const endpointsPerStore = Math.floor(1000 / (clients * rounds))
 const opened = new AsyncDisposableStack()
 afterAll(() => opened.disposeAsync())

@@ -1,4 +1,4 @@
-// Writes of different objects do not make each other run again on PostgreSQL, but for those that share a row by design.
+// Writes of different objects do not cause each other's transactions to be retried on PostgreSQL, except those that share a row by design.
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { recordedMetrics } from "../../engine/testing/recorded-metrics.ts"
 import { type Users, openUsers } from "../security/permissions/users.ts"

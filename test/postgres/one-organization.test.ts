@@ -1,4 +1,4 @@
-// Clients that write in one organization at once, on PostgreSQL: nothing runs again needlessly, and nothing is lost.
+// Concurrent writes in one organization on PostgreSQL: no transaction is retried needlessly, and no write is lost.
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { recordedMetrics } from "../../engine/testing/recorded-metrics.ts"
 import { openTestEngine, type TestEngine } from "../../engine/testing/test-engine.ts"

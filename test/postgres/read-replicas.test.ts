@@ -1,4 +1,4 @@
-// Reads by standbys of a server's own: whatever they lag, and whatever becomes of them, nobody who asks notices.
+// Reads from the server's own standbys: clients notice neither lag nor failures of a standby.
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest"
 import { exitCodes } from "../../engine/src/cli/exit-code.ts"
 import { silentLog } from "../../engine/src/core/runtime.ts"
@@ -27,14 +27,14 @@ const binaries = await findPostgresBinaries()
 if (binaries === undefined) sayMissing(postgresInstallation)
 
 const patient = { timeout: 60_000 }
-/** So long no standby of a test takes, unless it is kept from it. */
+/** Longer than a standby needs to catch up, unless a test prevents it. */
 const waitMs = 20_000
 
 interface Followed {
   readonly database: Database
   readonly reads: () => { readonly replica: number; readonly primary: number }
   readonly replica: ReplicaState
-  /** What was said of replicas, in order. */
+  /** Logged events about read replicas, in order. */
   readonly told: readonly { readonly event: string; readonly [field: string]: unknown }[]
 }
 
@@ -84,7 +84,7 @@ const bump = (database: Database, family: string) =>
     ),
   )
 
-/** What is there, and whether a standby says so. */
+/** Returns the cache version of a family, and the kind of server that answered. */
 const looked = (family: string) => async (session: QueryRunner) => {
   const row = await session.queryOne(
     session.db.selectNoFrom(({ selectFrom, fn }) => [
@@ -112,7 +112,7 @@ describe.runIf(binaries !== undefined)("read replicas", () => {
     await (await openTestEngine({ url: primary.url, jobs: false }))[Symbol.asyncDispose]()
     await primary.query("create role reader login")
     await primary.query("grant select on all tables in schema public to reader")
-    // Each change arrives late, and a reader in the way of one is sent off.
+    // The standby applies each change late, and cancels reads that conflict with one.
     standby = await started({
       copyOf: primary,
       settings: { recovery_min_apply_delay: "100ms", max_standby_streaming_delay: "0" },
@@ -150,7 +150,7 @@ describe.runIf(binaries !== undefined)("read replicas", () => {
       throw new Error("the work has failed")
     })
     await expect(failing).rejects.toThrow("the work has failed")
-    // By the primary as well: it may have been the standby's doing.
+    // The work runs again on the primary, because the standby could have caused the error.
     expect(attempts).toBe(2)
     await expect(
       database.readReplica((session) => session.execute(session.db.deleteFrom("generations"))),
@@ -318,7 +318,7 @@ describe.runIf(binaries !== undefined)("read replicas", () => {
       CHANCERY_STORAGE_READ_REPLICA_WAIT: "10s",
     }
     await using served = await serve(["serve"], { environment })
-    // A standby is looked at after the server has begun to answer.
+    // The server checks its standbys after it has begun to answer.
     const up = async () => {
       const text = await (await fetch(`${served.url}/metrics`)).text()
       return text.match(/^chancery_storage_read_replica_up\{replica=".*"\} 1$/gm) ?? []
@@ -365,7 +365,7 @@ describe.runIf(binaries !== undefined)("read replicas", () => {
     await vi.waitUntil(() => !before.replica.isUp, patient)
     expect(await before.database.readReplica(looked("promoted"))).toMatchObject({ by: "primary" })
     expect(before.told.at(-1)).toMatchObject({ reason: "the server is no standby" })
-    // The old primary goes on, so that its standby is further on than the new one, on a way of its own.
+    // The old primary continues, so that its standby is further ahead than the new primary, on a diverging timeline.
     await primary.query("create table lost as select generate_series(1, 100000) as number")
     const after = await follow(other.url, standby.url)
     expect(after.told).toMatchObject([{ reason: "the server does not follow the primary" }])

@@ -1,4 +1,4 @@
-// Counts transactions that run again while many clients write different objects on PostgreSQL.
+// Counts retried transactions while many clients write different objects on PostgreSQL.
 import { databaseKinds, temporaryDatabase, type TemporaryDatabase } from "../../engine/testing/temporary-database.ts"
 import type { RecordedMetrics } from "../../engine/testing/recorded-metrics.ts"
 import { endpoints } from "../security/permissions/matrix.ts"
@@ -19,7 +19,7 @@ export async function newPostgresDatabase(opened: AsyncDisposableStack): Promise
 
 export const retryCount = (metrics: RecordedMetrics): number => metrics.value("chancery_storage_retries_total")
 
-/** Sends requests of all clients at once; returns the number of transactions that ran again, and the statuses of the answers. */
+/** Sends requests of all clients at once; returns the number of retried transactions, and the statuses of the answers. */
 export async function retriesOf(
   metrics: RecordedMetrics,
   prepared: () => Promise<() => Promise<{ readonly status: number }>>,

@@ -1,5 +1,5 @@
-// Writes that share a row, or a count, with writes of other objects by design, and why. `independent-writes.test.ts` expects of
-// every other endpoint that requests about different objects do not make each other run again.
+// Writes that share a row, or a count, with writes of other objects by design, with the reason. For every other endpoint,
+// `independent-writes.test.ts` expects that requests about different objects cause no retries.
 
 const identity =
   "Servers cache callers under one version, which each change of tokens, memberships, teams or policies writes in its own " +
@@ -23,7 +23,7 @@ const oneAccount = "All requests of the test are about the account of the caller
 const withReason = (reason: string, endpoints: readonly string[]): Readonly<Record<string, string>> =>
   Object.fromEntries(endpoints.map((endpoint) => [endpoint, reason]))
 
-/** By endpoint, as `METHOD path`; those below `/v1` begin with that. */
+/** Keyed by endpoint, as `METHOD path`; those of the certificate API begin with `/v1`. */
 export const sharedRows: Readonly<Record<string, string>> = {
   ...withReason(identity, [
     "POST /organizations",
@@ -59,7 +59,7 @@ export const sharedRows: Readonly<Record<string, string>> = {
     "/v1 POST /auth/token/revoke-accessor",
     "/v1 POST /auth/token/revoke-self",
     "/v1 POST /auth/token/revoke-orphan",
-    // A renewal that brings the end of a token nearer.
+    // Only a renewal that makes the expiry of a token earlier.
     "/v1 POST /auth/token/renew-self",
   ]),
   ...withReason(mounts, [

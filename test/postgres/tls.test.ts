@@ -1,4 +1,4 @@
-// PostgreSQL by TLS: it is spoken to where it shows that it is who the URL names, and nowhere else.
+// PostgreSQL over TLS: the server connects only if the certificate is for the host that the URL names.
 import { execFile } from "node:child_process"
 import { copyFile, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -19,10 +19,13 @@ interface SecuredPostgres {
   stop(): Promise<void>
 }
 
-/** Takes connections by TLS only, as `localhost` and 127.0.0.1, and listens at 127.0.0.2 too, which is no name of it. */
+/**
+ * Starts a server that accepts only TLS, with a certificate for `localhost` and 127.0.0.1. It also listens on 127.0.0.2, which the
+ * certificate does not name.
+ */
 async function startSecured(binaries: string): Promise<SecuredPostgres> {
   const folder = await mkdtemp(join(tmpdir(), "chancery-postgres-"))
-  // It refuses to run as root.
+  // PostgreSQL refuses to run as root.
   const [uid, gid] = process.getuid?.() === 0 ? await idsOf("nobody") : []
   const identity = uid === undefined || gid === undefined ? {} : { uid, gid }
   const keyFolder = join(folder, "tls")

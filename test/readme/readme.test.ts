@@ -14,7 +14,7 @@ import { codeBlocks, shellBlocks } from "./shell-blocks.ts"
 const shell = promisify(execFile)
 const defaultUrl = "http://127.0.0.1:8420"
 
-/** The shell blocks of the first screen, as they stand there: how to start, and what to type then. */
+/** Returns the shell blocks of the first screen, unchanged: the start command, and the commands to run then. */
 async function firstScreen() {
   const [start = "", ...workspaces] = await shellBlocks("First screen")
   return {
@@ -32,14 +32,14 @@ async function descriptionOf(url: string, folder: string): Promise<unknown> {
   return ((await answer.json()) as { data: { attributes: { description: string } } }).data.attributes.description
 }
 
-/** Only the port differs from what is written: another server may have the usual one. */
+/** Runs the blocks with another port, because another server may use the default one. */
 async function typed(blocks: readonly string[], { url, folder }: { readonly url: string; readonly folder: string }) {
   const script = blocks.join("\n").replaceAll(defaultUrl, url)
   expect(script).not.toBe(blocks.join("\n"))
   return shell("sh", ["-e", "-c", script], { cwd: folder })
 }
 
-/** One JSON document after another, as curl leaves them on the terminal. */
+/** Parses concatenated JSON documents, as curl prints them. */
 const documents = (text: string): unknown[] =>
   text === "" ? [] : text.split(/(?<=\})(?=\{)/).map((document) => JSON.parse(document) as unknown)
 
@@ -156,7 +156,7 @@ test("the manifests of the first screen are kept to, and a change to one is in t
   for (const said of ["Workspace default/platform: Available.", "Certificate default/web: Issued."])
     await expect.poll(served.out).toContain(said)
 
-  // On a machine with other work now and then it takes longer: one in five within the second shows that nobody waits for it.
+  // A busy machine can take longer at times. One in five within the second shows that the time is not spent waiting.
   const manifest = `${folder.path}/examples/manifests/workspace.yaml`
   const original = await readFile(manifest, "utf8")
   const tookMs: number[] = []

@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises"
 
-/** The shell blocks below one heading of the README, and above the next, as they stand there. */
+/** Returns the shell blocks of the README below one heading and above the next, unchanged. */
 export const shellBlocks = (heading: string): Promise<readonly string[]> => codeBlocks("README.md", heading, "sh")
 
-/** Of any document, by its path below the checkout. */
+/** Returns the blocks in one language below a heading of a document, by its path in the checkout. */
 export async function codeBlocks(document: string, heading: string, language: string): Promise<readonly string[]> {
   const text = await readFile(new URL(`../../${document}`, import.meta.url), "utf8")
   const sections = text.split(/^##+ (.*)$/m)

@@ -1,17 +1,17 @@
-/** What was measured (`npm run bench:scale -- --write FILE`). Times are those of one core. */
+/** Measured costs (`npm run bench:scale -- --write FILE`). Times are those of one core. */
 export interface Costs {
   readonly operations: Readonly<Record<OperationName, OperationCost>>
-  /** For each replica that does nothing, of every second. */
+  /** Database time per second for each idle replica. */
   readonly idleDatabaseMs: number
-  /** What a durable commit takes beyond one that is not. */
+  /** Additional time of a durable commit over an asynchronous one. */
   readonly flushMs: number
-  /** Of an insert: to see that its mount is there, which shares a lock on that one row. */
+  /** Part of an insert that checks that its mount exists, which takes a shared lock on that row. */
   readonly mountCheckMs: number
-  /** The database's part of an issue, with so many certificates stored. */
+  /** Database time of an issue, by the number of stored certificates. */
   readonly grown: readonly { readonly rows: number; readonly issueDatabaseMs: number }[]
   /** By table and index. */
   readonly bytesPerCertificate: Readonly<Record<string, number>>
-  /** To take an expired certificate away; one job does it. */
+  /** Cost of deleting an expired certificate; one job does it. */
   readonly tidy: { readonly databaseMs: number; readonly walBytes: number; readonly rowsPerSecond: number }
 }
 
@@ -21,6 +21,6 @@ export type OperationName = (typeof operationNames)[number]
 export interface OperationCost {
   readonly replicaMs: number
   readonly databaseMs: number
-  /** Whole pages left out: how many there are depends on how much is stored (`model.ts`). */
+  /** Without full-page images, whose number depends on the amount of stored data (`model.ts`). */
   readonly walBytes: number
 }

@@ -1,29 +1,30 @@
-// At what rate each resource of an installation is used up, from what an operation costs. What is stored decides how much of an
-// insert is found in memory and how many whole pages it writes; both are expectations over places that are equally likely.
+// Computes the rate at which each resource of an installation is used up, from the costs of operations. The amount of stored data
+// determines the cached part of an insert's pages and the number of its full-page images. Both are expected values over equally likely
+// places.
 import { type Costs, operationNames, type OperationName } from "./costs.ts"
 
 export interface Installation {
   readonly replicas: number
   readonly databaseCores: number
-  /** Of the database: for pages of tables and indexes. */
+  /** Cache of the database for pages of tables and indexes. */
   readonly cacheBytes: number
   readonly walBytesPerSecond: number
-  /** Pages, to and from the disk. */
+  /** Pages read from and written to the disk. */
   readonly readsPerSecond: number
   readonly writesPerSecond: number
-  /** Until a commit is on the disk. */
+  /** Duration of a flush to disk at a commit. */
   readonly flushMs: number
   readonly roundTripMs: number
   readonly checkpointSeconds: number
-  /** What a vacuum looks through. */
+  /** Bytes that a vacuum scans. */
   readonly vacuumBytesPerSecond: number
   readonly connectionsPerReplica: number
   readonly connectionsMaximum: number
   readonly certificates: number
   readonly mounts: number
-  /** Of all requests; together 1. */
+  /** Share of each operation in all requests; the sum is 1. */
   readonly mix: Readonly<Record<OperationName, number>>
-  /** Certificates of one partition lie together, and what has expired goes with its partition. Absent: one table. */
+  /** Certificates of one partition are stored together, and expired ones are dropped with their partition. Absent: one table. */
   readonly partitions?: number
 }
 
@@ -42,22 +43,22 @@ export type ResourceName = (typeof resourceNames)[number]
 
 export interface Capacity {
   readonly resource: ResourceName
-  /** All requests together; infinite where nothing of the mix uses it. */
+  /** All requests together; infinite if no operation of the mix uses the resource. */
   readonly requestsPerSecond: number
 }
 
 const pageBytes = 8_192
-/** An entry goes to a page of its own choosing: in the order of serial numbers and of names. */
+/** Indexes whose entries go to random pages, because they are ordered by serial number or name. */
 const scattered = ["certificates_mount_id_serial_number_key", "certificate_names_pkey"]
 /** Of a certificate: its common name or first name, and one more. */
 const namesPerCertificate = 2
 const scatteredEntries = 1 + namesPerCertificate
-/** Begin, the statement, commit; and the read before them. */
+/** Begin, the statement, commit; and the preceding read. */
 const tripsPerTransaction = 4
-/** After so many transactions every table is looked through (PostgreSQL's `autovacuum_freeze_max_age`, as it comes). */
+/** Every table is scanned after this many transactions (default of PostgreSQL's `autovacuum_freeze_max_age`). */
 const transactionsPerVacuum = 200_000_000
 
-/** By resource, the first to be used up at the front. */
+/** Returns the capacity of each resource, the first one to be used up first. */
 export function capacities(costs: Costs, installation: Installation): readonly Capacity[] {
   return resourceNames
     .map((resource) => ({
@@ -67,7 +68,7 @@ export function capacities(costs: Costs, installation: Installation): readonly C
     .toSorted((a, b) => a.requestsPerSecond - b.requestsPerSecond)
 }
 
-/** The part of a resource that is in use; 1 is all of it. */
+/** Returns the used part of a resource; 1 is all of it. */
 export function useOf(resource: ResourceName, rate: number, costs: Costs, at: Installation): number {
   const { mix } = at
   const issues = rate * mix.issue
@@ -90,7 +91,7 @@ export function useOf(resource: ResourceName, rate: number, costs: Costs, at: In
         at.walBytesPerSecond
       )
     case "connections of the database":
-      // As if nobody shared a commit.
+      // Without group commit, as the upper bound.
       return (writes * holdMs(costs, at)) / 1_000 / committers(at)
     case "row of a mount":
       return (issues * costs.mountCheckMs) / 1_000 / at.mounts
@@ -103,24 +104,27 @@ export function useOf(resource: ResourceName, rate: number, costs: Costs, at: In
   }
 }
 
-/** The mean time that the database's processors take for a request, what it leaves to be tidied included. */
+/** Returns the mean time of the database's processors for a request, including the later deletion of its data. */
 export const databaseMs = (costs: Costs, at: Installation): number =>
   mean(at.mix, (name) => costs.operations[name].databaseMs) +
   at.mix.issue * (growth(costs, at) + expiryOf(costs, at).databaseMs)
 
-/** How long a connection is taken by a transaction, when nothing else has to be waited for. */
+/** Returns the time that a transaction occupies a connection without contention. */
 export const holdMs = (costs: Costs, at: Installation): number =>
   databaseMs(costs, at) + at.flushMs + tripsPerTransaction * at.roundTripMs
 
-/** The connections that all replicas may open, of which half commit. */
+/** Returns half of the connections that all replicas may open: that many commit. */
 export const committers = (at: Installation): number =>
   Math.min(at.replicas * at.connectionsPerReplica, at.connectionsMaximum) / 2
 
-/** What must be issued for so many certificates to be there at any time. */
+/** Returns the rate of issuing at which this many certificates exist at any time. */
 export const issuesPerSecond = (certificates: number, lifetimeDays: number): number =>
   certificates / (lifetimeDays * 86_400)
 
-/** A tree grows by a level as what is in it is multiplied: the time grows with the logarithm, as between the sizes measured. */
+/**
+ * Returns the growth of an issue's cost. A tree grows by a level as its content is multiplied, so the time grows with the logarithm, as
+ * between the measured sizes.
+ */
 function growth({ grown, operations }: Costs, { certificates, partitions = 1 }: Installation): number {
   const [first, last] = [grown.at(0), grown.at(-1)]
   if (first === undefined || last === undefined || first === last) return 0
@@ -135,16 +139,19 @@ const expiryOf = ({ tidy }: Costs, { partitions }: Installation) =>
 const scatteredBytes = ({ bytesPerCertificate }: Costs, { certificates, partitions = 1 }: Installation): number =>
   (scattered.reduce((sum, name) => sum + (bytesPerCertificate[name] ?? 0), 0) * certificates) / partitions
 
-/** Of one partition: those that are full are looked through once. */
+/** Returns the bytes of one partition, because full partitions are scanned only once. */
 const storedBytes = ({ bytesPerCertificate }: Costs, { certificates, partitions = 1 }: Installation): number =>
   (Object.values(bytesPerCertificate).reduce((sum, each) => sum + each, 0) * certificates) / partitions
 
 const scatteredPages = (costs: Costs, at: Installation): number => scatteredBytes(costs, at) / pageBytes
 
-/** The part of the scattered pages that is not in memory. */
+/** Returns the part of the randomly accessed pages that is not in memory. */
 const missing = (costs: Costs, at: Installation): number => Math.max(0, 1 - at.cacheBytes / scatteredBytes(costs, at))
 
-/** Different pages that are changed between two checkpoints, for each second: each is written once, and once more as a whole to the log. */
+/**
+ * Returns the distinct pages changed between two checkpoints, per second. Each is written once, and once more as a full-page image to the
+ * WAL.
+ */
 function touchedPages(entriesPerSecond: number, pages: number, { checkpointSeconds }: Installation): number {
   const count = entriesPerSecond * checkpointSeconds
   return (pages * -Math.expm1(-count / pages)) / checkpointSeconds

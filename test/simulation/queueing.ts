@@ -1,16 +1,16 @@
-// Requests that come at random and queue for one station after another, event by event. The same seed gives the same run.
+// Discrete-event simulation of requests that arrive at random and queue for one station after another. The same seed gives the same run.
 
 export interface Station {
   readonly name: string
   readonly servers: number
-  /** The mean of its times, which are exponential; or the same each time. */
+  /** Mean of exponential times, or the constant time. */
   readonly serviceMs: number
   readonly times: "exponential" | "constant"
-  /** Serves all who wait at once, however many there are: the flush of a log. */
+  /** Serves all waiting requests at once, however many: the flush of a log. */
   readonly together?: boolean
 }
 
-/** The stations that a request of this kind passes, one after another, by their places in the list of stations. */
+/** Returns the stations of a request of this kind in order, by their index in the list of stations. */
 export interface Route {
   readonly share: number
   readonly stations: (uniform: () => number) => readonly number[]
@@ -28,9 +28,9 @@ export interface Outcome {
   readonly completedPerSecond: number
   readonly meanMs: number
   readonly p99Ms: number
-  /** Of each station: the mean time that was waited before service. */
+  /** Mean waiting time before service, for each station. */
   readonly waitedMs: readonly number[]
-  /** Of each station: the part of the time that its servers were at work. */
+  /** Utilization of its servers, for each station. */
   readonly busy: readonly number[]
 }
 
@@ -44,7 +44,7 @@ interface Visitor {
 interface Place {
   readonly station: Station
   readonly queue: Visitor[]
-  /** Of those in `queue` that have left it. */
+  /** Number of requests in `queue` that have left it. */
   head: number
   idle: number
   waitedMs: number
@@ -134,7 +134,7 @@ export function simulate(run: Run): Outcome {
   }
 }
 
-/** From 0 up to, and without, 1 (mulberry32). */
+/** Returns numbers from 0 (inclusive) to 1 (exclusive) (mulberry32). */
 export function uniformOf(seed: number): () => number {
   let state = seed >>> 0
   return () => {
@@ -146,7 +146,7 @@ export function uniformOf(seed: number): () => number {
   }
 }
 
-/** The soonest first; of two at one moment, the one that was added first. */
+/** Orders by time, and equal times by insertion. */
 class Heap {
   readonly #moments: (Moment & { readonly order: number })[] = []
   #added = 0

@@ -1,4 +1,4 @@
-// Prints the tables of docs/scale.md; with --write, puts them in it; with --check, fails where it has others.
+// Prints the tables of docs/scale.md; with --write, writes them to it; with --check, fails if it has others.
 import { readFileSync, writeFileSync } from "node:fs"
 import { documentFile, measuredCosts, tablesOf, withTables } from "./tables.ts"
 

@@ -1,4 +1,4 @@
-// The installations that docs/scale.md answers for, and the run of requests through one of them.
+// The installations that docs/scale.md is about, and the simulation of requests to one of them.
 import type { Costs } from "./costs.ts"
 import { capacities, databaseMs, type Capacity, type Installation, type ResourceName } from "./model.ts"
 import { type Outcome, type Run, simulate, type Station } from "./queueing.ts"
@@ -31,10 +31,10 @@ export const scenarios = {
   "the same, in 13 partitions": { ...base, mounts: 100, mix: mixed, partitions: 13 },
 } satisfies Record<string, Installation>
 
-/** What requests queue for themselves; the rest is used up behind them. */
+/** Resources that requests queue for; the others are used in the background. */
 const onTheWay: readonly ResourceName[] = ["processors of the replicas", "processors of the database", "row of a mount"]
 
-/** Of those resources alone. */
+/** Returns the first of those resources to be used up. */
 export const firstOnTheWay = (costs: Costs, at: Installation): Capacity => {
   const [first] = capacities(costs, at).filter(({ resource }) => onTheWay.includes(resource))
   if (first === undefined) throw new Error("requests use nothing")
@@ -46,7 +46,7 @@ export function runOf(costs: Costs, at: Installation, requestsPerSecond: number,
   const { operations } = costs
   const replicaMs =
     mix.issue * operations.issue.replicaMs + mix.lock * operations.lock.replicaMs + mix.show * operations.show.replicaMs
-  // What replicas at rest ask of the database is taken off its processors before anybody comes.
+  // The work of idle replicas is deducted from the database's processors.
   const cores = at.databaseCores - (replicas * costs.idleDatabaseMs) / 1_000
   const database = replicas
   const flush = replicas + 1
@@ -79,6 +79,6 @@ const exponential = (name: string, servers: number, serviceMs: number): Station 
   times: "exponential",
 })
 
-/** What requests meet at a part of the rate that the first resource on their way can do. */
+/** Simulates a part of the rate at which the first of those resources is used up. */
 export const atPart = (costs: Costs, at: Installation, part: number, seconds = 1): Outcome =>
   simulate(runOf(costs, at, firstOnTheWay(costs, at).requestsPerSecond * part, seconds))

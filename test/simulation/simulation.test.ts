@@ -16,7 +16,7 @@ const runThrough = (station: Station, requestsPerSecond: number, seconds: number
   seed: 7,
 })
 
-/** The mean wait for one of `servers`, by Erlang's formula; `load` is in servers. */
+/** Returns the mean wait for one of `servers`, by Erlang's formula; `load` is in servers. */
 function meanWaitMs(servers: number, serviceMs: number, load: number): number {
   let term = 1
   let sum = 1
@@ -37,7 +37,7 @@ describe("the simulation of queues", () => {
     const station = { name: "one", servers, serviceMs, times: "exponential" } as const
     const { waitedMs, busy, meanMs } = simulate(runThrough(station, rate, 200_000 / rate))
     const expected = meanWaitMs(servers, serviceMs, servers * part)
-    // Long queues come and go slowly.
+    // Long queues grow and shrink slowly, so the mean varies.
     expect(Math.abs((waitedMs[0] ?? 0) / expected - 1)).toBeLessThan(0.15)
     expect(Math.abs((busy[0] ?? 0) / part - 1)).toBeLessThan(0.02)
     expect(Math.abs(meanMs / (expected + serviceMs) - 1)).toBeLessThan(0.1)
@@ -53,7 +53,7 @@ describe("the simulation of queues", () => {
     const station = { name: "flush", servers: 1, serviceMs: 10, times: "constant", together: true } as const
     const { completedPerSecond, meanMs } = simulate(runThrough(station, 5_000, 10))
     expect(completedPerSecond).toBeGreaterThan(4_900)
-    // Half a flush to wait for the one that is under way, and one of its own.
+    // On average, half of the current flush, and one complete flush.
     expect(Math.abs(meanMs / 15 - 1)).toBeLessThan(0.05)
   })
 
@@ -111,13 +111,13 @@ describe("the model of an installation", () => {
     expect(capacityOf(small, "the job that tidies")).toBeCloseTo(1_000, 3)
     // 20 of 40 commit, each for 1 + 1 + 4 ms.
     expect(capacityOf(small, "connections of the database")).toBeCloseTo(20_000 / 6, 3)
-    // All of what is scattered is in memory.
+    // All randomly accessed pages are in memory.
     expect(capacityOf(small, "reads of the database's disk")).toBe(Number.POSITIVE_INFINITY)
     expect(capacities(costs, small)[0]?.resource).toBe("the job that tidies")
   })
 
   test("reads from the disk what memory does not hold", () => {
-    // 200 GB of scattered pages, half of them in memory; three entries each.
+    // 200 GB of randomly accessed pages, half of them in memory; three entries each.
     const at = { ...small, certificates: 1e9, cacheBytes: 100e9 }
     expect(capacityOf(at, "reads of the database's disk")).toBeCloseTo(1e6 / 1.5, 0)
     const parted = { ...at, partitions: 2 }

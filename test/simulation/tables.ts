@@ -1,4 +1,4 @@
-// The tables of docs/scale.md, from the costs that are kept here.
+// The tables of docs/scale.md, from the measured costs in this folder.
 import { readFileSync } from "node:fs"
 import { type Costs, operationNames } from "./costs.ts"
 import { capacities, type Capacity, issuesPerSecond } from "./model.ts"
@@ -9,7 +9,7 @@ export const documentFile = new URL("../../docs/scale.md", import.meta.url)
 
 export const measuredCosts = (): Costs => JSON.parse(readFileSync(costsFile, "utf8")) as Costs
 
-/** By the name that stands in the marks around each. */
+/** Keyed by the name in the marks around each table. */
 export const tablesOf = (costs: Costs): Readonly<Record<string, string>> => ({
   limits: limitsTable(costs),
   waits: waitsTable(costs),
@@ -18,7 +18,7 @@ export const tablesOf = (costs: Costs): Readonly<Record<string, string>> => ({
   lifetimes: lifetimesTable(),
 })
 
-/** The document with every marked table as it is now; throws where a table has no place in it. */
+/** Returns the document with every marked table replaced; throws if the document has no marks for a table. */
 export function withTables(document: string, tables: Readonly<Record<string, string>>): string {
   let written = document
   for (const [name, table] of Object.entries(tables)) {
@@ -104,7 +104,7 @@ const lifetimesTable = (): string =>
 const count = (value: number): string =>
   Number.isFinite(value) ? Number(value.toPrecision(3)).toLocaleString("en") : "no limit"
 
-/** As the formatter of the repository aligns it. */
+/** Aligns a table as the repository's formatter does. */
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((name, column) => Math.max(3, name.length, ...rows.map((row) => (row[column] ?? "").length)))
   const line = (cells: readonly string[]) =>

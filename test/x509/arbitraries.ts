@@ -1,4 +1,4 @@
-// Names, extensions, certificates and requests of every kind that our writer writes.
+// Arbitrary names, extensions, certificates and CSRs of every kind that our writer supports.
 import { createHash, generateKeyPairSync } from "node:crypto"
 import {
   type Arbitrary,
@@ -40,7 +40,7 @@ import { type NameConstraints, type Subtree, nameConstraints } from "../../engin
 
 const optional = <Value>(values: Arbitrary<Value>): Arbitrary<Value | undefined> => oneof(values, constant(undefined))
 
-/** U+0000 and halves of surrogate pairs have no place in a certificate. */
+/** U+0000 and unpaired surrogates cannot be in a certificate. */
 const text = oneof(
   stringMatching(/^[A-Za-z0-9 '()+,\-./:=?]{1,40}$/),
   string({ unit: "grapheme", minLength: 1, maxLength: 40 }),
@@ -56,7 +56,7 @@ const url = tuple(
   stringMatching(/^[a-z0-9/%?=&-]{0,30}$/),
 ).map(([scheme, host, path]) => `${scheme}://${host}/${path}`)
 
-/** Arcs that a double holds: the library it is compared with has no others. */
+/** Arcs that a double represents exactly; the library for comparison supports no others. */
 export const identifier: Arbitrary<string> = tuple(
   constantFrom("0.9", "1.2", "1.3", "2.5", "2.16", "2.999"),
   array(oneof(nat({ max: 200 }), integer({ min: 0, max: 2 ** 45 })), { minLength: 1, maxLength: 6 }),
@@ -86,7 +86,7 @@ const attribute = oneof(
 
 const relativeName = uniqueArray(attribute, { minLength: 1, maxLength: 3, selector: ({ type }) => type })
 
-/** As it is read again: the attributes of one relative name are sorted where they are encoded. */
+/** Attributes of one relative name are generated in any order; encoding sorts them, and they are read in that order. */
 export const distinguishedName: Arbitrary<DistinguishedName> = array(
   oneof({ weight: 5, arbitrary: attribute.map((single) => [single]) }, { weight: 1, arbitrary: relativeName }),
   { maxLength: 6 },
@@ -134,7 +134,7 @@ const access = record({
   issuingCertificates: array(url, { maxLength: 2 }),
 }).filter(({ ocspServers, issuingCertificates }) => ocspServers.length + issuingCertificates.length > 0)
 
-/** An extension and what is to be read from it. */
+/** An extension and its expected parsed value. */
 export interface MadeExtension {
   readonly extension: Extension
   readonly values: ExtensionValues
@@ -172,7 +172,7 @@ const anyExtension: Arbitrary<MadeExtension> = oneof(
   tuple(uniqueIdentifier(), boolean()).map(([oid, critical]) => made({ oid, critical, value: derNull }, {})),
 )
 
-/** Outside every arc that has a meaning. */
+/** Returns an OID outside every assigned arc. */
 function uniqueIdentifier(): Arbitrary<string> {
   return nat().map((arc) => `1.3.6.1.4.1.99999.${arc}`)
 }
@@ -185,7 +185,7 @@ export const madeExtensions: Arbitrary<readonly MadeExtension[]> = uniqueArray(a
 const spki = (key: { export(options: { format: "der"; type: "spki" }): Buffer }): Uint8Array =>
   Uint8Array.from(key.export({ format: "der", type: "spki" }))
 
-/** One key of every type that we make, except the largest, which take minutes. */
+/** One key of every type that we generate, except the largest, which take minutes. */
 const publicKeys: readonly Uint8Array[] = [
   ...[2048, 3072].map((modulusLength) => spki(generateKeyPairSync("rsa", { modulusLength }).publicKey)),
   ...["secp224r1", "prime256v1", "secp384r1", "secp521r1"].map((namedCurve) =>
@@ -203,7 +203,7 @@ const signatureAlgorithms: readonly Uint8Array[] = [
   ),
 ].map(encode)
 
-/** Whole seconds of the years that a JavaScript date reads without a doubt. */
+/** Whole seconds of years that a JavaScript date parses unambiguously. */
 const instant = integer({
   min: Date.parse("1900-01-01T00:00:00Z") / 1000,
   max: Date.parse("9999-12-31T23:59:59Z") / 1000,
@@ -214,7 +214,7 @@ const serialNumber = uint8Array({ minLength: 1, maxLength: 20 }).filter(([first 
 export interface MadeCertificate {
   readonly template: CertificateTemplate
   readonly values: ExtensionValues
-  /** Nobody verifies it. */
+  /** Random bytes, which no test verifies. */
   readonly signature: Uint8Array
 }
 

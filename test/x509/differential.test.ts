@@ -77,7 +77,7 @@ describe("what somebody changed after it was written", () => {
     })
   }
 
-  /** What was accepted, or undefined where it was refused as it should be. */
+  /** Returns the parsed value, or undefined if the input was properly refused. */
   function accepted<Read>(read: (octets: Uint8Array) => Read, der: Uint8Array): Read | undefined {
     try {
       return read(der)
@@ -87,7 +87,7 @@ describe("what somebody changed after it was written", () => {
     }
   }
 
-  /** `pkijs` takes the years below 100 for those of the last century. */
+  /** `pkijs` takes years below 100 for those of the last century. */
   const isInReach = ({ notBefore, notAfter }: theirs.ReadCertificate) => Math.min(notBefore, notAfter) >= Date.UTC(100)
 
   test("is refused, or read as pkijs reads it: certificates", () => {

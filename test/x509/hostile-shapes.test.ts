@@ -1,4 +1,4 @@
-// What is too much of one thing is read or refused as anything else is; test/bench/certificate.bench.ts says how fast.
+// Excess of any one element is parsed or refused as usual; test/bench/certificate.bench.ts measures how fast.
 import { expect, test } from "vitest"
 import { MalformedDer } from "../../engine/src/x509/asn1/malformed-der.ts"
 import { parseCertificate } from "../../engine/src/x509/certificate.ts"

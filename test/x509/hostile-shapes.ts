@@ -1,4 +1,4 @@
-// Certificates and requests of 64 KiB, the most that is read, each made of more of one thing than anybody needs.
+// Certificates and CSRs of 64 KiB, the maximum that is parsed, each with an excessive amount of one element.
 import { oids } from "../../engine/src/x509/asn1/oids.ts"
 import { tag } from "../../engine/src/x509/asn1/tag.ts"
 import {
@@ -21,7 +21,7 @@ import { encodeName } from "../../engine/src/x509/name.ts"
 
 const octetsMaximum = 65_536
 
-/** Leaves room for the frame around what is too much. */
+/** Leaves room for the rest of the document. */
 const room = octetsMaximum - 400
 
 const algorithm = encode(sequence([objectIdentifier(oids.ed25519)]))
@@ -54,7 +54,7 @@ function request({ extensions = defaultExtensions, ...given }: Parts): Uint8Arra
 
 const extension = (oid: string, value: Der): Der => encodeExtensions([{ oid, critical: false, value: encode(value) }])
 
-/** As many as fit. */
+/** Returns as many elements as fit. */
 function many(one: (at: number) => Der, limit = room): Der[] {
   const list: Der[] = []
   for (let length = 0, at = 0; ; at += 1) {
@@ -65,7 +65,7 @@ function many(one: (at: number) => Der, limit = room): Der[] {
   }
 }
 
-/** Values in each other, thousands deep, every header right. */
+/** Returns values nested thousands deep, with correct headers. */
 function nested(identifier: number, limit: number): Uint8Array {
   let inner = encode(derNull)
   while (inner.length + 4 <= limit) inner = encode(tree(identifier, [inner]))
@@ -75,7 +75,7 @@ function nested(identifier: number, limit: number): Uint8Array {
 type Document = "certificate" | "request"
 
 export interface HostileShape {
-  /** Of which there is too much. */
+  /** The element of which there is too much. */
   readonly what: string
   readonly document: Document
   readonly der: Uint8Array
@@ -160,7 +160,7 @@ export function hostileShapes(): readonly HostileShape[] {
       both,
       { extensions: extension(oids.basicConstraints, sequence([integer(1n << BigInt(room * 8 - 8))])) },
     ],
-    // Of a certificate that somebody else signed nobody looks into what nobody knows.
+    // A parser does not look inside unknown extensions of a certificate that another CA signed.
     ["depth of an extension nobody knows", ["request"], { extensions: extension("1.2.3", nested(0xa0, room)) }],
     ["width of an extension nobody knows", [], { extensions: extension("1.2.3", sequence(many(() => sequence([])))) }],
   ]

@@ -1,4 +1,4 @@
-// What our reader reads, in the form that two readers are compared in.
+// Values that our reader returns, in the form in which two readers are compared.
 import { parseCertificate } from "../../engine/src/x509/certificate.ts"
 import { parseCertificationRequest } from "../../engine/src/x509/certification-request.ts"
 import type { Extension } from "../../engine/src/x509/extension.ts"

@@ -1,4 +1,4 @@
-// The values that `pkijs` reads, in our words, and the bytes that it writes of what it has read.
+// Values that `pkijs` reads, in our terms, and the bytes that it writes from them.
 import * as asn1js from "asn1js"
 import * as pkijs from "pkijs"
 import { oids } from "../../engine/src/x509/asn1/oids.ts"
@@ -8,7 +8,7 @@ import type { GeneralName } from "../../engine/src/x509/general-name.ts"
 import type { NameAttribute } from "../../engine/src/x509/name.ts"
 import type { Subtree } from "../../engine/src/x509/name-constraints.ts"
 
-// It keeps an otherName whole, tag included, and puts a second tag around it where it writes one.
+// `pkijs` keeps an otherName with its tag, and would add a second tag when writing it.
 const writeGeneralName = pkijs.GeneralName.prototype.toSchema
 pkijs.GeneralName.prototype.toSchema = function toSchema(this: pkijs.GeneralName) {
   return this.type === 0 ? (this.value as never) : writeGeneralName.call(this)
@@ -28,7 +28,7 @@ export interface ReadExtension {
   readonly value: string
 }
 
-/** Octets as hexadecimal, names without the grouping of their attributes, which `pkijs` does not keep. */
+/** Byte strings as hexadecimal. Names are not grouped into relative names, because `pkijs` does not keep the grouping. */
 export interface ReadCertificate {
   readonly version: number
   readonly serialNumber: string
@@ -65,7 +65,7 @@ export function readCertificate(octets: Uint8Array): ReadCertificate {
   }
 }
 
-/** Everything written anew from values, the insides of the extensions that `pkijs` knows as well. */
+/** Encodes everything anew from the parsed values, including the contents of extensions that `pkijs` knows. */
 export function rewriteCertificate(octets: Uint8Array): Uint8Array {
   const certificate = pkijs.Certificate.fromBER(octets)
   rewriteExtensions(certificate.extensions ?? [])
@@ -98,7 +98,7 @@ export function readRequest(octets: Uint8Array): ReadRequest {
 
 export function rewriteRequest(octets: Uint8Array): Uint8Array {
   const request = pkijs.CertificationRequest.fromBER(octets)
-  // It takes an empty list for none.
+  // `pkijs` parses an empty list as a missing one.
   request.attributes ??= []
   for (const attribute of request.attributes) {
     if (attribute.type !== oids.extensionRequest) continue
@@ -137,7 +137,7 @@ const attributes = (name: pkijs.RelativeDistinguishedNames): readonly NameAttrib
 const numberOf = (value: number | asn1js.Integer): number =>
   typeof value === "number" ? value : Number.parseInt(hex(value.valueBlock.valueHexView), 16)
 
-/** It shows arcs that no double holds as groups of seven bits, in hexadecimal. */
+/** `pkijs` prints arcs beyond the range of a double as groups of seven bits in hexadecimal. */
 const dotted = (identifier: string): string =>
   identifier
     .replace(/\{\{([0-9a-f]+)\} - 80\}/, (_, groups: string) => String(arc(groups) - 80n))
