@@ -183,7 +183,7 @@ export class AcmeOrders {
   }
 }
 
-/** Whether an error comes from the connection. Errors of truncated answers have a name, all others a code. */
+/** Returns true for an error of the connection. Errors of truncated answers have a name, all others a code. */
 const isOfConnection = (error: unknown): boolean =>
   error instanceof Error &&
   (error.name === "HTTPParserError" || (error as { readonly code?: unknown }).code !== undefined)

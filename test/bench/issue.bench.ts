@@ -12,7 +12,7 @@ const rounds = 5
 const seconds = 2
 /** During the first seconds, our runtime still compiles frequently used code. */
 const warmUpSeconds = 8
-/** As many as `acme.bench.ts` has in flight. With half of them, the server sometimes waits for the disk. */
+/** The same number as `acme.bench.ts` has in flight. With half of them, the server sometimes waits for the disk. */
 const clients = 64
 const rsaSeconds = 12
 /** Enough to measure their delay, and too few to count as a cost of keys: 200 a second with their client take a twelfth of two cores. */

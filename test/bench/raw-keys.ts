@@ -5,7 +5,7 @@ import { once } from "node:events"
 import { fileURLToPath } from "node:url"
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads"
 
-/** As many bytes as a certificate to be signed has. */
+/** Size of the signed part of a typical certificate. */
 const message = Buffer.alloc(600, 0x5a)
 
 type Prepare = () => () => unknown

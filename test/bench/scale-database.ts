@@ -5,7 +5,7 @@ import { Client } from "pg"
 import { processorMs } from "./chancery.ts"
 
 export interface DatabaseWork {
-  /** Of all processes of the server. */
+  /** Processor time of all processes of the server. */
   readonly processorMs: number
   readonly walBytes: number
   /** Full-page images in the WAL, which are written at the first change of a page after a checkpoint. */

@@ -14,7 +14,7 @@ import { MeteredDatabase } from "./scale-database.ts"
 const rounds = 5
 const seconds = 4
 const clients = 16
-/** Of each replica, so that two of them, the database and the clients do not overload a small machine. */
+/** Rate for each replica, so that two of them, the database and the clients do not overload a small machine. */
 const ratePerSecond = 120
 const sizes = [100_000, 1_000_000]
 const expired = 20_000

@@ -16,7 +16,7 @@ import { report } from "./figures.ts"
 const megabyte = 1_000_000
 const stateBytes = 10 * megabyte
 const rounds = 25
-/** As in the server. */
+/** Size of the server's own chunks. */
 const chunkBytes = 1024 * 1024 - 64
 
 const folder = mkdtempSync(join(tmpdir(), "chancery-bench-state-"))

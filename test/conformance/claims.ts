@@ -15,7 +15,7 @@ interface Title {
   readonly indentation: number
   readonly start: number
   readonly end: number
-  /** Whether the title belongs to a table test, where it follows its rows. */
+  /** True for a table test, whose title follows its rows. */
   readonly ofTable: boolean
 }
 

@@ -53,7 +53,7 @@ export interface WireFormat<Refs> {
   /** Used in titles of tests. */
   readonly name: string
   readonly refusedStatus: number
-  /** Whether an error answer names the member. */
+  /** Returns true if an error answer names the member. */
   readonly names: (answer: Answer, member: string) => boolean
   /** Members that an answer reports as ignored; undefined for formats without such a report. */
   readonly ignored?: (answer: Answer) => readonly string[]

@@ -38,7 +38,7 @@ export const implementations: readonly Implementation[] = [
   { name: "remote", available: true, open: () => openRemotely() },
 ]
 
-/** The editions differ in one member of a document and in one family of methods; two implementations suffice to see both. */
+/** The editions differ in one member of a document and in one family of methods. One embedded and one remote engine cover that. */
 export const hosted: readonly Implementation[] = [
   { name: "embedded", available: true, open: () => openEmbeddedOn("SQLite file", "hosted") },
   { name: "remote", available: true, open: () => openRemotely("hosted") },

@@ -17,7 +17,7 @@ const isDone =
 const noInit =
   "systemd is not the first process where tests run: systemd-analyze verifies the unit, and systemctl enables it in a folder"
 
-/** By document and heading. */
+/** Keyed by document, then by heading. */
 export const typists: Readonly<Record<string, Readonly<Record<string, Typist>>>> = {
   "docs/operations.md": {
     Install: { test: "test/long/package.test.ts", except: { "npm ci": isDone, "npm run build": isDone } },

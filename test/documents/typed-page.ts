@@ -115,7 +115,7 @@ function blockOf(language: string, commands: readonly string[], typed: (command:
 
 type Outcome = Parameters<Parameters<typeof afterAll>[0]>[1]["tasks"][number]
 
-/** Whether all tests of a file have passed; call it after the last one. */
+/** Returns true if all tests of a file have passed; call it after the last one. */
 function haveAllPassed({ tasks }: { readonly tasks: readonly Outcome[] }): boolean {
   return tasks.every((task) => (task.type === "suite" ? haveAllPassed(task) : task.result?.state === "pass"))
 }

@@ -85,7 +85,7 @@ interface PayloadTarget {
   readonly mend?: FuzzTarget["mend"]
   /** Returns the URL to send to. It belongs to a new object if an earlier request used the previous one up. */
   readonly url: () => Promise<string> | string
-  /** Whether requests are signed with a key without an account. */
+  /** Set if requests are signed with a key without an account. */
   readonly byKey?: boolean
   /** Runs after a success, and returns a description of a problem, if any. */
   readonly after?: (answer: Answer) => Promise<string | undefined>

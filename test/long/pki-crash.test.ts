@@ -38,7 +38,7 @@ test.each(crashKinds)(
     const random = randomIntegers(seed)
     await using store = await openCrashStore(kind)
     const server = await CrashingServer.prepare(store)
-    // Digests of signed values that are not in the database at the end.
+    // Digests of all signed values, collected here because not all of them are in the database at the end.
     const signed = new Set<string>()
     const seen = (tbs: Uint8Array) => void signed.add(digestOf(tbs))
     try {

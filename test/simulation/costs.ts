@@ -9,7 +9,7 @@ export interface Costs {
   readonly mountCheckMs: number
   /** Database time of an issue, by the number of stored certificates. */
   readonly grown: readonly { readonly rows: number; readonly issueDatabaseMs: number }[]
-  /** By table and index. */
+  /** Keyed by table or index. */
   readonly bytesPerCertificate: Readonly<Record<string, number>>
   /** Cost of deleting an expired certificate; one job does it. */
   readonly tidy: { readonly databaseMs: number; readonly walBytes: number; readonly rowsPerSecond: number }
@@ -21,6 +21,6 @@ export type OperationName = (typeof operationNames)[number]
 export interface OperationCost {
   readonly replicaMs: number
   readonly databaseMs: number
-  /** Without full-page images, whose number depends on the amount of stored data (`model.ts`). */
+  /** Excludes full-page images, whose number depends on the amount of stored data (`model.ts`). */
   readonly walBytes: number
 }

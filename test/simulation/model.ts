@@ -50,7 +50,7 @@ export interface Capacity {
 const pageBytes = 8_192
 /** Indexes whose entries go to random pages, because they are ordered by serial number or name. */
 const scattered = ["certificates_mount_id_serial_number_key", "certificate_names_pkey"]
-/** Of a certificate: its common name or first name, and one more. */
+/** The common name or first name of a certificate, and one more. */
 const namesPerCertificate = 2
 const scatteredEntries = 1 + namesPerCertificate
 /** Begin, the statement, commit; and the preceding read. */
@@ -91,7 +91,7 @@ export function useOf(resource: ResourceName, rate: number, costs: Costs, at: In
         at.walBytesPerSecond
       )
     case "connections of the database":
-      // Without group commit, as the upper bound.
+      // Upper bound, without group commit.
       return (writes * holdMs(costs, at)) / 1_000 / committers(at)
     case "row of a mount":
       return (issues * costs.mountCheckMs) / 1_000 / at.mounts

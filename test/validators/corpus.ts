@@ -102,9 +102,9 @@ interface Authority {
   readonly explainedAnswers: (responder: Responder) => readonly Explanation[]
   /** All certificates issued by the CA. */
   readonly made: Made[]
-  /** Whether certificates may have no expiry. */
+  /** True if certificates may have no expiry. */
   readonly isEndless: boolean
-  /** Whether the CA has name constraints. */
+  /** True if the CA has name constraints. */
   readonly isConstrained: boolean
 }
 
@@ -200,7 +200,7 @@ function unusualAnswers(key: KeyAlgorithm, { ocspDelegatedResponder, ocspRespond
   return ocspDelegatedResponder === true && isUnusual ? (["zlint: unknown signature algorithm"] as const) : []
 }
 
-/** Whether the test sets RSA-PSS as the signature algorithm of CRLs, as an operator may. */
+/** Returns true for keys whose CRLs are signed with RSA-PSS, a setting of operators. */
 const signsListsByPss = (key: KeyAlgorithm): boolean => key.type === "rsa" && key.bits > 2048
 
 /** Name constraints that permit every requested name. */

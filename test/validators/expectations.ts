@@ -86,7 +86,7 @@ export function roleExpectation(chance: Chance, key: KeyAlgorithm): RoleExpectat
   }
 }
 
-/** Whether a TLS server can use the key. An absent or empty key usage allows everything. */
+/** Returns true if a TLS server can use the key. An absent or empty key usage allows everything. */
 const canServe = (usages: readonly string[] | undefined): boolean =>
   usages === undefined || usages.length === 0 || usages.includes("DigitalSignature")
 

@@ -7,7 +7,7 @@ interface OrderKind {
   /** Returns the DNS names of an order. `base` is unique to it. */
   readonly names: (base: string) => readonly string[]
   readonly addresses?: readonly string[]
-  /** Whether the order uses an externally bound account, on the mount that requires one. */
+  /** True if the order uses an externally bound account, on the mount that requires one. */
   readonly isBound: boolean
 }
 

@@ -10,13 +10,13 @@ export interface Sample {
   readonly value: unknown
   /** Members that must be declared with it. */
   readonly beside?: Values
-  /** Whether the value is retained when it is no longer declared. */
+  /** Set if the value is retained when it is no longer declared. */
   readonly stays?: true
   /** The only edition that has the member. */
   readonly edition?: Edition
   /** Error text of a change; the member is immutable. */
   readonly refused?: string
-  /** Whether the member is a secret that is used once and never read back. */
+  /** Set for a secret that is used once and never read back. */
   readonly unkept?: true
 }
 
@@ -26,7 +26,7 @@ export interface Samples {
   readonly members: Readonly<Record<string, Sample>>
   /** The member that is empty after a deletion, for a kind that is part of another resource. */
   readonly emptied?: string
-  /** Whether the resource cannot be deleted, so that deleting it only removes it from the state. */
+  /** Set for a resource that cannot be deleted, so that deleting it only removes it from the state. */
   readonly lasts?: true
   /** The only edition that has the kind. */
   readonly edition?: Edition

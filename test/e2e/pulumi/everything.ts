@@ -117,7 +117,7 @@ const variablesOf = async ({ variables }: ServedEngine, id: string) =>
 const rolesOf = async ({ roles }: ReturnType<ServedEngine["pki"]>) =>
   Promise.all((await roles.list()).map(async (name) => [name, (await roles.get(name)).allowedDomains]))
 
-/** Returns the expected inventory after the program with this word. */
+/** Returns the expected inventory after one of the two programs. */
 export function declaredBy(word: Word): Record<string, unknown> {
   const isSecond = word === "second"
   return {

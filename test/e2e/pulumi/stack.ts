@@ -23,7 +23,7 @@ export interface Ran {
 }
 
 export interface TestStack extends AsyncDisposable {
-  /** The same engine, for changes by others. */
+  /** The engine that the stack's provider uses, for changes by others. */
   readonly engine: ServedEngine
   preview(program: PulumiFn): Promise<Ran>
   up(program: PulumiFn): Promise<Ran>
@@ -54,7 +54,7 @@ export async function buildProvider(): Promise<void> {
 }
 
 interface StackOptions {
-  /** Whether Pulumi reads the result of each operation with three commands, as programs with Pulumi's Automation API do by default. */
+  /** Lets Pulumi read the result of each operation with three commands, as its Automation API does by default. Default: false. */
   readonly summarized?: boolean
   /** Folder of the packages that the provider's process finds; default: those of this checkout. */
   readonly packages?: string

@@ -9,7 +9,7 @@ export interface Declared {
   readonly tags: readonly string[]
   readonly bindings: Readonly<Record<string, string>>
   readonly mode?: "additive" | "exclusive"
-  /** Whether the workspace has the separately declared tag. */
+  /** True if the workspace has the separately declared tag. */
   readonly carried: boolean
 }
 

@@ -12,7 +12,7 @@ export interface Answered {
   readonly body: any
   readonly bytes: Uint8Array
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
-  /** By the clock of this process; the answer was made between the two. */
+  /** Times by the clock of this process; the answer was made between the two. */
   readonly askedAt: number
   readonly answeredAt: number
 }

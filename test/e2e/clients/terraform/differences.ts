@@ -2,11 +2,11 @@
 import type { TerraformProgram } from "../../../toolchain/terraform.ts"
 
 interface Habits {
-  /** Whether `tags` of a configuration may be a map. */
+  /** True if `tags` of a configuration may be a map. */
   readonly tagsWithValues: boolean
-  /** Whether the tool compares the tags of a workspace with those of the configuration on every command. */
+  /** True if the tool compares the tags of a workspace with those of the configuration on every command. */
   readonly readsTags: boolean
-  /** Whether the tool writes a tag without a value again unless it is both a flat tag and a binding (hashicorp/terraform#39107). */
+  /** True if the tool writes a tag without a value again unless it is both a flat tag and a binding (hashicorp/terraform#39107). */
   readonly wantsTagsTwice: boolean
   /** Request that adds a tag to an existing workspace. */
   readonly addsTags: { readonly method: string; readonly path: string }

@@ -13,7 +13,7 @@ const methods: Readonly<Record<Operation, string>> = {
   delete: "DELETE",
 }
 
-/** Without the ACME endpoints, which ignore tokens: `acme-directories.test.ts`. */
+/** Excludes the ACME endpoints, which ignore tokens: `acme-directories.test.ts`. */
 const routes = pkiRoutes.filter(({ problems }) => problems !== true)
 
 /** These endpoints name the type of the auth method instead of its path: `POST /auth/*approle/login`. */
