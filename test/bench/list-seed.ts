@@ -20,7 +20,10 @@ export async function seedWorkspaces(file: string, organization: string, count: 
     return [...chosen]
   }
   const every = Math.floor(count / plantedCount)
-  /** The filters search for tags 0 and 1, or keys 0 and 1, together. Only the planted workspaces have both. */
+  /**
+   * Draws again if both 0 and 1 were drawn. The filters search for tags 0 and 1, or keys 0 and 1, which only the planted workspaces have
+   * together.
+   */
   const notBoth = (draw: () => number[]): number[] => {
     const drawn = draw()
     return drawn.includes(0) && drawn.includes(1) ? notBoth(draw) : drawn

@@ -224,7 +224,7 @@ function fillText(count: number): string {
     from generate_series(1, ${count}) as n, (select * from certificates where role = 'web' order by number limit 1) as c`
 }
 
-/** In a table of one page, every transaction depends on every change, so the locked workspaces are placed among many others. */
+/** Adds many workspaces around the locked ones. In a table of one page, every transaction would depend on every change. */
 async function fillWorkspaces(database: MeteredDatabase): Promise<void> {
   await database.query(`insert into workspaces
     select (jsonb_populate_record(w, jsonb_build_object('id', 'ws-' || n, 'name', 'filled-' || n, 'name_folded', 'filled-' || n))).*

@@ -460,7 +460,7 @@ const teamProjects = (): WritableResource<Refs> => ({
 })
 
 let teamsMade = 0
-/** A team has one access record for each subject, so each case creates a team. */
+/** Grants access to a new team, because a team has one access record for each subject. */
 async function granted(
   world: TestEngine,
   type: string,
@@ -564,7 +564,7 @@ const tokens = (
     },
   )
 
-/** The API documentation names no description for an organization's token; it is returned as null. */
+/** Makes the description read-only: the API documentation names none for an organization's token, and it is returned as null. */
 const withoutDescription = (of: WritableResource<Refs>): WritableResource<Refs> => ({
   ...of,
   members: of.members.filter(({ name }) => name !== "description"),

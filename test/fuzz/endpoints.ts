@@ -76,7 +76,7 @@ async function prepared(cast: PkiUsers, endpoint: string): Promise<{ request: Re
   return { request: await preparePki(endpoint, subject, "root"), mount: subject.mount }
 }
 
-/** Mutated URLs of reads and lists. */
+/** Mutates URLs of reads and lists. */
 function addresses(cast: PkiUsers): FuzzTarget {
   const known = pkiEndpoints.map((endpoint) => endpoint.replace(/:[a-z_]+/g, "matrix").replace(/\*[a-z_]+/g, "a/b"))
   return {
@@ -94,7 +94,7 @@ function addresses(cast: PkiUsers): FuzzTarget {
   }
 }
 
-/** OCSP requests in URLs. */
+/** Mutates OCSP requests in URLs. */
 async function ocspByAddress(cast: PkiUsers): Promise<FuzzTarget> {
   const { request, mount } = await prepared(cast, "POST /:mount/ocsp")
   return {
@@ -110,7 +110,7 @@ async function ocspByAddress(cast: PkiUsers): Promise<FuzzTarget> {
   }
 }
 
-/** A request in the encoding of forms, in which all values are strings. */
+/** Mutates a request in the encoding of forms, in which all values are strings. */
 async function forms(cast: PkiUsers): Promise<FuzzTarget> {
   const endpoint = "POST /:mount/sign/:name"
   const { request } = await prepared(cast, endpoint)

@@ -88,7 +88,7 @@ const policies = [
   '{"path": {"pki/issue/web": {"capabilities": ["update"]}, "pki/+/x*": [{"capabilities": ["read", "list"]}]}}',
 ]
 
-/** An accepted policy can be written as JSON and parsed to the same rules; a refused one is reported as a fault. */
+/** Checks that an accepted policy, written as JSON, is parsed to the same rules, and that a refused one is reported as a fault. */
 function readPolicy(written: string): string | undefined {
   let rules: readonly PathRule[]
   try {

@@ -41,7 +41,7 @@ const documents = [
 ]
 const bounds: JsonBounds = { depth: 6, members: 8, elements: 12, stringBytes: 40, values: 60 }
 
-/** Accepted documents are within the bounds once they are parsed. */
+/** Checks that accepted documents are within the bounds once they are parsed. */
 function keepsBounds(input: Uint8Array): string | undefined {
   try {
     assertJsonBounds(input, bounds)
@@ -82,7 +82,7 @@ function publicKeys(): readonly object[] {
   return keys.map(({ publicKey }) => ({ ...publicKey.export({ format: "jwk" }), alg: "ES256", use: "sig", kid: "1" }))
 }
 
-/** An accepted key is parsed again to the same key. */
+/** Checks that an accepted key is parsed again to the same key. */
 function readsKey(input: Uint8Array): string | undefined {
   const value = parseJson(input)
   try {
@@ -109,7 +109,7 @@ const namings = [
 const textMaximum = 60
 const starMaximum = 5
 
-/** No value introduces a wildcard, and a pattern matches the same as its regular expression. */
+/** Checks that no value introduces a wildcard, and that a pattern matches the same as its regular expression. */
 function fillsNames(input: Uint8Array): string | undefined {
   const { template, entity, text } = (parseJson(input) ?? {}) as Readonly<Record<string, Json>>
   if (typeof template !== "string" || typeof text !== "string") return undefined

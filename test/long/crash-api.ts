@@ -30,7 +30,7 @@ export class CrashApi {
     this.#isDoomed = false
   }
 
-  /** From now on a missing answer is no fault. */
+  /** Permits missing answers from now on. */
   doom(): void {
     this.#isDoomed = true
   }

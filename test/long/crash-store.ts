@@ -65,7 +65,7 @@ const rowsOfPostgres = (url: string): CrashStore["rows"] => {
   }
 }
 
-/** PostgreSQL ends the session of a dead server, with its locks. */
+/** Waits until PostgreSQL has ended the sessions of a dead server, with their locks. */
 async function expectNoSessions(rows: CrashStore["rows"]): Promise<void> {
   const others =
     "select query from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() " +

@@ -52,7 +52,10 @@ function* piecesOf(options: Parameters<typeof largeState>[0]): Generator<Buffer>
   yield Buffer.from('\n  ],\n  "check_results": null\n}\n')
 }
 
-/** A cheap generator, because the test's own work counts when a server's speed is measured. The low bits are sufficiently uniform. */
+/**
+ * Returns a cheap generator, because the test's own work counts when a server's speed is measured. Its numbers are only as uniform as the
+ * low bits of xorshift.
+ */
 function quickIntegers(seed: number): (limit: number) => number {
   let state = (seed * 2_654_435_761) >>> 0 || 1
   return (limit) => {

@@ -79,6 +79,6 @@ const exponential = (name: string, servers: number, serviceMs: number): Station 
   times: "exponential",
 })
 
-/** Simulates a part of the rate at which the first of those resources is used up. */
+/** Simulates requests at a part of the rate at which the first of those resources is used up. */
 export const atPart = (costs: Costs, at: Installation, part: number, seconds = 1): Outcome =>
   simulate(runOf(costs, at, firstOnTheWay(costs, at).requestsPerSecond * part, seconds))

@@ -9,7 +9,7 @@ export const documentFile = new URL("../../docs/scale.md", import.meta.url)
 
 export const measuredCosts = (): Costs => JSON.parse(readFileSync(costsFile, "utf8")) as Costs
 
-/** Keyed by the name in the marks around each table. */
+/** Returns the tables by the names in the marks around them. */
 export const tablesOf = (costs: Costs): Readonly<Record<string, string>> => ({
   limits: limitsTable(costs),
   waits: waitsTable(costs),

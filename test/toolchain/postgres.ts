@@ -56,7 +56,7 @@ export async function findPostgresBinaries(): Promise<string | undefined> {
 /** A server of a single test, which may halt and kill it. */
 export interface OwnPostgres extends PostgresServer {
   readonly dataFolder: string
-  /** `fast` ends sessions in order; `immediate` is a crash, after which the server recovers from the log. */
+  /** Stops the server. `fast` ends sessions in order; `immediate` is a crash, after which the server recovers from the log. */
   halt(mode: "fast" | "immediate"): Promise<void>
   start(): Promise<void>
   /** Signals every process of the server, the postmaster before its children. */

@@ -191,5 +191,5 @@ const makers: Readonly<
   },
 }
 
-/** Some programs print the CRL as text before the PEM block. */
+/** Returns the PEM block, because some programs print the CRL as text before it. */
 const onlyBlock = (text: string): string => /-----BEGIN X509 CRL-----[^]*-----END X509 CRL-----/.exec(text)?.[0] ?? ""

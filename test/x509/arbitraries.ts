@@ -214,7 +214,7 @@ const serialNumber = uint8Array({ minLength: 1, maxLength: 20 }).filter(([first 
 export interface MadeCertificate {
   readonly template: CertificateTemplate
   readonly values: ExtensionValues
-  /** Random bytes, which no test verifies. */
+  /** A fake value, which no test verifies. */
   readonly signature: Uint8Array
 }
 

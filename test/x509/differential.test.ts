@@ -87,7 +87,7 @@ describe("what somebody changed after it was written", () => {
     }
   }
 
-  /** `pkijs` takes years below 100 for those of the last century. */
+  /** Excludes years below 100, which `pkijs` takes for those of the last century. */
   const isInReach = ({ notBefore, notAfter }: theirs.ReadCertificate) => Math.min(notBefore, notAfter) >= Date.UTC(100)
 
   test("is refused, or read as pkijs reads it: certificates", () => {

@@ -137,7 +137,7 @@ const attributes = (name: pkijs.RelativeDistinguishedNames): readonly NameAttrib
 const numberOf = (value: number | asn1js.Integer): number =>
   typeof value === "number" ? value : Number.parseInt(hex(value.valueBlock.valueHexView), 16)
 
-/** `pkijs` prints arcs beyond the range of a double as groups of seven bits in hexadecimal. */
+/** Converts arcs beyond the range of a double, which `pkijs` prints as groups of seven bits in hexadecimal. */
 const dotted = (identifier: string): string =>
   identifier
     .replace(/\{\{([0-9a-f]+)\} - 80\}/, (_, groups: string) => String(arc(groups) - 80n))

@@ -7,7 +7,7 @@ interface CertbotAccount {
   readonly folder: string
   run(...words: readonly string[]): Promise<Outcome>
   succeeds(...words: readonly string[]): Promise<string>
-  /** Further arguments of `certonly`. */
+  /** Returns further arguments of `certonly`. */
   readonly manually: (challenge: "http-01" | "dns-01") => readonly string[]
   bundleOf(name: string): Promise<string>
 }

@@ -7,7 +7,7 @@ import { type AcmeStage, type Outcome, printed, readText, writeHook } from "./ac
 export interface DehydratedAccount {
   run(...words: readonly string[]): Promise<Outcome>
   succeeds(...words: readonly string[]): Promise<string>
-  /** File of the certificate without its chain. */
+  /** Returns the path of the certificate without its chain. */
   readonly fileOf: (alias: string) => string
   bundleOf(alias: string): Promise<string>
 }

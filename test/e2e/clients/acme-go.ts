@@ -8,7 +8,7 @@ export type GoLibrary = "caddy" | "cert-manager"
 export interface GoAccount {
   run(...words: readonly string[]): Promise<Outcome>
   succeeds(...words: readonly string[]): Promise<string>
-  /** Bundle of the certificate obtained last. */
+  /** Returns the bundle of the certificate obtained last. */
   bundle(): Promise<string>
 }
 

@@ -51,7 +51,7 @@ export interface Wanted {
 
 /** A certificate in a client's storage. */
 export interface Held {
-  /** PEM of the certificate and its chain. */
+  /** Returns the PEM of the certificate and its chain. */
   bundle(): Promise<string>
   renew(): Promise<void>
   revoke(): Promise<void>

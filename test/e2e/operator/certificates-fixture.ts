@@ -216,14 +216,14 @@ export function follow(namespace: string, store: ObjectStore, changed: (key: str
   return watcher.follow({ resource: certificateKind, namespace }, store, changed)
 }
 
-/** Number of the operator's writes to the API server, without those to its Lease. */
+/** Returns the number of the operator's writes to the API server, without those to its Lease. */
 export async function writes(): Promise<number> {
   const metrics = await (await request(`${operatorUrl}/metrics`)).body.text()
   const counts = metrics.matchAll(/rest_client_requests_total\{code="2\d\d",method="(?:POST|PATCH|DELETE)"\} (\d+)/g)
   return [...counts].reduce((sum, [, count]) => sum + Number(count), 0)
 }
 
-/** Number of writes, once none has happened for half a second. */
+/** Returns the number of writes, once none has happened for half a second. */
 export async function writesAtRest(): Promise<number> {
   for (let before = await writes(); ;) {
     await sleep(500)

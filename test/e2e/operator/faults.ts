@@ -59,8 +59,8 @@ const lateMs = 2_000
 const faultKinds: readonly Fault[] = ["429", "503", "late", "lost"]
 
 /**
- * An engine behind a proxy that refuses requests, delays them, or executes them without answering. At first it fails every second request,
- * until each kind of fault occurred once. Then it fails `percent` of the requests at random, with any kind of fault.
+ * Starts an engine behind a proxy that refuses requests, delays them, or executes them without answering. At first it fails every second
+ * request, until each kind of fault occurred once. Then it fails `percent` of the requests at random, with any kind of fault.
  */
 export async function startFaultyEngine(target: string, random: () => number, percent = 5): Promise<FaultyEngine> {
   const faults: Record<Fault, number> = { "429": 0, "503": 0, late: 0, lost: 0 }

@@ -116,7 +116,7 @@ const described = ({ type, status, reason }: ShownCondition): string => `${type}
 
 export const summary = ({ status }: Shown): readonly string[] => (status.conditions ?? []).map(described)
 
-/** An administrator who applies and reads objects. */
+/** Opens an administrator's client, which applies and reads objects. */
 export function administrator(config: KubeConfig) {
   const api = new ApiClient(config, systemRuntime(silent))
   const keyOf = (namespace: string | undefined, name: string) =>

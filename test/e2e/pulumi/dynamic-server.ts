@@ -20,7 +20,7 @@ export interface Existing {
 
 export interface DynamicServer extends AsyncDisposable {
   readonly process: ChildProcess
-  /** `failures` names the invalid properties. */
+  /** Returns the checked inputs, and the names of invalid properties as `failures`. */
   check(news: Values): Promise<{ readonly inputs: Values; readonly failures: readonly string[] }>
   diff(id: string, olds: Values, news: Values): Promise<{ readonly isSame: boolean; readonly replaces: string[] }>
   create(inputs: Values): Promise<Existing>

@@ -169,7 +169,7 @@ export class ReplicaClient {
   }
 }
 
-/** A connection that ends in the middle of a chunked answer has no error code. */
+/** Returns true if a connection was closed. One that ends in the middle of a chunked answer has no error code. */
 const isClosing = (error: unknown): boolean =>
   closedCodes.has(codeOf(error)) || (error instanceof Error && error.message.endsWith("(Invalid EOF state)"))
 

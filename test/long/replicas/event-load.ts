@@ -51,7 +51,7 @@ export class EventLoad implements Load, AsyncDisposable {
     }
   }
 
-  /** The other loads make the events. */
+  /** Does nothing, because the other loads make the events. */
   async run(): Promise<void> {}
 
   async verify(): Promise<string> {

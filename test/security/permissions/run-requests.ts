@@ -56,7 +56,7 @@ const aboutAssessment: Prepare = async ({ root, workspaceId }) => {
   return { params: { assessment_result_id: made.body.data.id } }
 }
 
-/** A run claim belongs to its creator: to the caller if permitted, else to the site administrator. */
+/** Claims a new run as the caller if permitted, else as the site administrator, because a claim belongs to its creator. */
 async function newClaim(
   subject: Subject,
   caller: CallerName,

@@ -13,7 +13,7 @@ export interface TestResult {
 
 const timeoutMs = 120_000
 
-/** Some tests read endless logs until a timeout of their own. They start first, so that they do not prolong the suite. */
+/** Returns true for tests that read endless logs until a timeout of their own. They start first, so that they do not prolong the suite. */
 const isSlow = (name: string): boolean => /^TestLogReader_|CostEstimate/.test(name)
 
 export async function listTests({ binary, folder }: TestProgram): Promise<readonly string[]> {
@@ -71,8 +71,8 @@ async function outputOf({ binary, folder }: TestProgram, name: string, env: Node
 }
 
 /**
- * Without ENABLE_TFE the tests expect the hosted edition. No other variables are passed on, because go-tfe reads tokens and switches from
- * them.
+ * Returns the environment of a test. Without ENABLE_TFE the tests expect the hosted edition. No other variables are passed on, because
+ * go-tfe reads tokens and switches from them.
  */
 const environmentFor = ({ address, token }: Api): NodeJS.ProcessEnv => ({
   PATH: process.env["PATH"],

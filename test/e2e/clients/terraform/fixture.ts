@@ -216,7 +216,7 @@ export const cloud = (workspaces: string): string => `terraform {
 }
 `
 
-/** The `remote` backend, which preceded the `cloud` block. */
+/** Returns the block of the `remote` backend, which preceded the `cloud` block. */
 export const remoteBackend = (workspaces: string): string => `terraform {
   backend "remote" {
     hostname     = "${hostname}"

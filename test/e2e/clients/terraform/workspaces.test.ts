@@ -38,7 +38,7 @@ const bindings = async (id: string) =>
 
 describe.skipIf(noTool).each(tools)("workspaces are found and made, by $kind $version", (tool) => {
   const { kind } = tool
-  /** Terraform binds the flat tags of a workspace once; they are then both flat tags and bindings. */
+  /** Returns the expected requests of Terraform, which binds flat tags once; they are then both flat tags and bindings. */
   const boundOnce = (...ids: readonly string[]) => (habits[kind].wantsTagsTwice ? ids.map(bind) : [])
 
   test("by name: init makes the one that is missing, and takes the one that is there", async () => {

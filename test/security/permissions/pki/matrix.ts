@@ -54,7 +54,7 @@ export async function generatePkiMatrix(cast: PkiUsers): Promise<PkiMatrix> {
   return matrix
 }
 
-/** A preparation without a `caller` parameter makes the same request for every caller. */
+/** Returns true if the request depends on the caller, which its preparation then takes as a second parameter. */
 const isMadeForOne = (endpoint: string): boolean => (requests[endpoint]?.length ?? 0) > 1
 
 export const askPki = (
