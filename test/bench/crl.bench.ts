@@ -113,7 +113,7 @@ try {
   rmSync(folder, { recursive: true })
 }
 
-/** Inserts rows as `RevocationRows` writes them, in one transaction. */
+/** Inserts rows as `SqlRevocationRepository` writes them, in one transaction. */
 function seed(count: number): void {
   using database = new DatabaseSync(file, { timeout: 10_000 })
   const row = database.prepare("select mount_id, list, issuer_id, reason from revocations limit 1").get() as Record<

@@ -17,7 +17,7 @@ export type Expectation =
 
 export interface WritableMember {
   readonly name: string
-  /** Not the default; a function if it names a record. */
+  /** Not the default; a `Reference` if it names a record. */
   readonly value: unknown
   readonly expects?: Expectation
   /** Members without which it is not valid. */

@@ -102,7 +102,7 @@ export function engineContract(open: () => Promise<OpenedEngine>): void {
     const methods = methodsOf(root)
     expect(methods.length).toBeGreaterThan(100)
     expect(methods.filter((method) => !answered.has(method))).toEqual([])
-    // discovery.apiVersion needs no permission and takes no argument, so no call to it can fail.
+    // `discovery.apiVersion` needs no permission and takes no argument, so no call to it can fail.
     expect(methods.filter((method) => !refused.has(method))).toEqual(["discovery.apiVersion"])
   })
 }

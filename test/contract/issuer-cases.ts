@@ -1,4 +1,4 @@
-// Issuers and keys, and the settings of a mount about them.
+// Issuers and keys, and the settings of a mount that refer to them.
 import { execFileSync } from "node:child_process"
 import { describe, expect, test } from "vitest"
 import { hourMs } from "../../engine/src/core/time.ts"

@@ -447,7 +447,7 @@ export const calls: Readonly<Record<string, Call>> = {
     pki(mountPath).crls.signRevocationList("default", { revokedCertificates: [], extensions: [], ...listNumbers }),
 }
 
-/** Methods of the certificate API answer forbidden instead of not-found. */
+/** Returns true for methods of the certificate API, which answer forbidden instead of not-found. */
 const isOfMounts = (method: string): boolean =>
   /^(mounts|pki|acme|policies|blockedKeys|certificateInventory|serviceTokens|tokenRoles|authMethods|appRoles|kubernetesLogins|leases)\./.test(
     method,

@@ -276,7 +276,7 @@ async function explainSqlite(): Promise<readonly Finding[]> {
   }
 }
 
-/** Maps aliases of a statement to its tables. */
+/** Returns the tables of a statement by alias. */
 function aliases(text: string): ReadonlyMap<string, string> {
   const named = text.matchAll(/\b(?:from|join|update|into)\s+"?(\w+)"?\s+as\s+"?(\w+)"?/gi)
   return new Map(Array.from(named, ([, table = "", alias = ""]) => [alias, table]))

@@ -1,4 +1,4 @@
-// Every command of a guide is tested: each is listed in `typists.ts` below its heading, with the test that runs it.
+// Every command of a guide is tested: each is listed in `doc-examples.ts` below its heading, with the test that runs it.
 import { access, glob, readFile } from "node:fs/promises"
 import { describe, expect, test } from "vitest"
 import { blocksIn, blocksOf, root } from "./guide-blocks.ts"

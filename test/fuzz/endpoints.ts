@@ -139,7 +139,7 @@ function complaintAbout({ status, body }: Answer): string | undefined {
   return isInOrder && areSentences ? undefined : `answered ${status} with the errors ${JSON.stringify(errors)}`
 }
 
-/** Errors of the router, which no handler has seen. */
+/** Returns true for errors of the router, which has no error texts; no handler has seen the request. */
 const isEmptyByRule = (status: number): boolean => status === 405
 
 /** Returns the valid body, and the same with other documents in place of its own. */

@@ -19,7 +19,7 @@ import {
 /** A longer attempt counts as endless. */
 const usualHangMs = 30_000
 
-/** Until the first attempt. */
+/** Milliseconds within which the first attempt must begin; it includes opening the targets. */
 const openingMs = 120_000
 
 /** Heap of the process that tries inputs. An input that needs more is an attack. */

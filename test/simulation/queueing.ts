@@ -10,7 +10,7 @@ export interface Station {
   readonly together?: boolean
 }
 
-/** Returns the stations of a request of this kind in order, by their index in the list of stations. */
+/** A kind of request with the stations that it passes in order, by their index in the list of stations. */
 export interface Route {
   readonly share: number
   readonly stations: (uniform: () => number) => readonly number[]

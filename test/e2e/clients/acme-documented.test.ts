@@ -1,4 +1,4 @@
-// Tests docs/acme.md: its commands for clients run as written, and its table of tested orders is complete.
+// Tests docs/acme.md: its commands for clients run as written, and its table of tested orders matches the tests.
 import { type ChildProcess, execFile, spawn } from "node:child_process"
 import { X509Certificate } from "node:crypto"
 import { once } from "node:events"

@@ -7,7 +7,7 @@ import type { TestStack } from "./stack.ts"
 
 const sshKey = "-----BEGIN OPENSSH PRIVATE KEY-----\nx\n-----END OPENSSH PRIVATE KEY-----"
 
-/** Creates the resources of a team that used no Pulumi. */
+/** Creates resources as a team has them that did not use Pulumi before. */
 async function furnish(engine: ServedEngine): Promise<void> {
   const { workspaces, projects, tags } = engine
   const { id: projectId } = await projects.create("acme", {

@@ -2,7 +2,7 @@
 import { readFile, writeFile } from "node:fs/promises"
 
 const file = new URL("../../../docs/permissions.md", import.meta.url)
-/** Which of the two APIs the table is about. */
+/** API that the table is about. */
 export type TableName = "workspaces" | "certificates"
 
 const begins: Readonly<Record<TableName, string>> = {

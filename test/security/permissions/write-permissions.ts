@@ -1,4 +1,4 @@
-// Rewrites the tables of docs/permissions.md from live answers. Review the difference: the written table is not verified by being written.
+// Rewrites the tables of docs/permissions.md from live answers. The output is a claim and not a test result, so review the difference.
 import { openUsers } from "./users.ts"
 import { writeTable } from "./document.ts"
 import { generateMatrix, renderMatrix } from "./matrix.ts"

@@ -33,7 +33,7 @@ const blockedKey: PreparePki = async ({ root, unique }) => {
   return { params: { digest } }
 }
 
-/** Creates a holder that policies can be attached to. Keyed by the parameters of the path. */
+/** Functions that create a holder of policies and return the path parameters of an attachment, keyed by its path. */
 const attachable: Readonly<Record<string, (subject: PkiSubject) => Promise<Readonly<Record<string, string>>>>> = {
   "user/:username": async ({ world, unique }) => {
     const username = `user-${unique}`
