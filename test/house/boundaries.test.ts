@@ -18,7 +18,7 @@ interface Breach {
   readonly to: string
   /** A file between the two, which `from` may import and which may import `to`. */
   readonly through?: string
-  /** Set if the rule allows type imports, so that the breach imports values. */
+  /** Imports values instead of types, for rules that allow type imports. */
   readonly imports?: "values"
 }
 

@@ -160,7 +160,7 @@ export function hostileShapes(): readonly HostileShape[] {
       both,
       { extensions: extension(oids.basicConstraints, sequence([integer(1n << BigInt(room * 8 - 8))])) },
     ],
-    // Unknown extensions are parsed in CSRs, but not in certificates, which another CA signed.
+    // The contents of unknown extensions are checked in CSRs, but not in certificates, which another CA signed.
     ["depth of an extension nobody knows", ["request"], { extensions: extension("1.2.3", nested(0xa0, room)) }],
     ["width of an extension nobody knows", [], { extensions: extension("1.2.3", sequence(many(() => sequence([])))) }],
   ]
