@@ -27,7 +27,7 @@ interface NewState {
 
 /** One that does not stop when it is interrupted is killed. */
 const patienceMs = 60_000
-const outputBytesMaximum = 64 * 1024 * 1024
+const maxOutputBytes = 64 * 1024 * 1024
 
 export async function openWorkbench(program: string, claim: Claim, signal: AbortSignal): Promise<Workbench> {
   const root = await mkdtemp(join(tmpdir(), "chancery-run-"))
@@ -84,7 +84,7 @@ export async function openWorkbench(program: string, claim: Claim, signal: Abort
           })
         }),
       async output(words) {
-        const options = { cwd: folder, env, encoding: "buffer", maxBuffer: outputBytesMaximum } as const
+        const options = { cwd: folder, env, encoding: "buffer", maxBuffer: maxOutputBytes } as const
         return (await promisify(execFile)(program, [...words], options)).stdout
       },
       async newState() {

@@ -53,13 +53,13 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   response.end(JSON.stringify({ request_uuid, ...decision }))
 }
 
-const bodyLengthMaximum = 1024 * 1024
+const maxBodyLength = 1024 * 1024
 
 async function bodyOf(request: IncomingMessage): Promise<string> {
   let body = ""
   for await (const piece of request.setEncoding("utf8") as AsyncIterable<string>) {
     body += piece
-    if (body.length > bodyLengthMaximum) throw new Error("the question is too long")
+    if (body.length > maxBodyLength) throw new Error("the question is too long")
   }
   return body
 }

@@ -2,11 +2,11 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client"
 import type { WorkQueueObserver } from "./controllers/work-queue.ts"
 
-export type ReconcileResult = "success" | "requeue_after" | "error"
+export type ReconcileOutcomeLabel = "success" | "requeue_after" | "error"
 
 export interface ControllerMetrics {
   readonly queue: WorkQueueObserver
-  ended(result: ReconcileResult, durationMs: number): void
+  ended(result: ReconcileOutcomeLabel, durationMs: number): void
   wroteStatus(): void
   /** Counts a reconciliation that ended as stalled: it needs a change by a user. */
   stalled(): void

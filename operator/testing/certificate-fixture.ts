@@ -7,7 +7,7 @@ import { heldIn } from "../src/controllers/certificate/stored-certificate.ts"
 import { certificateIndexes, reconcileCertificates } from "../src/controllers/certificate/certificates.ts"
 import { ApiError } from "../src/kube/cluster.ts"
 import { conditionsOf, isOwn, stored, type StoredCondition } from "../src/controllers/conditions.ts"
-import type { Happening } from "../src/kube/event-recorder.ts"
+import type { EventToRecord } from "../src/kube/event-recorder.ts"
 import { reconcileIssuers } from "../src/controllers/issuer/issuers.ts"
 import { certificateRole } from "../src/api/certificate-role.ts"
 import { certificate } from "../src/api/certificate.ts"
@@ -21,8 +21,8 @@ import {
   secrets,
 } from "../src/kube/kubernetes-object.ts"
 import { ObjectStore } from "../src/kube/object-store.ts"
-import { type Outcome, Unsettled } from "../src/controllers/reconcile-result.ts"
-import { OwnWrites } from "../src/kube/read-your-writes.ts"
+import { type ReconcileResult, NotReadyError } from "../src/controllers/reconcile-result.ts"
+import { ReadYourWrites } from "../src/kube/read-your-writes.ts"
 
 const key = "team/web"
 const dayMs = 86_400_000
@@ -122,7 +122,7 @@ export async function openCertificate(spec: object, role: object = {}) {
   } as unknown as Engine
   const engines = { connect: async () => ({ engine: heard }) }
   const connectionRef = { kind: "Connection", name: "engine" }
-  const events: Happening[] = []
+  const events: EventToRecord[] = []
   const visit = (status: object) => ({
     signal: new AbortController().signal,
     now,
@@ -130,7 +130,7 @@ export async function openCertificate(spec: object, role: object = {}) {
     turn: 0,
     status: status as Record<string, unknown>,
     saveStatus: async () => {},
-    record: async (happening: Happening) => void events.push(happening),
+    record: async (happening: EventToRecord) => void events.push(happening),
   })
   const ca = set(issuer, {
     metadata: { name: "ca", namespace: "team" },
@@ -144,7 +144,7 @@ export async function openCertificate(spec: object, role: object = {}) {
   })
   const open = () => {
     const runtime = { random: () => 0.5, stopwatch: () => now }
-    return reconcileCertificates({ cluster, storeOf, engines, runtime, writes: new OwnWrites(runtime.stopwatch) })
+    return reconcileCertificates({ cluster, storeOf, engines, runtime, writes: new ReadYourWrites(runtime.stopwatch) })
   }
   let reconciler = open()
   set(certificate, {
@@ -159,13 +159,13 @@ export async function openCertificate(spec: object, role: object = {}) {
   const statusOf = () => (present()["status"] ?? {}) as Status
 
   /** Reconciles once and writes the status as the controller does. */
-  async function look(): Promise<Outcome> {
+  async function look(): Promise<ReconcileResult> {
     const object = present()
     const { conditions: before = [], ...rest } = statusOf()
     const { nextAttemptTime: _, ...own } = rest
     const { observedGeneration: __, ...known } = own as Record<string, unknown>
-    const outcome = await reconciler.reconcile(object, visit(known)).catch((error: unknown): Outcome => {
-      if (error instanceof Unsettled) return error.outcome
+    const outcome = await reconciler.reconcile(object, visit(known)).catch((error: unknown): ReconcileResult => {
+      if (error instanceof NotReadyError) return error.outcome
       throw error
     })
     const conditions = outcome.conditions ?? before.filter(isOwn)

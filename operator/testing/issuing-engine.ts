@@ -1,7 +1,7 @@
 // Real engine with a CA and a role that allows everything, which issues certificates for specs.
 import { openTestEngine } from "@chancery/testing"
 import { signedRequest, writePem } from "@chancery/engine/x509"
-import { heldOf, type HeldCertificate } from "../src/controllers/certificate/stored-certificate.ts"
+import { readStoredCertificate, type StoredCertificate } from "../src/controllers/certificate/stored-certificate.ts"
 import { keysOfThisProcess, wantedKey } from "../src/controllers/certificate/keys.ts"
 import { commonNameOf, inputOf, requestContent } from "../src/controllers/certificate/names.ts"
 import { splitChain } from "../src/controllers/certificate/secret-layout.ts"
@@ -13,7 +13,7 @@ export interface IssuingEngine extends AsyncDisposable {
   readonly engine: Awaited<ReturnType<typeof openTestEngine>>["engine"]
   /** DER of the root. */
   readonly root: Uint8Array
-  issue(spec: CertificateSpec): Promise<HeldCertificate>
+  issue(spec: CertificateSpec): Promise<StoredCertificate>
 }
 
 /** Returns a spec with the defaults that the API server fills in. */
@@ -58,7 +58,7 @@ export async function issuingEngine(levels: 1 | 2 = 1): Promise<IssuingEngine> {
       const csr = writePem("CERTIFICATE REQUEST", await signedRequest(privateKey, requestContent(spec, commonName)))
       const issued = await pki.certificates.sign("any", { ...inputOf(spec, commonName), csr })
       const { chain, authorities } = splitChain(issued.certificate, issued.issuingCa, issued.caChain)
-      const held = heldOf(privateKey, chain, authorities)
+      const held = readStoredCertificate(privateKey, chain, authorities)
       if (held.is !== "whole") throw new Error(`the certificate is ${held.is}`)
       return held
     },

@@ -11,18 +11,18 @@ import { DirectoryCluster } from "../src/local/directory-cluster.ts"
 import { workspace } from "../src/api/workspace.ts"
 import { configMaps, type KubernetesObject, placeOf, type Resource, secrets } from "../src/kube/kubernetes-object.ts"
 import { ObjectStore } from "../src/kube/object-store.ts"
-import { type Outcome, type OwnStatus, Unsettled } from "../src/controllers/reconcile-result.ts"
+import { type ReconcileResult, type OwnStatus, NotReadyError } from "../src/controllers/reconcile-result.ts"
 import { managedSelector } from "../src/kube/owned-objects.ts"
-import { OwnWrites } from "../src/kube/read-your-writes.ts"
-import type { Visit } from "../src/controllers/reconciler.ts"
+import { ReadYourWrites } from "../src/kube/read-your-writes.ts"
+import type { ReconcileRequest } from "../src/controllers/reconciler.ts"
 import type { PublicationParts } from "../src/controllers/workspace/output-publication.ts"
 import { reconcileWorkspaces, workspaceIdOf } from "../src/controllers/workspace/workspaces.ts"
 
 /** Outcome of a call: executed, not received, executed without a response, or rejected with this error. */
-export type Fate = "done" | "lost" | "answer lost" | EngineError
+export type SimulatedFate = "done" | "lost" | "answer lost" | EngineError
 
 /** Wraps an engine to record its calls and to lose them as the test decides. */
-function overheard(engine: Engine, fateOf: (call: string) => Fate = () => "done") {
+function overheard(engine: Engine, fateOf: (call: string) => SimulatedFate = () => "done") {
   const calls: string[] = []
   const unavailable = () => new EngineError("unavailable", "No answer came.")
   const family = (name: string, members: object): unknown =>
@@ -49,9 +49,9 @@ function overheard(engine: Engine, fateOf: (call: string) => Fate = () => "done"
 }
 
 const lookEveryMs = 20
-const looksMaximum = 5_000
+const maxLooks = 5_000
 
-export type WorkspacesStage = Awaited<ReturnType<typeof openWorkspaces>>
+export type WorkspacesFixture = Awaited<ReturnType<typeof openWorkspaces>>
 
 export async function openWorkspaces() {
   await using opening = new AsyncDisposableStack()
@@ -67,7 +67,7 @@ export async function openWorkspaces() {
   const runtime = { clock: { now: () => start }, random }
   const cluster = await DirectoryCluster.open({ folder, kinds: [], runtime })
   const stores = new Map([configMaps, secrets].map((resource) => [resource, new ObjectStore()]))
-  const writes = new OwnWrites(() => performance.now())
+  const writes = new ReadYourWrites(() => performance.now())
   for (const [resource, store] of stores) {
     await cluster
       .follow({ resource, labelSelector: managedSelector }, store, (key) => {
@@ -88,7 +88,7 @@ export async function openWorkspaces() {
   }
 
   /** Opens one object, with a replacement of the controller. */
-  function open(name: string, spec: Record<string, unknown>, fateOf?: (call: string) => Fate) {
+  function open(name: string, spec: Record<string, unknown>, fateOf?: (call: string) => SimulatedFate) {
     const { proxied, calls } = overheard(engine, fateOf)
     const store = new ObjectStore({ workspaceId: workspaceIdOf })
     const reconciler = reconcileWorkspaces({
@@ -106,7 +106,7 @@ export async function openWorkspaces() {
     const saved: OwnStatus[] = []
     const happened: string[] = []
     let status: OwnStatus = {}
-    let conditions: Outcome["conditions"]
+    let conditions: ReconcileResult["conditions"]
     let againAfterMs: number | undefined
     let told = ""
     let now = start
@@ -117,7 +117,7 @@ export async function openWorkspaces() {
       spec: workspace.spec.parse({ connectionRef: { name: "engine" }, ...written }),
       status: { ...status, ...(conditions === undefined ? {} : { conditions }) },
     })
-    const visit = (quiet: boolean): Visit => ({
+    const visit = (quiet: boolean): ReconcileRequest => ({
       signal: new AbortController().signal,
       now,
       quiet,
@@ -131,13 +131,13 @@ export async function openWorkspaces() {
       },
       record: async ({ reason }) => void happened.push(reason),
     })
-    async function looked(look: () => Promise<Outcome | undefined>): Promise<string> {
+    async function looked(look: () => Promise<ReconcileResult | undefined>): Promise<string> {
       calls.length = 0
-      let outcome: Outcome | undefined
+      let outcome: ReconcileResult | undefined
       try {
         outcome = await look()
       } catch (error) {
-        if (!(error instanceof Unsettled)) throw error
+        if (!(error instanceof NotReadyError)) throw error
         outcome = error.outcome
       }
       if (outcome === undefined) return "gone"
@@ -197,7 +197,7 @@ export async function openWorkspaces() {
     const { status, body: answer } = await world.request("POST", `/workspaces/${id}/state-versions`, { body })
     if (status !== 201) throw new Error(JSON.stringify(answer))
     await engine.workspaces.unlock({ id })
-    for (let look = 0; look < looksMaximum; look += 1) {
+    for (let look = 0; look < maxLooks; look += 1) {
       try {
         await engine.stateVersions.currentOutputs({ id })
         return

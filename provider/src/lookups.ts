@@ -2,7 +2,7 @@
 import * as pulumi from "@pulumi/pulumi"
 import type { Engine, Page, PageRequest, TagView, WorkspaceView } from "@chancery/engine"
 import { asking, stackConfiguration } from "./lifecycle/invoke.ts"
-import { isRefusal } from "./lifecycle/rejection.ts"
+import { isRejection } from "./lifecycle/rejection.ts"
 import type { WorkspaceState } from "./resources/workspace.ts"
 
 /** A workspace and its settings. */
@@ -106,7 +106,7 @@ async function outputsOf({ stateVersions }: Engine, { id, permissions }: Workspa
     return await stateVersions.currentOutputs({ id })
   } catch (error) {
     // A missing state and a missing permission give the same error.
-    if (isRefusal(error) && error.code === "not-found" && permissions.canReadStateOutputs) return []
+    if (isRejection(error) && error.code === "not-found" && permissions.canReadStateOutputs) return []
     throw error
   }
 }
@@ -125,11 +125,11 @@ async function asked<T>(
 
 const pageSize = 100
 /** A hundred thousand items. */
-const pagesMaximum = 1_000
+const maxPages = 1_000
 
 async function allOf<T>(list: (page: PageRequest) => Promise<Page<T>>): Promise<T[]> {
   const found: T[] = []
-  for (let number = 1; number <= pagesMaximum; number += 1) {
+  for (let number = 1; number <= maxPages; number += 1) {
     const { items, totalCount } = await list({ number, size: pageSize })
     found.push(...items)
     if (items.length === 0 || found.length >= totalCount) break

@@ -40,9 +40,9 @@ interface Directory {
 /** Milliseconds between polls of an order that is being processed. */
 const pollMs = 100
 /** Five minutes. */
-const pollsMaximum = 3_000
+const maxPolls = 3_000
 /** Tries of one request whose nonce was rejected or which got no answer. */
-const triesMaximum = 1_000
+const maxTries = 1_000
 
 /** A client with one account. */
 export class AcmeOrders {
@@ -81,7 +81,7 @@ export class AcmeOrders {
 
   /** Moves an order from any status to valid or invalid, and returns its document. */
   async finish(url: string, csr: string) {
-    for (let poll = 0; poll < pollsMaximum; poll += 1) {
+    for (let poll = 0; poll < maxPolls; poll += 1) {
       const { body: order } = await this.post(url)
       if (order.status === "valid" || order.status === "invalid") return order
       if (order.status === "pending") await this.#prove(order.authorizations)
@@ -102,7 +102,7 @@ export class AcmeOrders {
   async complete(identifier: AcmeIdentifier, csr: string): Promise<string> {
     const { location, body: made } = await this.post(this.#directory.newOrder, { identifiers: [identifier] })
     await this.#prove(made.authorizations)
-    for (let poll = 0; poll < pollsMaximum; poll += 1) {
+    for (let poll = 0; poll < maxPolls; poll += 1) {
       const { body: order } = await this.post(location)
       if (order.status === "ready") {
         const { body } = await this.post(order.finalize, { csr })
@@ -124,7 +124,7 @@ export class AcmeOrders {
 
   /** Sends a signed request; without a payload it is a POST-as-GET. */
   async post(url: string, payload?: object): Promise<AcmeAnswer> {
-    for (let attempt = 0; attempt < triesMaximum; attempt += 1) {
+    for (let attempt = 0; attempt < maxTries; attempt += 1) {
       try {
         const answer = await this.#send(url, payload)
         if (answer.status < 300) return answer
@@ -168,7 +168,7 @@ export class AcmeOrders {
   }
 
   async newNonce(): Promise<string> {
-    for (let attempt = 0; attempt < triesMaximum; attempt += 1) {
+    for (let attempt = 0; attempt < maxTries; attempt += 1) {
       const answer = await this.#options.dispatcher.request({
         ...placeOf(this.#directory.newNonce, this.#options),
         method: "HEAD",

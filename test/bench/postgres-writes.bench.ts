@@ -15,7 +15,7 @@ const workspacesPerClient = 20
 const tagNames = Array.from({ length: 50 }, (_, index) => `pool-${index}`)
 /** More creates than a client makes in a round. */
 const createsPerClient = 5_000
-const retriesPerWriteMaximum = 1 / 20
+const maxRetriesPerWrite = 1 / 20
 
 const folder = mkdtempSync(join(tmpdir(), "chancery-bench-"))
 const postgres = await startDurablePostgres()
@@ -88,7 +88,7 @@ async function measure(server: RunningChancery, name: string, clients: readonly 
   const retries = (await retriesOf(server)) - before
   if (refused > 0) throw new Error(`${name}: ${refused} requests were refused`)
   report(name, requestsPerSecond, `/s, p99 ${p99Ms.toFixed(0)} ms, ${retries} retries`)
-  target(`${name}: retries per write`, retries / (requestsPerSecond * seconds), { atMost: retriesPerWriteMaximum })
+  target(`${name}: retries per write`, retries / (requestsPerSecond * seconds), { atMost: maxRetriesPerWrite })
 }
 
 async function retriesOf({ port }: RunningChancery): Promise<number> {

@@ -1,7 +1,7 @@
 // Settings, messages and records of the process that tries inputs.
 
 /** The run stops after this many faults. */
-export const faultsMaximum = 20
+export const maxFaults = 20
 
 export interface AttemptSettings {
   readonly seed: number

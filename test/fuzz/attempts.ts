@@ -1,13 +1,13 @@
 // The process that tries inputs. It records each input in a file before it tries it, because the input may end the process.
 import { pathToFileURL } from "node:url"
 import { openSync, writeSync } from "node:fs"
-import { type AttemptMessage, type AttemptSettings, faultsMaximum, record } from "./attempt.ts"
+import { type AttemptMessage, type AttemptSettings, maxFaults, record } from "./attempt.ts"
 import { chance } from "./chance.ts"
 import { mutate } from "./mutations.ts"
 import type { FuzzTarget, OpenTargets } from "./target.ts"
 
 /** Larger inputs are refused before they are parsed. */
-const slowInputMaximum = 64 * 1024
+const maxSlowInput = 64 * 1024
 
 const slowMs = 50
 
@@ -24,7 +24,7 @@ async function attemptAll({ seed, module, targets: names, current, milliseconds 
   let number = 0n
   // Each target gets a turn, however long opening them took.
   const isOver = (turn: number) => turn >= targets.length && Date.now() >= deadline
-  for (let turn = 0; !isOver(turn) && toldFaults.size < faultsMaximum; turn += 1) {
+  for (let turn = 0; !isOver(turn) && toldFaults.size < maxFaults; turn += 1) {
     const index = turn % targets.length
     const target = targets[index]!
     const begun = made[index]!
@@ -49,7 +49,7 @@ const toldFaults = new Set<string>()
 const toldSlow = new Map<string, number>()
 
 /** Slow inputs that are reported for one target; further ones are similar. */
-const slowMaximum = 20
+const maxSlow = 20
 
 async function attempt(target: FuzzTarget, input: Uint8Array): Promise<void> {
   const { complaint, ms } = await timed(target, input)
@@ -60,7 +60,7 @@ async function attempt(target: FuzzTarget, input: Uint8Array): Promise<void> {
     tell({ kind: "fault", target: target.name, input: encoded(), complaint })
   }
   const slowBefore = toldSlow.get(target.name) ?? 0
-  if (ms <= slowMs || input.length > slowInputMaximum || slowBefore >= slowMaximum) return
+  if (ms <= slowMs || input.length > maxSlowInput || slowBefore >= maxSlow) return
   // Measured again, because a busy machine or garbage collection can delay any input.
   const again = [await timed(target, input), await timed(target, input)]
   const least = Math.min(ms, ...again.map((each) => each.ms))

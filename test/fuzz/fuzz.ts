@@ -11,7 +11,7 @@ import {
   type Attempted,
   type AttemptMessage,
   type AttemptSettings,
-  faultsMaximum,
+  maxFaults,
   readRecord,
   recordHeadLength,
 } from "./attempt.ts"
@@ -77,7 +77,7 @@ export async function fuzz({
   }
   const deadline = Date.now() + seconds * 1_000
   // A process that a fault has ended is replaced by another, which makes other inputs.
-  for (let round = 0; Date.now() < deadline && faults.length < faultsMaximum; round += 1) {
+  for (let round = 0; Date.now() < deadline && faults.length < maxFaults; round += 1) {
     const current = join(folder, "current")
     const milliseconds = deadline - Date.now()
     const settings: AttemptSettings = { seed: seed + round, module, targets, current, milliseconds }

@@ -1,7 +1,7 @@
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json }
 
 /** Deeper documents are not mutated, because walking them would overflow the stack. */
-const walkedDepthMaximum = 1_000
+const maxWalkedDepth = 1_000
 
 /** Returns undefined for invalid or too deep JSON. */
 export function parseJson(input: Uint8Array): Json | undefined {
@@ -9,7 +9,7 @@ export function parseJson(input: Uint8Array): Json | undefined {
   for (const byte of input) {
     if (byte === 0x5b || byte === 0x7b) depth += 1
     else if (byte === 0x5d || byte === 0x7d) depth -= 1
-    if (depth > walkedDepthMaximum) return undefined
+    if (depth > maxWalkedDepth) return undefined
   }
   try {
     return JSON.parse(Buffer.from(input).toString()) as Json

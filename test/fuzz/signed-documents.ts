@@ -7,7 +7,7 @@ import { parseExtensionValues } from "../../engine/src/x509/extensions.ts"
 import { readPem } from "../../engine/src/x509/pem.ts"
 
 /** Above the size of any signed object. */
-const pemMaximum = 1 << 20
+const maxPem = 1 << 20
 
 /** Returns a complaint about the body of a successful answer, whose certificates are PEM, bundles or base64. */
 export function complaintAboutSigned(body: unknown): string | undefined {
@@ -41,7 +41,7 @@ const isText = (value: unknown): value is string => typeof value === "string" &&
 /** Returns the DER of a certificate. A bundle has a private key before it, and the chain after it. */
 function derOf(text: string, label: string): Uint8Array {
   if (!text.includes("-----BEGIN")) return Buffer.from(text, "base64")
-  const block = readPem(text, pemMaximum).find((each) => each.label === label)
+  const block = readPem(text, maxPem).find((each) => each.label === label)
   if (block === undefined) throw new Error(`there is no ${label} in the answer`)
   return block.bytes
 }

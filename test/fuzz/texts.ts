@@ -106,8 +106,8 @@ const namings = [
   },
   { template: "{{identity.entity.aliases.token.name}}", entity: { ...person, name: "m*" }, text: "*" },
 ]
-const textMaximum = 60
-const starMaximum = 5
+const maxText = 60
+const maxStar = 5
 
 /** Checks that no value introduces a wildcard, and that a pattern matches the same as its regular expression. */
 function fillsNames(input: Uint8Array): string | undefined {
@@ -116,7 +116,7 @@ function fillsNames(input: Uint8Array): string | undefined {
   const filled = fillTemplate(template, identityOf(entity), { globsAllowed: false })
   if (filled !== undefined && starsIn(filled) > starsIn(template)) return "takes a wildcard from a value"
   const pattern = filled ?? template
-  if (pattern.length > textMaximum || text.length > textMaximum || starsIn(pattern) > starMaximum) return undefined
+  if (pattern.length > maxText || text.length > maxText || starsIn(pattern) > maxStar) return undefined
   const parts = pattern.split("*").map((part) => part.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`))
   const isMatch = new RegExp(`^${parts.join(String.raw`[\s\S]*`)}$`).test(text)
   return anyGlob([pattern])(text) === isMatch ? undefined : `a pattern ${isMatch ? "misses" : "matches"} a name`

@@ -5,7 +5,7 @@ import { expect } from "vitest"
 import { type CrashApi, Unanswered } from "./crash-api.ts"
 
 /** Above this number, more issuers are deleted than created. */
-const issuersMaximum = 12
+const maxIssuers = 12
 
 interface InFlight {
   readonly made?: { readonly keys: number; readonly issuers: number }
@@ -42,7 +42,7 @@ export class AuthorityWriter {
   }
 
   #step(api: CrashApi, seen: (csr: string) => void): Promise<void> {
-    const isFull = this.#issuers.size >= issuersMaximum
+    const isFull = this.#issuers.size >= maxIssuers
     switch (this.#random(isFull ? 2 : 7)) {
       case 0:
         return this.#deleteIssuer(api)

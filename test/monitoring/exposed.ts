@@ -31,7 +31,7 @@ const hurried: Timers = {
 }
 
 /** One attempt every half second: a busy machine can stall for a while. */
-const askedMaximum = 240
+const maxAsked = 240
 
 /** Returns the metrics of a server on a database with a CA and a certificate. It polls until delayed metrics are present. */
 export async function serverExposition(folder: string, isComplete: (text: string) => boolean): Promise<string> {
@@ -45,7 +45,7 @@ export async function serverExposition(folder: string, isComplete: (text: string
   try {
     // Counted by their route, whether or not they are authorized.
     for (const [method, path] of requests) await fetch(`${server.url}/api/v2${path}`, { method })
-    for (let asked = 0; asked < askedMaximum; asked += 1) {
+    for (let asked = 0; asked < maxAsked; asked += 1) {
       const text = await (await fetch(`${server.url}/metrics`)).text()
       if (isComplete(text)) return text
       await new Promise((resolve) => setTimeout(resolve, 500))

@@ -239,7 +239,7 @@ describe.runIf(binaries !== undefined)("read replicas", () => {
         url: `${receiver.url}/v1/traces`,
         protocol: "http/json",
         sampler: { followsParent: true, ratio: 1 },
-        batch: { queueMaximum: 1_000, delayMs: 20 },
+        batch: { maxQueue: 1_000, delayMs: 20 },
       },
       resource: {},
       release: "0.0.0",

@@ -19,10 +19,10 @@ import {
 import { encodeExtensions } from "../../engine/src/x509/extension.ts"
 import { encodeName } from "../../engine/src/x509/name.ts"
 
-const octetsMaximum = 65_536
+const maxOctets = 65_536
 
 /** Leaves room for the rest of the document. */
-const room = octetsMaximum - 400
+const room = maxOctets - 400
 
 const algorithm = encode(sequence([objectIdentifier(oids.ed25519)]))
 const key: Der = sequence([algorithm, primitive(3, new Uint8Array(33))])
@@ -86,10 +86,10 @@ const both: readonly Document[] = ["certificate", "request"]
 
 export function hostileShapes(): readonly HostileShape[] {
   const wholes: Readonly<Record<string, Uint8Array>> = {
-    zeros: new Uint8Array(octetsMaximum),
-    ones: new Uint8Array(octetsMaximum).fill(0xff),
+    zeros: new Uint8Array(maxOctets),
+    ones: new Uint8Array(maxOctets).fill(0xff),
     "SEQUENCEs in each other": nested(0x30, room),
-    "indefinite lengths": Uint8Array.from({ length: octetsMaximum }, (_, at) => (at % 2 === 0 ? 0x30 : 0x80)),
+    "indefinite lengths": Uint8Array.from({ length: maxOctets }, (_, at) => (at % 2 === 0 ? 0x30 : 0x80)),
   }
   const parts: readonly (readonly [what: string, refusedIn: readonly Document[], parts: Parts])[] = [
     ["serial number", [], { serialNumber: integer((1n << BigInt(room * 8 - 8)) - 1n) }],

@@ -31,7 +31,7 @@ import {
   type ChallengeView,
   challengeView,
   type DirectoryView,
-  type Entrance,
+  type DirectoryAccess,
   type KeySigner,
   type NewAccount,
   type NewOrder,
@@ -91,7 +91,7 @@ import { chainsFrom } from "./orders/certificate-chains.ts"
 
 const orderLifetimeMs = dayMs
 const pendingLifetimeMs = 7 * dayMs
-const identifiersMaximum = 100
+const maxIdentifiers = 100
 const ordersPerPage = 100
 const tokenOctets = 32
 /** Time that the response of a finalization waits for the signature. */
@@ -114,7 +114,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
     }
   }
 
-  async enter(): Promise<Entrance> {
+  async enter(): Promise<DirectoryAccess> {
     const snapshot = await this.entered()
     const scope = this.scopeOf(snapshot)
     const nonceAuthority = this.nonceAuthority(snapshot)
@@ -252,15 +252,14 @@ export class AcmeService extends DirectoryService implements AcmeServer {
   async newOrder(signer: AccountSigner, input: NewOrder): Promise<OrderView> {
     const { identifiers } = input
     if (identifiers.length === 0) throw malformed("An order has at least one identifier.")
-    if (identifiers.length > identifiersMaximum)
-      throw malformed(`An order has at most ${identifiersMaximum} identifiers.`)
+    if (identifiers.length > maxIdentifiers) throw malformed(`An order has at most ${maxIdentifiers} identifiers.`)
     const distinct = distinctIdentifiers(identifiers)
     const view = await this.asAccount(signer, async (snapshot, stores, account) => {
       const asked = { ...input, identifiers: distinct }
-      this.refuseUnissuable(snapshot, asked)
+      this.rejectUnissuableOrder(snapshot, asked)
       const now = this.access.context.runtime.clock.now()
       const { replaces } = input
-      if (replaces !== null) await this.#refuseReplacement(snapshot, stores, account, distinct, replaces, now)
+      if (replaces !== null) await this.#rejectReplacement(snapshot, stores, account, distinct, replaces, now)
       const limits = this.limitsOf(snapshot)
       const proved = distinct.map(provedBy)
       // A renewal that follows renewal information is exempt from rate limits, once for each certificate.
@@ -375,7 +374,12 @@ export class AcmeService extends DirectoryService implements AcmeServer {
   async newAuthorization(signer: AccountSigner, identifier: Identifier) {
     if (isWildcard(identifier)) throw malformed("A wildcard is authorized with an order, and not before it.")
     return await this.asAccount(signer, async (snapshot, stores, account) => {
-      this.refuseUnissuable(snapshot, { identifiers: [identifier], notBefore: null, notAfter: null, profile: null })
+      this.rejectUnissuableOrder(snapshot, {
+        identifiers: [identifier],
+        notBefore: null,
+        notAfter: null,
+        profile: null,
+      })
       const now = this.access.context.runtime.clock.now()
       const { authorization, created } = await this.#authorizationFor(
         snapshot,
@@ -551,7 +555,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
   }
 
   /** Checks the `replaces` member of a new order (RFC 9773, section 5). */
-  async #refuseReplacement(
+  async #rejectReplacement(
     { mount }: MountSnapshot,
     stores: AcmeRepositories,
     account: AccountStanding,

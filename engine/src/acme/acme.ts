@@ -135,7 +135,7 @@ export interface OrderPage {
 }
 
 /** Data of a directory that every request needs, constant during one request. */
-export interface Entrance {
+export interface DirectoryAccess {
   /** URL of the directory without a trailing slash. */
   readonly base: string
   newNonce(): string
@@ -146,7 +146,7 @@ export interface Entrance {
 export interface AcmeServer {
   describe(): Promise<DirectoryView>
   /** Throws if the mount does not serve ACME. */
-  enter(): Promise<Entrance>
+  enter(): Promise<DirectoryAccess>
   /** Uses up the nonce of a failed request (RFC 8555, section 6.5). Throws `badNonce` if this directory did not issue it. */
   spend(nonce: string): Promise<void>
   /** Returns the current key of an account. Its status is checked later. */
@@ -236,7 +236,7 @@ export interface AcmeAccountRepository {
 }
 
 /** Claim of one attempt on a queued row. It postpones the next attempt until this one must have ended. */
-export interface Turn {
+export interface AttemptSchedule {
   /** Number of attempts, including this one. */
   readonly attempts: number
   readonly attemptAt: Instant
@@ -276,7 +276,7 @@ export interface AcmeOrderRepository {
   /** Returns true if there was an order to replace the certificate, regardless of its result. */
   wasToBeReplaced(mountId: MountId, certificateId: string): Promise<boolean>
   /** Changes the state from `open` to `processing`, with a turn that is claimed or due. */
-  beginFinalizing(id: AcmeOrderId, csr: Uint8Array, turn: Turn): Promise<boolean>
+  beginFinalizing(id: AcmeOrderId, csr: Uint8Array, turn: AttemptSchedule): Promise<boolean>
   /** Claims due orders that no server finalizes, and orders whose turn a server postponed while its clock was ahead. */
   claim(now: Instant, leasedUntil: Instant, limit: number): Promise<readonly ClaimedOrder[]>
   /** Returns the time of the next attempt on any order. */
@@ -325,7 +325,7 @@ export interface AcmeAuthorizationRepository {
   deactivateAll(accountId: AcmeAccountId): Promise<void>
 
   /** Changes a `pending` challenge to `processing`, with a turn that is claimed or due. */
-  beginChallenge(id: AuthorizationId, type: ChallengeType, turn: Turn): Promise<boolean>
+  beginChallenge(id: AuthorizationId, type: ChallengeType, turn: AttemptSchedule): Promise<boolean>
   /** Claims due challenges that no server validates, and challenges whose turn a server postponed while its clock was ahead. */
   claim(now: Instant, leasedUntil: Instant, limit: number): Promise<readonly ClaimedChallenge[]>
   /** Returns the time of the next attempt on any challenge. */

@@ -1,4 +1,4 @@
-import type { Held } from "../core/leases.ts"
+import type { HeldLease } from "../core/leases.ts"
 import { dayMs, type Instant, minuteMs } from "../core/time.ts"
 import { nextTurn } from "../core/timers.ts"
 import type { AcmeTools } from "./directory-service.ts"
@@ -11,7 +11,7 @@ export const sweepAcmeJob = { name: "acme", everyMs: 5 * minuteMs, timeoutMs: 5 
 /** Rows in one transaction. */
 const rowsPerWrite = 500
 /** Transactions in one run of the job; the next run does the rest. */
-const writesMaximum = 2_000
+const maxWrites = 2_000
 
 /** Age of expired orders that a server ends after its start. */
 const lookBackMs = dayMs
@@ -30,7 +30,7 @@ export class ExpiredOrders {
   }
 
   /** Ends expired orders. Each is counted once, by the server that ends it. */
-  async end({ signal }: Pick<Held, "signal">): Promise<void> {
+  async end({ signal }: Pick<HeldLease, "signal">): Promise<void> {
     const { storage, runtime, mountDirectory, acmeTools } = this.#context
     const until = runtime.clock.now()
     const { mounts } = await mountDirectory.current()
@@ -39,7 +39,7 @@ export class ExpiredOrders {
     for (const { id } of mounts) {
       const time = { after: this.#until.get(id) ?? until - lookBackMs, until }
       let isDone = false
-      for (let writes = 0; writes < writesMaximum && !isDone; writes += 1) {
+      for (let writes = 0; writes < maxWrites && !isDone; writes += 1) {
         signal.throwIfAborted()
         const { ended, newly } = await storage.transact(({ acmeOrders }) =>
           acmeOrders.endExpired(id, time, rowsPerWrite),
@@ -57,10 +57,10 @@ export class ExpiredOrders {
 /** Deletes expired nonces, bindings and registrations, which nothing uses or counts any more. */
 export async function sweepAcme(
   { storage, runtime }: Pick<AcmeContext, "storage" | "runtime">,
-  { signal }: Pick<Held, "signal">,
+  { signal }: Pick<HeldLease, "signal">,
 ): Promise<void> {
   const now = runtime.clock.now()
-  for (let writes = 0; writes < writesMaximum; writes += 1) {
+  for (let writes = 0; writes < maxWrites; writes += 1) {
     signal.throwIfAborted()
     const removed = await storage.transact(async ({ acmeNonces, acmeAccounts, acmeRates }) =>
       Math.max(

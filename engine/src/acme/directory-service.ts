@@ -23,7 +23,7 @@ import {
   type ServerRules,
 } from "./directory.ts"
 import { type NonceAuthority, readNonce, usedNonce } from "./nonces/nonce.ts"
-import { type Asked, type OrderTerms, rejectUnissuable } from "./orders/order-policy.ts"
+import { type RequestedOrder, type OrderTerms, rejectUnissuable } from "./orders/order-policy.ts"
 import { accountNotValid, AcmeProblem, malformed, unauthorized } from "./problem.ts"
 
 export interface AcmeTools {
@@ -163,7 +163,10 @@ export abstract class DirectoryService {
     return { decider, terms }
   }
 
-  protected refuseUnissuable(snapshot: MountSnapshot, asked: Asked & { readonly profile: string | null }): void {
+  protected rejectUnissuableOrder(
+    snapshot: MountSnapshot,
+    asked: RequestedOrder & { readonly profile: string | null },
+  ): void {
     const { decider, terms } = this.issuing(snapshot, asked.profile)
     if (decider.kind === "role") rejectUnissuable(asked, terms(decider))
     else if (asked.notBefore !== null || asked.notAfter !== null)

@@ -195,12 +195,12 @@ const anyProvedName: Role = {
 
 export type ReadCsr = ReturnType<typeof readCsr>
 
-const csrOctetsMaximum = 64 * 1_024
+const maxCsrOctets = 64 * 1_024
 
 /** Parses a CSR and verifies its signature and key. Throws `badCSR`. */
 export function readCsr(der: Uint8Array) {
   const refuse = (detail: string) => new AcmeProblem("badCSR", detail)
-  if (der.length > csrOctetsMaximum) throw refuse("The CSR is too long.")
+  if (der.length > maxCsrOctets) throw refuse("The CSR is too long.")
   try {
     const parsed = parseCertificationRequest(der)
     const key = assertStrongKey(readPublicKey(parsed.subjectPublicKeyInfo))

@@ -5,7 +5,7 @@ import type { Runtime } from "../core/runtime.ts"
 import { formatInstant, type Instant, isAhead, secondMs } from "../core/time.ts"
 import { type Timers, within } from "../core/timers.ts"
 import { apart, untraced } from "../core/tracing.ts"
-import { type Turn, turnToleranceMs } from "./acme.ts"
+import { type AttemptSchedule, turnToleranceMs } from "./acme.ts"
 
 export interface DueWork<Item, Outcome> {
   /** Prefix of log events. */
@@ -169,5 +169,5 @@ export interface Place<Item, Outcome> extends Disposable {
 }
 
 /** Returns the first turn of a new row: claimed if there is a place, due at once otherwise. */
-export const turnOf = (place: object | undefined, now: Instant, leaseMs: number): Turn =>
+export const turnOf = (place: object | undefined, now: Instant, leaseMs: number): AttemptSchedule =>
   place === undefined ? { attempts: 0, attemptAt: now } : { attempts: 1, attemptAt: now + leaseMs }

@@ -50,7 +50,7 @@ export interface AuditFileOptions {
 /** Delay after which lines are synced even if no caller waits for them. */
 const unsyncedForMs = 250
 /** Maximum characters of appended lines in memory. */
-const appendedMaximum = 1 << 16
+const maxAppended = 1 << 16
 /** Interval at which the file is checked for having been moved away. */
 const lookEveryMs = secondMs
 
@@ -101,7 +101,7 @@ export class AuditFile implements AuditSink {
   append(lines: string): void {
     this.#appended += lines
     this.#syncSoon()
-    if (this.#appended.length < appendedMaximum) return
+    if (this.#appended.length < maxAppended) return
     try {
       this.#writeNow("")
     } catch {

@@ -10,7 +10,7 @@ export function hashedData(
   hash: (text: string) => string,
   plainNames: readonly string[] = [],
 ): unknown {
-  const hashing: Hashing = { hash, left: valueMaximum }
+  const hashing: Hashing = { hash, left: maxValue }
   return hashedMembers(data, hashing, (name, value) => (plainNames.includes(name) ? value : hashed(value, hashing, 1)))
 }
 
@@ -21,7 +21,7 @@ interface Hashing {
 }
 
 /** Values beyond these bounds are hashed as one text, so that hashing costs no more than parsing the request. */
-const valueMaximum = 1_000
+const maxValue = 1_000
 const depthMaximum = 16
 
 function hashed(value: unknown, hashing: Hashing, depth: number): unknown {

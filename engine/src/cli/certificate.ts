@@ -3,7 +3,7 @@ import { Command } from "commander"
 import { formatInstant, type InstantOrOffset, parseInstantOrOffset } from "../core/time.ts"
 import type { Engine } from "../engine.ts"
 import { inventoryStatuses } from "../pki/issuance/certificate.ts"
-import { inventoryPages, type MountInventoryEntry, searchMaximum } from "../pki/issuance/certificate-inventory.ts"
+import { inventoryPages, type MountInventoryEntry, maxSearch } from "../pki/issuance/certificate-inventory.ts"
 import { inventoryCsv } from "../contracts/vault/format/inventory-csv.ts"
 import { CommandError, exitCodes, usageError } from "./exit-code.ts"
 import { json, table } from "./report.ts"
@@ -62,7 +62,7 @@ async function search({ certificateInventory }: Engine, terminal: Terminal, opti
   const query = queryOf(options)
   const maximum = limitIn(options)
   const pages = inventoryPages((page) => certificateInventory.search(query, page), {
-    limit: Math.min(searchMaximum, maximum),
+    limit: Math.min(maxSearch, maximum),
   })
   const found = firstOf(pages, maximum)
   if (options.csv === true) {
@@ -105,7 +105,7 @@ function timeIn(option: string, text: string): InstantOrOffset {
 }
 
 function limitIn({ limit, csv }: SearchOptions): number {
-  if (limit === undefined) return csv === true ? Number.POSITIVE_INFINITY : searchMaximum
+  if (limit === undefined) return csv === true ? Number.POSITIVE_INFINITY : maxSearch
   const number = Number(limit)
   if (!Number.isSafeInteger(number) || number < 1) throw usageError("--limit takes a whole number above zero.")
   return number
@@ -162,13 +162,13 @@ function importCommand(terminal: Terminal): Command {
     .argument("<files...>", "PEM files with any number of certificates, or DER files with one each")
   addCallerOptions(command)
   return command.action(async (mount: string, files: readonly string[]) => {
-    const { importedCertificatesMaximum } = await import("../pki/issuance/certificate-import.ts")
+    const { maxImportedCertificates } = await import("../pki/issuance/certificate-import.ts")
     const texts = (await Promise.all(files.map(certificatesIn))).flat()
     let [imported, existing] = [0, 0]
     await withCallerEngine(command, terminal, async (engine) => {
       const { certificates } = engine.pki(mount)
-      for (let at = 0; at < texts.length; at += importedCertificatesMaximum) {
-        const part = await certificates.import(texts.slice(at, at + importedCertificatesMaximum))
+      for (let at = 0; at < texts.length; at += maxImportedCertificates) {
+        const part = await certificates.import(texts.slice(at, at + maxImportedCertificates))
         imported += part.imported.length
         existing += part.existing.length
       }

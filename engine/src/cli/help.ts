@@ -2,7 +2,7 @@ import { type Command, Help } from "commander"
 import { examples } from "./examples.ts"
 
 /** Longer terms get a line of their own. */
-const termWidthMaximum = 26
+const maxTermWidth = 26
 
 /** Wraps descriptions at the terminal's width (80 columns if the output is not a terminal), and appends the examples of the command. */
 export function layOutHelp(command: Command, path: string): void {
@@ -17,7 +17,7 @@ export function layOutHelp(command: Command, path: string): void {
         ...groups.filter(([name]) => name !== "Options:"),
       ])
     },
-    padWidth: (one, helper) => Math.min(termWidthMaximum, usual.padWidth(one, helper)),
+    padWidth: (one, helper) => Math.min(maxTermWidth, usual.padWidth(one, helper)),
     formatItem: (term, termWidth, description, helper) =>
       description === "" || helper.displayWidth(term) <= termWidth
         ? usual.formatItem.call(helper, term, termWidth, description, helper)

@@ -2,7 +2,7 @@
 // neither end the process nor keep it alive.
 import { writeSync } from "node:fs"
 
-const waitingLengthMaximum = 8 * 1024 * 1024
+const maxWaitingLength = 8 * 1024 * 1024
 const retryMs = 10
 
 export interface LogStream {
@@ -46,7 +46,7 @@ export function logStream(descriptor: number): LogStream {
 
   return {
     write(line) {
-      if (broken || waiting.length + linesLength > waitingLengthMaximum) return
+      if (broken || waiting.length + linesLength > maxWaitingLength) return
       lines.push(line)
       linesLength += line.length
       schedule()

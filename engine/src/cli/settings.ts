@@ -450,12 +450,12 @@ function parseCount(text: string): number | undefined {
   return /^\d{1,8}$/.test(text) ? Number(text) : undefined
 }
 
-const readReplicasMaximum = 16
+const maxReadReplicas = 16
 
 function parseReadReplicas(text: string): readonly string[] | undefined {
   const urls = text.split(",").map((url) => url.trim())
   const areUrls = urls.every((url) => /^postgres(ql)?:\/\/./.test(url) && URL.canParse(url))
-  return areUrls && urls.length <= readReplicasMaximum ? urls : undefined
+  return areUrls && urls.length <= maxReadReplicas ? urls : undefined
 }
 
 function parsePort(text: string): number | undefined {

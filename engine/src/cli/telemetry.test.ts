@@ -69,7 +69,7 @@ test.each<{ readonly environment: Environment; readonly expected: unknown; reado
     },
     expected: {
       ...usual,
-      traces: { ...usual.traces, batch: { queueMaximum: 100, exportMaximum: 10, delayMs: 1_000 } },
+      traces: { ...usual.traces, batch: { maxQueue: 100, maxExport: 10, delayMs: 1_000 } },
       metrics: { ...usual.metrics, intervalMs: 15_000 },
     },
     why: "how much and how often",

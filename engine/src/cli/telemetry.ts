@@ -57,7 +57,7 @@ export function telemetryPlan(
   const toTraces = destination("traces", otlpEndpoint, variables)
   const toMetrics = destination("metrics", otlpEndpoint, variables)
   if (toTraces === undefined && toMetrics === undefined) {
-    variables.refuseFaults()
+    variables.rejectFaults()
     return undefined
   }
   const plan = {
@@ -67,7 +67,7 @@ export function telemetryPlan(
     }),
     resource: resource(variables),
   }
-  variables.refuseFaults()
+  variables.rejectFaults()
   return plan
 }
 
@@ -112,15 +112,15 @@ function sampling(variables: Variables): Sampling {
   }
 }
 
-const spansMaximum = 1_000_000
+const maxSpans = 1_000_000
 
 function batch(variables: Variables) {
-  const queueMaximum = variables.number("OTEL_BSP_MAX_QUEUE_SIZE", 1, spansMaximum)
-  const exportMaximum = variables.number("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", 1, spansMaximum)
+  const maxQueue = variables.number("OTEL_BSP_MAX_QUEUE_SIZE", 1, maxSpans)
+  const maxExport = variables.number("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", 1, maxSpans)
   const delayMs = variables.number("OTEL_BSP_SCHEDULE_DELAY", 1, hour)
   return {
-    ...(queueMaximum === undefined ? {} : { queueMaximum }),
-    ...(exportMaximum === undefined ? {} : { exportMaximum }),
+    ...(maxQueue === undefined ? {} : { maxQueue }),
+    ...(maxExport === undefined ? {} : { maxExport }),
     ...(delayMs === undefined ? {} : { delayMs }),
   }
 }
@@ -194,7 +194,7 @@ class Variables {
     }
   }
 
-  refuseFaults(): void {
+  rejectFaults(): void {
     if (this.#faults.size > 0) throw configurationError([...this.#faults].join("\n"))
   }
 

@@ -20,7 +20,7 @@ import type { Settings } from "../pki/mounts/mount-settings-service.ts"
 import { mountPathFaults, mountPathOf, type Mounts } from "../pki/mounts/mount.ts"
 import type { Pki } from "../pki/mounts/pki.ts"
 import type { Ocsp } from "../pki/ocsp/ocsp.ts"
-import { meantBy } from "../pki/revocation/revocable-certificate.ts"
+import { revocationTarget } from "../pki/revocation/revocable-certificate.ts"
 import type { Revocations, RevokedCertificate, RevokeInput } from "../pki/revocation/revocation.ts"
 import { parseCertificateList } from "../x509/certificate-list.ts"
 import { remoteCertificates } from "./certificates.ts"
@@ -49,13 +49,13 @@ function policyAddress(verb: string, { policy, issuerRef }: PolicyRequest): stri
   return issuerRef === undefined ? below : path`/issuer/${issuerRef}` + below
 }
 
-type Said = Omit<PolicyIssueRequest, "policy" | "issuerRef"> & { readonly csr?: string }
+type PolicyParameters = Omit<PolicyIssueRequest, "policy" | "issuerRef"> & { readonly csr?: string }
 
 /**
  * Builds the body of a request. Parameters for the policy service are sent unchanged. Members that the engine itself reads override
  * parameters of the same name.
  */
-function passingOn<T>({ table, encode }: Body<T>, { parameters, ...request }: Said): RequestBody {
+function passingOn<T>({ table, encode }: Body<T>, { parameters, ...request }: PolicyParameters): RequestBody {
   const own = encode(request as T)
   const members = new Map([
     ...parameters,
@@ -101,7 +101,7 @@ export function remoteRevocations(calls: PkiCalls): Revocations {
 const named = (
   { serialNumber, ...revoked }: Awaited<ReturnType<Remote<typeof revocations>["revoke"]>>,
   input: RevokeInput,
-): RevokedCertificate => ({ ...revoked, serialNumber: serialNumber ?? meantBy(input).serialNumber })
+): RevokedCertificate => ({ ...revoked, serialNumber: serialNumber ?? revocationTarget(input).serialNumber })
 
 export const remoteCrls = (calls: PkiCalls): Crls => ({
   ...remote(crls, calls),

@@ -8,7 +8,7 @@ export interface StreamBlock {
 }
 
 /** Maximum length of a block in characters. No event of this server is longer. */
-const blockMaximum = 1024 * 1024
+const maxBlock = 1024 * 1024
 
 /**
  * Yields the blocks of a stream, whose lines end in LF or CRLF. Lines after the last empty line are an incomplete block and are dropped.
@@ -22,7 +22,7 @@ export async function* streamBlocks(pieces: AsyncIterable<Uint8Array>): AsyncGen
     rest += utf8.decode(piece, { stream: true })
     const lines = rest.split("\n")
     rest = lines.pop() ?? ""
-    if (rest.length + block.length > blockMaximum)
+    if (rest.length + block.length > maxBlock)
       throw unavailable("The server's answer cannot be read: an event is too long.")
     for (const line of lines) {
       const text = line.endsWith("\r") ? line.slice(0, -1) : line

@@ -2,11 +2,11 @@
 // 281 MiB to receive and send a state of 64 MB, and 330 MiB without it (`test/long/state-memory.test.ts`).
 
 /** Smaller chunks may share a buffer with others, and their memory is not worth releasing. */
-const givenBackBytesMinimum = 16 * 1024
+const minGivenBackBytes = 16 * 1024
 
 /** Releases the memory of a chunk. The caller must be its last user. Ignores chunks that share a buffer with others. */
 export function releaseMemory({ buffer, byteLength }: Uint8Array): void {
-  if (byteLength >= givenBackBytesMinimum && buffer.byteLength === byteLength && buffer instanceof ArrayBuffer)
+  if (byteLength >= minGivenBackBytes && buffer.byteLength === byteLength && buffer instanceof ArrayBuffer)
     buffer.transfer(0)
 }
 

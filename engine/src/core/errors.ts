@@ -127,14 +127,14 @@ export function rejectFaults(faults: readonly Fault[]): void {
 /** Returns true if the error or one of its causes is an unavailable database. */
 export function isStoreAway(error: unknown): boolean {
   let one = error
-  for (let depth = 0; depth < causesMaximum && one instanceof Error; depth += 1) {
+  for (let depth = 0; depth < maxCauses && one instanceof Error; depth += 1) {
     if (one instanceof StoreAway) return true
     one = one.cause
   }
   return false
 }
 
-const causesMaximum = 8
+const maxCauses = 8
 
 export const isEngineError = (error: unknown, code?: EngineErrorCode): error is EngineError =>
   error instanceof EngineError && (code === undefined || error.code === code)

@@ -9,11 +9,11 @@ export interface OutgoingRequest {
   readonly body?: string
   /** Timeout for everything: name resolution, connection, redirects, and the last byte of the answer. */
   readonly timeoutMs: number
-  readonly answerBytesMaximum: number
+  readonly maxAnswerBytes: number
   /** Requests only the status and the headers. The body of the answer is not read; `body` is empty. */
   readonly dropsBody?: true
   /** Number of redirects to follow, for GET only. Each passes the same address check. Without it, a redirect is returned as the answer. */
-  readonly redirectsMaximum?: number
+  readonly maxRedirects?: number
   /** Allowed ports, also for redirects. Default: all. */
   readonly ports?: readonly number[]
   /** Default: the CAs of the system. */

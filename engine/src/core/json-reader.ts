@@ -339,7 +339,7 @@ export class JsonReader {
   /** Returns a plain ASCII string. Short strings are mostly repetitions and are reused. */
   #text(bytes: Uint8Array, start: number, end: number): string {
     const length = end - start
-    if (length > knownTextMaximum) return asciiText(bytes, start, length)
+    if (length > maxKnownText) return asciiText(bytes, start, length)
     let hash = length
     for (let at = start; at < end; at += 1) hash = (hash * 31 + (bytes[at] as number)) | 0
     const slot = hash & (knownTextSlots - 1)
@@ -368,7 +368,7 @@ function joined(pieces: readonly Uint8Array[], length: number): Uint8Array {
 /** A power of 2. */
 const knownTextSlots = 256
 /** In bytes. Names of types, modules and providers are rarely longer. */
-const knownTextMaximum = 96
+const maxKnownText = 96
 
 function isTextAt(text: string, bytes: Uint8Array, start: number, length: number): boolean {
   if (text.length !== length) return false

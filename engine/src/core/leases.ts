@@ -32,7 +32,7 @@ export interface Leases {
 }
 
 /** Arguments of work that runs under a lease. */
-export interface Held {
+export interface HeldLease {
   /** Aborts when the lease is lost, the timeout is over or the engine closes. The work must stop soon; the next run does the rest. */
   readonly signal: AbortSignal
   readonly fence: number
@@ -52,5 +52,5 @@ export interface ExclusiveTask {
  */
 export type Exclusively = <T>(
   task: ExclusiveTask,
-  work: (held: Held) => Promise<T>,
+  work: (held: HeldLease) => Promise<T>,
 ) => Promise<{ readonly held: true; readonly value: T } | { readonly held: false }>

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest"
-import { ownerMaximum, ownerOf, ownerProblem } from "./owner.ts"
+import { maxOwner, ownerOf, ownerProblem } from "./owner.ts"
 
 describe("the name of an owner", () => {
-  test.each(["a", "pulumi:site/prod", "kubernetes:acme/default/api", "a b", "~!", "x".repeat(ownerMaximum)])(
+  test.each(["a", "pulumi:site/prod", "kubernetes:acme/default/api", "a b", "~!", "x".repeat(maxOwner)])(
     "%j is taken",
     (owner) => {
       expect(ownerProblem(owner)).toBeUndefined()
@@ -14,7 +14,7 @@ describe("the name of an owner", () => {
     { owner: "", problem: "can't be blank" },
     { owner: " ", problem: "can't be blank" },
     { owner: "\t", problem: "can't be blank" },
-    { owner: "x".repeat(ownerMaximum + 1), problem: "is too long (maximum is 128 characters)" },
+    { owner: "x".repeat(maxOwner + 1), problem: "is too long (maximum is 128 characters)" },
     { owner: " a", problem: "can't begin or end with a space" },
     { owner: "a ", problem: "can't begin or end with a space" },
     { owner: "a\nb", problem: "can only include printable ASCII characters" },

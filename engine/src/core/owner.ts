@@ -7,7 +7,7 @@ export interface Writer {
   readonly owner?: string | undefined
 }
 
-export const ownerMaximum = 128
+export const maxOwner = 128
 
 /** ASCII, so that a header can contain it as well as a document. */
 const printable = /^[\x20-\x7e]*$/
@@ -15,7 +15,7 @@ const printable = /^[\x20-\x7e]*$/
 /** Returns the problem of an owner's name, or undefined if it is valid. */
 export function ownerProblem(owner: string): string | undefined {
   if (owner.trim() === "") return "can't be blank"
-  if (owner.length > ownerMaximum) return `is too long (maximum is ${ownerMaximum} characters)`
+  if (owner.length > maxOwner) return `is too long (maximum is ${maxOwner} characters)`
   if (!printable.test(owner)) return "can only include printable ASCII characters"
   return owner === owner.trim() ? undefined : "can't begin or end with a space"
 }

@@ -44,14 +44,14 @@ const units: readonly (readonly [name: string, ms: number])[] = [
   ["ms", 1],
 ]
 const unitsMs = new Map(units)
-const durationMaximum = 64
+const maxDuration = 64
 
 /**
  * Parses `90s`, `1h30m`, `2160h0m0s`, `7d` or `1.5h` to milliseconds. Returns undefined for any other text, including a number without a
  * unit.
  */
 export function parseDuration(text: string): number | undefined {
-  if (text.length > durationMaximum || !/^(?:\d+(?:\.\d+)?(?:ms|[wdhms]))+$/.test(text)) return undefined
+  if (text.length > maxDuration || !/^(?:\d+(?:\.\d+)?(?:ms|[wdhms]))+$/.test(text)) return undefined
   let total = 0
   for (const [, count, unit] of text.matchAll(/(\d+(?:\.\d+)?)(ms|[wdhms])/g))
     total += Number(count) * (unitsMs.get(unit ?? "") ?? Number.NaN)

@@ -18,7 +18,7 @@ export interface Declarant extends Writer {
 
 /** Identity of a declaration, by which a retry finds the resource of a creation whose answer was lost. */
 export interface Origin extends Writer {
-  /** Creation id: the same at every retry and unique to the declaration, at most `originMaximum` characters. */
+  /** Creation id: the same at every retry and unique to the declaration, at most `maxOrigin` characters. */
   readonly marker: string
   /** Take over an existing resource of the same name, whichever client created it. */
   readonly adopt: boolean
@@ -34,7 +34,7 @@ export interface Known<Observed> extends Writer {
   readonly now: Instant
 }
 
-export const originMaximum = 255
+export const maxOrigin = 255
 
 export interface Created<Observed> {
   readonly id: string

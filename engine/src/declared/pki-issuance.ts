@@ -286,12 +286,12 @@ function markOf(marker: string, spec: IssuanceSpec, now: number): string {
 const metadataOf = (mark: string): string => Buffer.from(mark).toString("base64")
 
 /** Maximum number of search results. One declaration leaves fewer certificates behind in a day. */
-const carryingMaximum = 100
+const maxCarrying = 100
 
 /** Returns certificates of the mount with this mark; none if the caller may not search. */
 async function carrying(pki: Pki, mark: string): Promise<readonly InventoryEntry[]> {
   try {
-    return (await pki.certificates.search({ metadata: metadataOf(mark) }, { limit: carryingMaximum })).items
+    return (await pki.certificates.search({ metadata: metadataOf(mark) }, { limit: maxCarrying })).items
   } catch (error) {
     if (isEngineError(error)) return []
     throw error
@@ -408,11 +408,11 @@ async function remove<Observed extends ObservedIssuance>(
 /** Returns PEM of a certificate that is PEM or, if declared so, base64 of DER. */
 function pemIn(certificate: string): string {
   if (!certificate.includes("-----")) return writePem("CERTIFICATE", Buffer.from(certificate, "base64"))
-  const block = readPem(certificate, textMaximum).find(({ label }) => label === "CERTIFICATE")
+  const block = readPem(certificate, maxText).find(({ label }) => label === "CERTIFICATE")
   return block === undefined ? certificate : writePem("CERTIFICATE", block.bytes)
 }
 
-const textMaximum = 1_024 * 1_024
+const maxText = 1_024 * 1_024
 
 const keyPemIn = (key: string): string =>
   key.includes("-----") ? key : readPrivateKey(Buffer.from(key, "base64")).pem("pkcs8")

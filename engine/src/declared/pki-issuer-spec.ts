@@ -232,7 +232,7 @@ function kindFaults(spec: Partial<PkiIssuerSpec>, unsaid: ReadonlySet<string>): 
   ]
 }
 
-const textMaximum = 1_024 * 1_024
+const maxText = 1_024 * 1_024
 
 function pemFaults(field: "bundle" | "signedCertificate", pem: string | undefined): readonly Fault[] {
   if (pem === undefined) return []
@@ -247,7 +247,7 @@ function pemFaults(field: "bundle" | "signedCertificate", pem: string | undefine
 
 /** Returns the first certificate of a bundle, PEM, which is the issuer's own; its chain follows. Throws `UnacceptableInput`. */
 export function firstCertificateIn(pem: string): string | undefined {
-  const block = readPem(pem, textMaximum).find(isCertificate)
+  const block = readPem(pem, maxText).find(isCertificate)
   return block === undefined ? undefined : writePem("CERTIFICATE", block.bytes)
 }
 

@@ -1,7 +1,7 @@
 import { type Fault, invalid, isEngineError, unprocessable } from "../core/errors.ts"
 import type { Engine } from "../engine.ts"
 import { mountPathOf } from "../pki/mounts/mount.ts"
-import { meantBy, reasonGiven, rejectOtherKey } from "../pki/revocation/revocable-certificate.ts"
+import { revocationTarget, reasonGiven, rejectOtherKey } from "../pki/revocation/revocable-certificate.ts"
 import type { RevokeInput } from "../pki/revocation/revocation.ts"
 import { parseSerialNumber } from "../x509/serial-number.ts"
 import { declaredRefusals, refusedBy, requestValidator } from "./certificate-members.ts"
@@ -96,12 +96,12 @@ function targetFaults({ serialNumber, certificate }: Partial<PkiRevocationSpec>)
     return [{ field: ["serialNumber"], detail: "serialNumber or certificate is required" }]
   if (serialNumber !== undefined && certificate !== undefined)
     return [{ field: ["certificate"], detail: "certificate must be left out where serialNumber says which is meant" }]
-  return refusedBy(members, () => meantBy(inputOf({ serialNumber, certificate })))
+  return refusedBy(members, () => revocationTarget(inputOf({ serialNumber, certificate })))
 }
 
 function keyFaults({ certificate, privateKey }: Partial<PkiRevocationSpec>): readonly Fault[] {
   try {
-    const meant = meantBy({ certificate: certificate ?? "" })
+    const meant = revocationTarget({ certificate: certificate ?? "" })
     if (meant.certificate !== undefined) rejectOtherKey(privateKey, meant.certificate.subjectPublicKeyInfo)
     return []
   } catch (error) {
@@ -121,7 +121,7 @@ const inputOf = ({ serialNumber, certificate, reason }: Partial<PkiRevocationSpe
 function changes(spec: PkiRevocationSpec, observed: ObservedPkiRevocation): Changes {
   // The key only proves the right to revoke.
   const { privateKey: _key, certificate, ...others } = spec
-  const serialNumber = certificate === undefined ? undefined : meantBy({ certificate }).serialNumber
+  const serialNumber = certificate === undefined ? undefined : revocationTarget({ certificate }).serialNumber
   const changed = [
     ...diffMembers(members, others, observed).changed,
     ...(serialNumber === undefined || serialNumber === observed.serialNumber ? [] : ["certificate"]),

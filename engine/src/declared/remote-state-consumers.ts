@@ -90,11 +90,11 @@ async function bring(
 }
 
 /** Maximum number of pages: 100,000 workspaces. */
-const pagesMaximum = 1_000
+const maxPages = 1_000
 
 async function consumersOf(engine: Engine, workspaceId: string): Promise<readonly string[]> {
   const ids: string[] = []
-  for (let number = 1; number <= pagesMaximum; number += 1) {
+  for (let number = 1; number <= maxPages; number += 1) {
     const { items, totalCount } = await engine.remoteStateConsumers.list(workspaceId, { number, size: maximumPageSize })
     ids.push(...items.map(({ id }) => id))
     if (items.length === 0 || ids.length >= totalCount) break

@@ -7,11 +7,11 @@ export {
   type Known,
   type DeclaredResource,
   type Origin,
-  originMaximum,
+  maxOrigin,
   PartlyCreated,
   type Removal,
   type Values,
 } from "./declared-resource.ts"
 export { defaultTextOf, describe } from "./description.ts"
-export { ownerMaximum } from "../core/owner.ts"
+export { maxOwner } from "../core/owner.ts"
 export { systemRuntime } from "../core/runtime.ts"

@@ -178,13 +178,13 @@ const bearersOf = async (engine: Engine, organization: string, name: string): Pr
 }
 
 /** Maximum number of pages: 100,000 items. */
-const pagesMaximum = 1_000
+const maxPages = 1_000
 
 async function firstOf<T>(
   list: (page: PageRequest) => Promise<Page<T>>,
   isMeant: (item: T) => boolean,
 ): Promise<T | undefined> {
-  for (let number = 1; number <= pagesMaximum; number += 1) {
+  for (let number = 1; number <= maxPages; number += 1) {
     const { items, totalCount } = await list({ number, size: maximumPageSize })
     const meant = items.find(isMeant)
     if (meant !== undefined || items.length === 0 || number * maximumPageSize >= totalCount) return meant

@@ -1,5 +1,5 @@
 import { logFailure } from "../core/failure-log.ts"
-import { type Exclusively, type ExclusiveTask, type Held, type Lease, type Leases } from "../core/leases.ts"
+import { type Exclusively, type ExclusiveTask, type HeldLease, type Lease, type Leases } from "../core/leases.ts"
 import type { Runtime } from "../core/runtime.ts"
 import { minuteMs, secondMs } from "../core/time.ts"
 import type { Timers } from "../core/timers.ts"
@@ -52,7 +52,7 @@ function keep(
   { name, timeoutMs }: ExclusiveTask,
   ttlMs: number,
   { leases, runtime, timers, stopped }: ExclusivelyOptions,
-): { readonly held: Held; release(doneAt: number | undefined): Promise<void> } {
+): { readonly held: HeldLease; release(doneAt: number | undefined): Promise<void> } {
   const { clock, log } = runtime
   const lost = new AbortController()
   let expiresAt = lease.expiresAt

@@ -1,4 +1,4 @@
-import type { Held } from "../core/leases.ts"
+import type { HeldLease } from "../core/leases.ts"
 
 /** Background work, run by one server at a time. */
 export interface Job {
@@ -9,5 +9,5 @@ export interface Job {
   /** Maximum duration of a run in milliseconds. Its signal then aborts, and the next run does the rest. */
   readonly timeoutMs: number
   /** Determines what there is to do, possibly nothing, and does it. Must be idempotent. */
-  run(context: Held): Promise<void>
+  run(context: HeldLease): Promise<void>
 }

@@ -13,10 +13,10 @@ export interface KeyPoolOptions {
 }
 
 /** Twenty seconds of work for two cores at 2048 bits; waiting longer helps no client. */
-const waitingMaximum = 1_000
+const maxWaiting = 1_000
 
 /** Larger keys take minutes, so they must not occupy every slot. */
-const commonBitsMaximum = 4096
+const maxCommonBits = 4096
 
 interface Waiter {
   readonly bits: number
@@ -47,8 +47,8 @@ export class KeyPool implements RsaKeySource {
     if (this.#closed) throw closing()
     this.#stocking = true
     const ready = this.#ready.get(bits)?.shift()
-    if (ready === undefined && this.#waiting.length >= waitingMaximum)
-      throw busy(`${waitingMaximum} RSA keys are waited for already.`)
+    if (ready === undefined && this.#waiting.length >= maxWaiting)
+      throw busy(`${maxWaiting} RSA keys are waited for already.`)
     const key = ready ?? new Promise<RsaKeyOctets>((resolve, reject) => this.#waiting.push({ bits, resolve, reject }))
     this.#fillSlots()
     return key
@@ -84,7 +84,7 @@ export class KeyPool implements RsaKeySource {
     return this.#waiting.find(({ bits }) => {
       const claimed = unclaimed.indexOf(bits)
       if (claimed >= 0) unclaimed.splice(claimed, 1)
-      return claimed < 0 && (bits <= commonBitsMaximum || this.#largeCount() < this.#halfOfSlots())
+      return claimed < 0 && (bits <= maxCommonBits || this.#largeCount() < this.#halfOfSlots())
     })?.bits
   }
 
@@ -97,7 +97,7 @@ export class KeyPool implements RsaKeySource {
   }
 
   #largeCount(): number {
-    return this.#making.filter((bits) => bits > commonBitsMaximum).length
+    return this.#making.filter((bits) => bits > maxCommonBits).length
   }
 
   #halfOfSlots(): number {

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises"
 import { describe, expect, test } from "vitest"
 import { storeAway } from "../core/errors.ts"
-import type { Held, Leases } from "../core/leases.ts"
+import type { HeldLease, Leases } from "../core/leases.ts"
 import { silentLog } from "../core/runtime.ts"
 import { secondMs } from "../core/time.ts"
 import { leasesOver } from "../storage/sql/leases.ts"
@@ -91,12 +91,12 @@ function fakeLeases(): Leases & { lost: boolean; failing: boolean; readonly call
 
 /** A run that lasts until the test ends it. */
 function longRun() {
-  const begun: Held[] = []
+  const begun: HeldLease[] = []
   const ends: (() => void)[] = []
   return {
     begun,
     end: () => ends.shift()?.(),
-    run: (held: Held) => {
+    run: (held: HeldLease) => {
       begun.push(held)
       return new Promise<void>((resolve) => ends.push(resolve))
     },

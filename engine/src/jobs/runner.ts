@@ -30,10 +30,10 @@ export interface JobRunnerOptions {
 const longestInitialDelayMs = 30 * secondMs
 const firstRetryMs = 5 * secondMs
 /** Maximum number of times that failures double the delay. */
-const doublingMaximum = 10
+const maxDoubling = 10
 /** Interval of retries while another server runs a job that was woken here: that run may have begun before there was work. */
 const heldRetryMs = secondMs
-const heldRetryMaximum = 120
+const maxHeldRetry = 120
 
 export function startJobs(jobs: readonly Job[], options: JobRunnerOptions): JobRunner {
   const names = jobs.map(({ name }) => name)
@@ -102,7 +102,7 @@ function startLoop(job: Job, metrics: JobMetrics, { exclusively, runtime, timers
       if (stopped.aborted) return 0
       metrics.runs.add(1, { ...label, outcome: "failed" })
       logFailure(log, "error", "job-failed", { job: job.name, error })
-      const retryMs = firstRetryMs * 2 ** Math.min(failuresInARow, doublingMaximum)
+      const retryMs = firstRetryMs * 2 ** Math.min(failuresInARow, maxDoubling)
       failuresInARow += 1
       return Math.min(job.everyMs, retryMs) * (1 + chance())
     } finally {
@@ -118,7 +118,7 @@ function startLoop(job: Job, metrics: JobMetrics, { exclusively, runtime, timers
 
   return {
     wake() {
-      wishes = heldRetryMaximum
+      wishes = maxHeldRetry
       if (tick === undefined) schedule(0)
     },
     async idle() {

@@ -65,7 +65,7 @@ export interface AgentPoolUses {
   readonly oauthClients: number
 }
 
-const nameMaximum = 90
+const maxName = 90
 
 /** Returns faults of the given members. */
 export const agentPoolFaults = ({ name }: Partial<AgentPoolInput>): Fault[] =>
@@ -103,6 +103,6 @@ export function rejectUsedPool(id: string, uses: AgentPoolUses): void {
 function nameFaults(name: string): Fault[] {
   const field = ["name"]
   if (name === "") return [{ field, detail: "Name can't be blank" }]
-  if (name.length > nameMaximum) return [{ field, detail: `Name is too long (maximum is ${nameMaximum} characters)` }]
+  if (name.length > maxName) return [{ field, detail: `Name is too long (maximum is ${maxName} characters)` }]
   return /^[a-zA-Z0-9_-]+$/.test(name) ? [] : [{ field, detail: "Name can only include letters, numbers, -, and _." }]
 }

@@ -11,10 +11,10 @@ import type { Instant } from "../core/time.ts"
 import { VersionedCache } from "../core/versioned-cache.ts"
 import { isExpired, isUseWorthRecording, type TokenUses } from "./token.ts"
 
-const cachedCallersMaximum = 10_000
+const maxCachedCallers = 10_000
 
 /** Limit of a chain of parent tokens. A token that was created by another one expires with it. */
-export const tokenAncestorsMaximum = 16
+export const maxTokenAncestors = 16
 
 /** Caller of a token, cached under the identity version. */
 export interface ResolvedToken {
@@ -26,7 +26,7 @@ export interface ResolvedToken {
   readonly caller: Caller
 }
 
-interface Remembered extends ResolvedToken {
+interface CachedToken extends ResolvedToken {
   readonly version: number
   readonly allows: (remoteAddress: string | undefined) => boolean
   /** Last use that this process knows. Another process may have recorded a later one. */
@@ -47,9 +47,9 @@ export function authentication(
   cacheVersions: RequestSnapshot,
   runtime: Runtime,
   uses: TokenUses,
-  addressBounds: (bounds: readonly string[]) => Remembered["allows"],
+  addressBounds: (bounds: readonly string[]) => CachedToken["allows"],
 ): Authenticate {
-  const remembered = new VersionedCache<string, Remembered>(cachedCallersMaximum)
+  const remembered = new VersionedCache<string, CachedToken>(maxCachedCallers)
 
   return async (token, { requestSnapshot = cacheVersions, remoteAddress } = {}) => {
     const hash = runtime.digest(token)
@@ -58,7 +58,7 @@ export function authentication(
     const stands = known !== undefined && !isExpired(known, now) && known.version === (await requestSnapshot.identity())
     const found = stands
       ? known
-      : await storage.read(async ({ identity }): Promise<Remembered> => {
+      : await storage.read(async ({ identity }): Promise<CachedToken> => {
           const version = await identity.cacheVersion()
           const record = await identity.findToken(hash)
           const resolved = record && (await resolveToken(identity, record))
@@ -99,7 +99,7 @@ async function endOf(identity: IdentityRepository, record: TokenRecord): Promise
   let expiresAt = record.expiresAt
   let parentId = record.parentId
   for (let above = 0; parentId !== null; above += 1) {
-    if (above === tokenAncestorsMaximum) return undefined
+    if (above === maxTokenAncestors) return undefined
     const parent = await identity.findTokenById(parentId)
     if (parent === undefined) return undefined
     expiresAt = earlier(expiresAt, parent.expiresAt)

@@ -184,10 +184,10 @@ async function newUser(
   return named
 }
 
-const numberedNamesMaximum = 20
+const maxNumberedNames = 20
 
 async function freeName(users: UsedRepositories["users"], name: string, id: string): Promise<string> {
-  for (let number = 1; number <= numberedNamesMaximum; number += 1) {
+  for (let number = 1; number <= maxNumberedNames; number += 1) {
     const candidate = number === 1 ? name : `${name}-${number}`
     if ((await users.findByUsername(candidate)) === undefined) return candidate
   }

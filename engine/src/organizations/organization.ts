@@ -161,23 +161,23 @@ const commitStatusFaults = (patch: Partial<CommitStatuses>): Fault[] =>
     : []
 
 /** Limit of the session settings: about a hundred years. */
-const minutesMaximum = 52_560_000
+const maxMinutes = 52_560_000
 
 function minutesFaults(field: string, noun: string, minutes: number | null | undefined): Fault[] {
   if (minutes === undefined || minutes === null) return []
-  return Number.isInteger(minutes) && minutes >= 1 && minutes <= minutesMaximum
+  return Number.isInteger(minutes) && minutes >= 1 && minutes <= maxMinutes
     ? []
-    : [{ field: [field], detail: `${noun} must be an integer from 1 to ${minutesMaximum}` }]
+    : [{ field: [field], detail: `${noun} must be an integer from 1 to ${maxMinutes}` }]
 }
 
-const samlRoleMaximum = 255
+const maxSamlRole = 255
 
 const samlRoleFaults = (role: string | null | undefined): Fault[] =>
-  (role ?? "").length > samlRoleMaximum
+  (role ?? "").length > maxSamlRole
     ? [
         {
           field: ["ownersTeamSamlRoleId"],
-          detail: `Owners team SAML role ID is too long (maximum is ${samlRoleMaximum} characters)`,
+          detail: `Owners team SAML role ID is too long (maximum is ${maxSamlRole} characters)`,
         },
       ]
     : []
@@ -216,13 +216,13 @@ export function defaultAgentPoolFaults(
 /** Folds case for comparison: `Acme` and `acme` are one organization. */
 export const foldName = (name: string): string => name.toLowerCase()
 
-export const organizationNameMaximum = 40
+export const maxOrganizationName = 40
 
 export function organizationNameFaults(name: string): Fault[] {
   const field = ["name"]
   if (name === "") return [{ field, detail: "Name can't be blank" }]
-  if (name.length > organizationNameMaximum)
-    return [{ field, detail: `Name is too long (maximum is ${organizationNameMaximum} characters)` }]
+  if (name.length > maxOrganizationName)
+    return [{ field, detail: `Name is too long (maximum is ${maxOrganizationName} characters)` }]
   if (!/^[a-zA-Z0-9_-]+$/.test(name)) return [{ field, detail: "Name can only include letters, numbers, -, and _." }]
   return []
 }

@@ -156,14 +156,14 @@ function overwriteFaults(after: Project, overwrites: ProjectSettingOverwrites | 
   return faults
 }
 
-export const projectNameMaximum = 40
-const descriptionMaximum = 256
+export const maxProjectName = 40
+const maxDescription = 256
 
 export function projectNameFaults(name: string): Fault[] {
   const field = ["name"]
   if (name === "") return [{ field, detail: "Name can't be blank" }]
-  if (name.length > projectNameMaximum)
-    return [{ field, detail: `Name is too long (maximum is ${projectNameMaximum} characters)` }]
+  if (name.length > maxProjectName)
+    return [{ field, detail: `Name is too long (maximum is ${maxProjectName} characters)` }]
   if (!/^[a-zA-Z0-9_-]([a-zA-Z0-9 _-]*[a-zA-Z0-9_-])?$/.test(name))
     return [
       {
@@ -175,8 +175,8 @@ export function projectNameFaults(name: string): Fault[] {
 }
 
 export const projectDescriptionFaults = (description: string): Fault[] =>
-  description.length > descriptionMaximum
-    ? [{ field: ["description"], detail: `Description is too long (maximum is ${descriptionMaximum} characters)` }]
+  description.length > maxDescription
+    ? [{ field: ["description"], detail: `Description is too long (maximum is ${maxDescription} characters)` }]
     : []
 
 export const activityDurationFaults = (duration: string): Fault[] =>

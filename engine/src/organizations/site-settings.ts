@@ -9,8 +9,8 @@ export interface SiteSettings {
 }
 
 export function siteSettingsFaults({ engineReleases = [] }: Partial<SiteSettings>): Fault[] {
-  if (engineReleases.length > releasesMaximum)
-    return [{ field: ["engineReleases"], detail: `Engine releases are too many (maximum is ${releasesMaximum})` }]
+  if (engineReleases.length > maxReleases)
+    return [{ field: ["engineReleases"], detail: `Engine releases are too many (maximum is ${maxReleases})` }]
   return engineReleases.flatMap((release, index) =>
     /^\d{1,5}\.\d{1,5}\.\d{1,5}$/.test(release)
       ? []
@@ -18,7 +18,7 @@ export function siteSettingsFaults({ engineReleases = [] }: Partial<SiteSettings
   )
 }
 
-const releasesMaximum = 1_000
+const maxReleases = 1_000
 
 export const initialSiteSettings: SiteSettings = { defaultGlobalRemoteState: false, engineReleases: [] }
 

@@ -40,8 +40,8 @@ export interface SshKeyStore {
   value(id: string): Promise<string | undefined>
 }
 
-const nameMaximum = 255
-const valueMaximum = 65_536
+const maxName = 255
+const maxValue = 65_536
 /** Matches PKCS#1, PKCS#8, SEC 1 and OpenSSH keys (RFC 7468, section 2). */
 const privateKey = /^-----BEGIN ((?:[A-Z0-9]+ )*PRIVATE KEY)-----\r?\n[A-Za-z0-9+/=:,\r\n -]+-----END \1-----$/
 
@@ -54,7 +54,7 @@ function nameFaults(name: string): Fault[] {
   const field = ["name"]
   if (name.trim() === "") return [{ field, detail: "Name can't be blank" }]
   if (/\p{Cc}/u.test(name)) return [{ field, detail: "Name can't hold control characters" }]
-  return name.length > nameMaximum ? [{ field, detail: `Name is too long (maximum is ${nameMaximum} characters)` }] : []
+  return name.length > maxName ? [{ field, detail: `Name is too long (maximum is ${maxName} characters)` }] : []
 }
 
 /** Returns whether SSH clients can read the value. The API accepts other values too, as HCP Terraform does. Their use logs a warning. */
@@ -64,7 +64,5 @@ export const isPrivateKey = (value: string): boolean => privateKey.test(value.tr
 function valueFaults(value: string): Fault[] {
   const field = ["value"]
   if (value.trim() === "") return [{ field, detail: "Value can't be blank" }]
-  return value.length > valueMaximum
-    ? [{ field, detail: `Value is too long (maximum is ${valueMaximum} characters)` }]
-    : []
+  return value.length > maxValue ? [{ field, detail: `Value is too long (maximum is ${maxValue} characters)` }] : []
 }

@@ -177,13 +177,12 @@ export function rejectLosingLastOwner(owners: readonly UserId[], leaving: readon
     throw unprocessable("The last member of the owners team cannot be removed")
 }
 
-export const teamNameMaximum = 90
+export const maxTeamName = 90
 
 export function teamNameFaults(name: string): Fault[] {
   const field = ["name"]
   if (name === "") return [{ field, detail: "Name can't be blank" }]
-  if (name.length > teamNameMaximum)
-    return [{ field, detail: `Name is too long (maximum is ${teamNameMaximum} characters)` }]
+  if (name.length > maxTeamName) return [{ field, detail: `Name is too long (maximum is ${maxTeamName} characters)` }]
   if (!/^[a-zA-Z0-9_/-]([a-zA-Z0-9 _/-]*[a-zA-Z0-9_/-])?$/.test(name))
     return [
       {
@@ -195,11 +194,11 @@ export function teamNameFaults(name: string): Fault[] {
   return []
 }
 
-const ssoTeamIdMaximum = 255
+const maxSsoTeamId = 255
 
 export const ssoTeamIdFaults = (id: string): Fault[] =>
-  id.length > ssoTeamIdMaximum
-    ? [{ field: ["ssoTeamId"], detail: `SSO team ID is too long (maximum is ${ssoTeamIdMaximum} characters)` }]
+  id.length > maxSsoTeamId
+    ? [{ field: ["ssoTeamId"], detail: `SSO team ID is too long (maximum is ${maxSsoTeamId} characters)` }]
     : []
 
 export const ownersTeam = (made: {

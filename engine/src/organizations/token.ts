@@ -41,7 +41,7 @@ export interface TokenInput {
 /** Prefix by which secret scanners and people recognize a token of this product. */
 export const tokenPrefix = "chy_"
 const secretBytes = 32
-const descriptionMaximum = 255
+const maxDescription = 255
 
 export const newSecret = (random: RandomSource): string =>
   tokenPrefix + Buffer.from(random.bytes(secretBytes)).toString("base64url")
@@ -58,10 +58,10 @@ export function createToken(
   const { description = "", expiresAt = null } = input
   const { id, owner, createdBy, now } = made
   const faults: Fault[] = []
-  if (description.length > descriptionMaximum)
+  if (description.length > maxDescription)
     faults.push({
       field: ["description"],
-      detail: `Description is too long (maximum is ${descriptionMaximum} characters)`,
+      detail: `Description is too long (maximum is ${maxDescription} characters)`,
     })
   if (expiresAt !== null && expiresAt <= now)
     faults.push({ field: ["expiresAt"], detail: "Expired at must be in the future" })
@@ -155,7 +155,7 @@ export interface Tokens {
 // The last use of a token is recorded asynchronously, so that it does not delay the response.
 
 /** Limit of pending writes. More mean that the database cannot keep up. Further uses are then not recorded, which is harmless. */
-const pendingMaximum = 1_000
+const maxPending = 1_000
 
 export interface TokenUses {
   /** Records a use. Does not wait for the write. */
@@ -171,7 +171,7 @@ export function tokenUses(
   const inFlight = new Set<Promise<void>>()
   return {
     record(tokenId, at) {
-      if (inFlight.size >= pendingMaximum) return
+      if (inFlight.size >= maxPending) return
       const write: Promise<void> = untraced(tracer, () =>
         storage.transact(({ tokens }) => tokens.recordUse(tokenId, at)),
       )

@@ -4,13 +4,13 @@ import type { Page, PageRequest } from "../core/page.ts"
 import type { Instant } from "../core/time.ts"
 import { rootUsername } from "./bootstrap.ts"
 
-const emailMaximum = 254
+const maxEmail = 254
 
 /** Checks only the form. Only a mail could show that the address works. */
 export function emailFaults(email: string): Fault[] {
   const field = ["email"]
   if (email === "") return [{ field, detail: "Email can't be blank" }]
-  if (email.length > emailMaximum || !/^[^\s@]+@[^\s@]+$/.test(email)) return [{ field, detail: "Email is invalid" }]
+  if (email.length > maxEmail || !/^[^\s@]+@[^\s@]+$/.test(email)) return [{ field, detail: "Email is invalid" }]
   return []
 }
 
@@ -34,7 +34,7 @@ export interface UserInput {
 }
 export type AccountPatch = Pick<UserInput, "username" | "email">
 
-export const usernameMaximum = 60
+export const maxUsername = 60
 
 export function createUser(input: UserInput, made: { readonly id: UserId; readonly now: Instant }): User {
   const { email = "", siteAdmin = false, serviceAccount = false } = input
@@ -67,8 +67,8 @@ export function changeAccount(before: User, patch: AccountPatch): User {
 export function usernameFaults(username: string): Fault[] {
   const field = ["username"]
   if (username === "") return [{ field, detail: "Username can't be blank" }]
-  if (username.length > usernameMaximum)
-    return [{ field, detail: `Username is too long (maximum is ${usernameMaximum} characters)` }]
+  if (username.length > maxUsername)
+    return [{ field, detail: `Username is too long (maximum is ${maxUsername} characters)` }]
   if (!/^[a-zA-Z0-9][a-zA-Z0-9._-]*$/.test(username))
     return [
       {
@@ -82,7 +82,7 @@ export function usernameFaults(username: string): Fault[] {
 /** Returns the part of the email before the @, without characters that a username cannot contain. */
 export function usernameOf(email: string): string {
   const local = (email.split("@")[0] ?? "").replaceAll(/[^a-zA-Z0-9._-]/g, "-").replace(/^[._-]+/, "")
-  return local.slice(0, usernameMaximum - 8) || "user"
+  return local.slice(0, maxUsername - 8) || "user"
 }
 
 export const isRoot = (user: Pick<User, "username">): boolean => user.username === rootUsername

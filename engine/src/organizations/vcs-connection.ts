@@ -114,8 +114,8 @@ export interface AppInstallationQuery {
   readonly installationId?: number
 }
 
-const nameMaximum = 255
-const tokenMaximum = 16 * 1024
+const maxName = 255
+const maxToken = 16 * 1024
 
 const hasKeyPair = ({ key, rsaPublicKey }: Pick<OauthClientInput, "key" | "rsaPublicKey">): boolean =>
   Boolean(key) && Boolean(rsaPublicKey)
@@ -153,15 +153,15 @@ export const tokenNotAdmitted = "OAuth token is not available to workspaces of t
 export function oauthClientFaults(input: OauthClientInput): Fault[] {
   const { name, httpUrl, apiUrl, token = "", privateKey = "" } = input
   const faults: Fault[] = []
-  if (name !== null && name.length > nameMaximum)
-    faults.push({ field: ["name"], detail: `Name is too long (maximum is ${nameMaximum} characters)` })
+  if (name !== null && name.length > maxName)
+    faults.push({ field: ["name"], detail: `Name is too long (maximum is ${maxName} characters)` })
   if (!isHttpUrl(httpUrl)) faults.push({ field: ["httpUrl"], detail: "Http url must be an http or https address" })
   if (!isHttpUrl(apiUrl)) faults.push({ field: ["apiUrl"], detail: "Api url must be an http or https address" })
   if (token === "" && needsToken(input)) faults.push({ field: ["token"], detail: "Oauth token string can't be blank" })
-  if (token.length > tokenMaximum)
+  if (token.length > maxToken)
     faults.push({
       field: ["token"],
-      detail: `Oauth token string is too long (maximum is ${tokenMaximum} characters)`,
+      detail: `Oauth token string is too long (maximum is ${maxToken} characters)`,
     })
   for (const [field, noun] of [
     ["key", "Key"],
@@ -169,8 +169,8 @@ export function oauthClientFaults(input: OauthClientInput): Fault[] {
     ["secret", "Secret"],
     ["privateKey", "Private key"],
   ] as const)
-    if ((input[field] ?? "").length > tokenMaximum)
-      faults.push({ field: [field], detail: `${noun} is too long (maximum is ${tokenMaximum} characters)` })
+    if ((input[field] ?? "").length > maxToken)
+      faults.push({ field: [field], detail: `${noun} is too long (maximum is ${maxToken} characters)` })
   if (privateKey !== "" && token === "")
     faults.push({ field: ["privateKey"], detail: "Private key needs an oauth token string, whose SSH key it is" })
   return faults
@@ -199,8 +199,8 @@ export const oauthTokenFaults = ({ sshKey }: OauthTokenPatch): Fault[] =>
 export function appInstallationFaults({ name, installationId }: AppInstallationInput): Fault[] {
   const faults: Fault[] = []
   if (name.trim() === "") faults.push({ field: ["name"], detail: "Name can't be blank" })
-  if (name.length > nameMaximum)
-    faults.push({ field: ["name"], detail: `Name is too long (maximum is ${nameMaximum} characters)` })
+  if (name.length > maxName)
+    faults.push({ field: ["name"], detail: `Name is too long (maximum is ${maxName} characters)` })
   if (!Number.isSafeInteger(installationId) || installationId < 1)
     faults.push({ field: ["installationId"], detail: "Installation must be a positive integer" })
   return faults

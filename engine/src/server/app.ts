@@ -63,7 +63,7 @@ export function createApp(options: AppOptions): WebApp {
 }
 
 /** One request and its context. */
-interface Visit {
+interface RouteExchange {
   readonly request: HttpRequest
   readonly exchange: Exchange
   readonly params: Readonly<Record<string, string>>
@@ -73,7 +73,7 @@ interface ServedRoute {
   readonly method: string
   /** Path from the root. */
   readonly path: string
-  readonly answer: (visit: Visit) => Promise<HttpResponse>
+  readonly answer: (visit: RouteExchange) => Promise<HttpResponse>
 }
 
 function servedRoutes(options: AppOptions): readonly ServedRoute[] {
@@ -109,7 +109,7 @@ const isSigned = ({ url, headers }: HttpRequest): boolean =>
   queryOf(url).has("credential") && !headers.has("authorization")
 
 /** Serves an endpoint whose URL is the credential. */
-const addressed = (visit: Visit, route: OpenRoute, options: AppOptions): Promise<HttpResponse> => {
+const addressed = (visit: RouteExchange, route: OpenRoute, options: AppOptions): Promise<HttpResponse> => {
   const { request, exchange } = visit
   exchange.secretPath = true
   const trail = trailOf(exchange, options)
@@ -119,7 +119,7 @@ const addressed = (visit: Visit, route: OpenRoute, options: AppOptions): Promise
   })
 }
 
-const answer = (visit: Visit, route: Route, options: AppOptions): Promise<HttpResponse> => {
+const answer = (visit: RouteExchange, route: Route, options: AppOptions): Promise<HttpResponse> => {
   const { engine } = options
   const { request, exchange } = visit
   const trail = trailOf(exchange, options)
@@ -142,7 +142,11 @@ function includesOutputs(url: string): boolean {
 
 const trailOf = ({ requestId }: Exchange, { engine }: AppOptions): AuditTrail => engine.audit.trail({ requestId })
 
-async function callerOf({ request, exchange }: Visit, engine: ServedEngine, trail: AuditTrail): Promise<Caller> {
+async function callerOf(
+  { request, exchange }: RouteExchange,
+  engine: ServedEngine,
+  trail: AuditTrail,
+): Promise<Caller> {
   const header = request.headers.get("authorization")
   try {
     const { remoteAddress } = exchange
@@ -228,7 +232,7 @@ function tellCut(error: unknown, { runtime }: AppOptions, { requestId }: Exchang
   else logFailure(runtime.log, "warn", "answer cut short", { requestId, error })
 }
 
-function requestOf(visit: Visit, options: AppOptions, route: BodyBounds = {}): Omit<ApiRequest, "engine"> {
+function requestOf(visit: RouteExchange, options: AppOptions, route: BodyBounds = {}): Omit<ApiRequest, "engine"> {
   const { request, params } = visit
   const limitBytes = Math.min(
     options.bodyLimitBytes ?? defaultBodyLimitBytes,
@@ -276,7 +280,11 @@ function jsonBoundsOf({ jsonBounds = defaultJsonBounds }: AppOptions, { longStri
   return longStrings === true ? { ...jsonBounds, stringBytes: Number.POSITIVE_INFINITY } : jsonBounds
 }
 
-async function jsonBody({ request, exchange }: Visit, limitBytes: number, bounds: JsonBounds): Promise<unknown> {
+async function jsonBody(
+  { request, exchange }: RouteExchange,
+  limitBytes: number,
+  bounds: JsonBounds,
+): Promise<unknown> {
   const bytes = await boundedBytes(request, limitBytes)
   if (bytes.length === 0) return undefined
   const type = (request.headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? ""

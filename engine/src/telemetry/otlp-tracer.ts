@@ -21,7 +21,7 @@ import {
 } from "../core/tracing.ts"
 
 /** Maximum number of spans of this process in one trace. One request may act on thousands of records. */
-const spansMaximum = 1_000
+const maxSpans = 1_000
 
 export class OtlpTracer implements Tracer {
   readonly #tracer: ApiTracer
@@ -103,7 +103,7 @@ class RecordedSpan implements Span {
   }
 
   child(name: string, options: SpanOptions = {}): Span {
-    if (this.#size.count >= spansMaximum) {
+    if (this.#size.count >= maxSpans) {
       this.#size.leftOutCount += 1
       return new UnrecordedSpan(this.#span.spanContext())
     }

@@ -45,7 +45,7 @@ interface Traced extends AsyncDisposable {
   flushed(): Promise<readonly SeenSpan[]>
 }
 
-const batch = { queueMaximum: 100_000, delayMs: 20 }
+const batch = { maxQueue: 100_000, delayMs: 20 }
 
 async function openTraced(
   place: { readonly url: string } & AsyncDisposable,
@@ -449,7 +449,7 @@ test("the queue is bounded: what is beyond it is dropped", async () => {
       url: `${receiver.url}/v1/traces`,
       protocol: "http/json",
       sampler: { followsParent: true, ratio: 1 },
-      batch: { queueMaximum: 10, exportMaximum: 10, delayMs: 60_000 },
+      batch: { maxQueue: 10, maxExport: 10, delayMs: 60_000 },
     },
     resource: {},
     release: "0.0.0",

@@ -57,8 +57,8 @@ export interface Sampling {
 
 /** Bounds of the export queue. Spans beyond it are dropped. */
 export interface BatchBounds {
-  readonly queueMaximum?: number
-  readonly exportMaximum?: number
+  readonly maxQueue?: number
+  readonly maxExport?: number
   readonly delayMs?: number
 }
 
@@ -130,9 +130,9 @@ function samplerOf({ followsParent, ratio }: Sampling): Sampler {
   return followsParent ? new ParentBasedSampler({ root: own }) : own
 }
 
-const boundsOf = ({ queueMaximum, exportMaximum, delayMs }: BatchBounds = {}) => ({
-  ...(queueMaximum === undefined ? {} : { maxQueueSize: queueMaximum }),
-  ...(exportMaximum === undefined ? {} : { maxExportBatchSize: exportMaximum }),
+const boundsOf = ({ maxQueue, maxExport, delayMs }: BatchBounds = {}) => ({
+  ...(maxQueue === undefined ? {} : { maxQueueSize: maxQueue }),
+  ...(maxExport === undefined ? {} : { maxExportBatchSize: maxExport }),
   ...(delayMs === undefined ? {} : { scheduledDelayMillis: delayMs }),
 })
 

@@ -117,15 +117,15 @@ function readVersion(tbs: DerReader): 1 | 2 | 3 {
   return version === 1 ? 2 : 3
 }
 
-const serialNumberOctetsMaximum = 20
+const maxSerialNumberOctets = 20
 
 function readSerialNumber(tbs: DerReader, { conformingSerialNumber = false }: CertificateRules): Uint8Array {
   const serialNumber = tbs.unsigned("serialNumber")
   if (!conformingSerialNumber) return serialNumber
   const [first = 0] = serialNumber
   if (first === 0) tbs.refuse("serialNumber", "is zero")
-  if (serialNumber.length + (first >> 7) > serialNumberOctetsMaximum)
-    tbs.refuse("serialNumber", `is longer than ${serialNumberOctetsMaximum} octets`)
+  if (serialNumber.length + (first >> 7) > maxSerialNumberOctets)
+    tbs.refuse("serialNumber", `is longer than ${maxSerialNumberOctets} octets`)
   return serialNumber
 }
 

@@ -14,7 +14,7 @@ const asn1js = () => require("asn1js") as typeof Asn1js
 const pkijs = () => require("pkijs") as typeof Pkijs
 
 /** A chain has a few certificates, and pkijs takes two milliseconds for each. */
-const certificatesMaximum = 16
+const maxCertificates = 16
 
 /** Returns the DER of each certificate in the order of the bundle. Throws `MalformedDer` or `UnacceptableInput` for anything else. */
 export function readCertificatesOnly(der: Uint8Array): readonly Uint8Array[] {
@@ -37,12 +37,12 @@ function rejectMany(der: Uint8Array): void {
   const signed = info.optional(0, "content")?.sequence("SignedData")
   for (const field of ["version", "digestAlgorithms", "encapContentInfo"]) signed?.value(field)
   const certificates = signed?.optional(0, "certificates")
-  for (let count = 0; count < certificatesMaximum; count += 1) {
+  for (let count = 0; count < maxCertificates; count += 1) {
     if (certificates === undefined || certificates.done) return
     certificates.value("certificate")
   }
   if (certificates?.done === false)
-    throw new UnacceptableInput(`The PKCS #7 bundle holds more than ${certificatesMaximum} certificates`)
+    throw new UnacceptableInput(`The PKCS #7 bundle holds more than ${maxCertificates} certificates`)
 }
 
 function signedData(der: Uint8Array): Pkijs.SignedData {

@@ -12,7 +12,7 @@ const members: Readonly<Record<string, readonly string[]>> = {
   OKP: ["crv", "kty", "x"],
   RSA: ["e", "kty", "n"],
 }
-const memberMaximum = 4_096
+const maxMember = 4_096
 
 export interface ReadJwk {
   /** JWK with the identifying members only. */
@@ -37,7 +37,7 @@ export function readJwk(value: unknown): ReadJwk {
   const jwk: Record<string, string> = {}
   for (const name of names) {
     const member = given[name]
-    if (typeof member !== "string" || member.length > memberMaximum || !/^[\w-]+$/.test(member))
+    if (typeof member !== "string" || member.length > maxMember || !/^[\w-]+$/.test(member))
       throw new UnacceptableInput(`The key's member ${name} cannot be read`)
     jwk[name] = member
   }

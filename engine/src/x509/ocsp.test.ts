@@ -23,7 +23,7 @@ import { parseCertificate } from "./certificate.ts"
 import { encodeExtensions } from "./extension.ts"
 import {
   assembleOcspResponse,
-  certificatesMaximum,
+  maxCertificates,
   encodeOcspFailure,
   encodeResponseData,
   issuerHashes,
@@ -130,7 +130,7 @@ describe("a request", () => {
 
   test.each<[string, Parts]>([
     ["for no certificate", { ids: [] }],
-    ["for too many", { ids: Array.from({ length: certificatesMaximum + 1 }, () => certificateId()) }],
+    ["for too many", { ids: Array.from({ length: maxCertificates + 1 }, () => certificateId()) }],
     ["of another version", { version: integer(1) }],
     ["with an empty nonce", { extensions: nonce(0) }],
     ["with a nonce that is too long", { extensions: nonce(129) }],

@@ -52,7 +52,7 @@ export interface OcspRequest {
 }
 
 /** Bounds the cost of one request. Other responders answer no more either. */
-export const certificatesMaximum = 16
+export const maxCertificates = 16
 
 /** Throws `MalformedDer`. Signatures of requesters are ignored, because responses do not depend on the requester. */
 export function parseOcspRequest(der: Uint8Array): OcspRequest {
@@ -67,8 +67,7 @@ export function parseOcspRequest(der: Uint8Array): OcspRequest {
   const list = tbs.sequence("requestList")
   const certificates: CertificateId[] = []
   while (!list.done) {
-    if (certificates.length === certificatesMaximum)
-      list.refuse("requestList", `has more than ${certificatesMaximum} entries`)
+    if (certificates.length === maxCertificates) list.refuse("requestList", `has more than ${maxCertificates} entries`)
     const request = list.sequence("request")
     certificates.push(readCertificateId(request))
     readKnownExtensions(request, 0, "singleRequestExtensions")
@@ -94,7 +93,7 @@ function readKnownExtensions(reader: DerReader, number: number, field: string): 
 /** `ocspResponse` lists acceptable response types. Every response has the basic type. */
 const understoodExtensions: ReadonlySet<string> = new Set([oids.ocspNonce, oids.ocspResponse])
 
-const nonceMaximum = 128
+const maxNonce = 128
 
 function nonceOf(extensions: readonly Extension[]): Uint8Array | undefined {
   const found = findExtension(extensions, oids.ocspNonce)
@@ -102,8 +101,8 @@ function nonceOf(extensions: readonly Extension[]): Uint8Array | undefined {
   const reader = new DerReader(found.value, "OCSP nonce")
   const nonce = reader.octetString("nonce")
   reader.finish("nonce")
-  if (nonce.length === 0 || nonce.length > nonceMaximum)
-    reader.refuse("nonce", `is not between 1 and ${nonceMaximum} octets long`)
+  if (nonce.length === 0 || nonce.length > maxNonce)
+    reader.refuse("nonce", `is not between 1 and ${maxNonce} octets long`)
   return nonce
 }
 

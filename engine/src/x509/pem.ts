@@ -29,7 +29,7 @@ export function writePem(label: PemLabel, bytes: Uint8Array): string {
 }
 
 /** Maximum length of a label in a block and in errors. The longest label in use has 24 characters. */
-const labelMaximum = 64
+const maxLabel = 64
 
 /**
  * Returns all blocks in the order of the text. Throws `UnacceptableInput` with the position of a malformed block, or for text of more
@@ -71,9 +71,9 @@ const boundaryLine = /^-----(BEGIN|END) ([!-,.-~]+(?:[ -][!-,.-~]+)*)-----[ \t]*
 function* boundaries(text: string): Generator<Boundary> {
   for (let at = nextBoundary(text, 0); at >= 0;) {
     const end = endOfLine(text, at)
-    const line = text.slice(at, Math.min(end, at + labelMaximum + 64))
+    const line = text.slice(at, Math.min(end, at + maxLabel + 64))
     const [, kind, label = ""] = (isLineStart(text, at) ? boundaryLine.exec(line) : null) ?? []
-    if (kind === undefined || label.length > labelMaximum)
+    if (kind === undefined || label.length > maxLabel)
       throw new UnacceptableInput(
         `Line ${lineNumber(text, at)} of the PEM text holds a boundary that is not "-----BEGIN LABEL-----" or "-----END LABEL-----" on a line of its own`,
       )

@@ -187,7 +187,7 @@ function readSecret(found: ReturnType<typeof readKeyAlgorithm>, secret: Uint8Arr
 }
 
 /** Larger keys can be certified, but signing with them would delay all other requests. */
-const rsaPrivateBitsMaximum = 8192
+const maxRsaPrivateBits = 8192
 
 function readRsa(key: DerReader, der: Uint8Array): PrivateKey {
   // Version 1 has more than two primes.
@@ -195,8 +195,8 @@ function readRsa(key: DerReader, der: Uint8Array): PrivateKey {
   const modulus = key.unsigned("modulus")
   const exponent = key.unsigned("publicExponent")
   const bits = rejectWeakRsa(modulus, exponent)
-  if (bits > rsaPrivateBitsMaximum)
-    throw new UnacceptableInput(`RSA private keys > ${rsaPrivateBitsMaximum} bits are not supported: got ${bits}`)
+  if (bits > maxRsaPrivateBits)
+    throw new UnacceptableInput(`RSA private keys > ${maxRsaPrivateBits} bits are not supported: got ${bits}`)
   const below = (field: string): bigint => {
     const number = key.unsigned(field)
     return number.length <= modulus.length ? bigInt(number) : key.refuse(field, "is larger than the modulus")

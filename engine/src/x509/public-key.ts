@@ -18,11 +18,11 @@ export interface PublicKey {
 }
 
 /** Minimum size of RSA keys (NIST SP 800-131A). */
-const rsaBitsMinimum = 2048
+const minRsaBits = 2048
 /** Verification takes 1 ms at this size, 4 ms with the largest exponent, and four times as long for every doubling. */
-const rsaBitsMaximum = 16_384
+const maxRsaBits = 16_384
 /** OpenSSL verifies with no larger exponent under a modulus of more than 3072 bits. */
-const exponentOctetsMaximum = 8
+const maxExponentOctets = 8
 
 const ed25519Octets = 32
 const document = "public key"
@@ -128,15 +128,14 @@ function readRsaNumbers(octets: Uint8Array): RsaPublicNumbers {
  */
 export function rejectWeakRsa(modulus: Uint8Array, exponent: Uint8Array): number {
   const bits = modulus.length * 8 - Math.clz32(modulus[0] ?? 0) + 24
-  if (bits < rsaBitsMinimum)
-    throw new UnacceptableInput(`RSA keys < ${rsaBitsMinimum} bits are unsafe and not supported: got ${bits}`)
-  if (bits > rsaBitsMaximum)
-    throw new UnacceptableInput(`RSA keys > ${rsaBitsMaximum} bits are not supported: got ${bits}`)
+  if (bits < minRsaBits)
+    throw new UnacceptableInput(`RSA keys < ${minRsaBits} bits are unsafe and not supported: got ${bits}`)
+  if (bits > maxRsaBits) throw new UnacceptableInput(`RSA keys > ${maxRsaBits} bits are not supported: got ${bits}`)
   if (((modulus.at(-1) ?? 0) & 1) === 0) throw new UnacceptableInput("The RSA modulus is even")
   if (((exponent.at(-1) ?? 0) & 1) === 0) throw new UnacceptableInput("The RSA public exponent is even")
   if (exponent.length === 1 && exponent[0] === 1) throw new UnacceptableInput("The RSA public exponent is 1")
-  if (exponent.length > exponentOctetsMaximum)
-    throw new UnacceptableInput(`The RSA public exponent has more than ${8 * exponentOctetsMaximum} bits`)
+  if (exponent.length > maxExponentOctets)
+    throw new UnacceptableInput(`The RSA public exponent has more than ${8 * maxExponentOctets} bits`)
   return bits
 }
 

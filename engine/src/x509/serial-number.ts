@@ -5,11 +5,11 @@ declare const brand: unique symbol
 /** Magnitude as lower-case hex octets joined by ":", without leading zeros: `4f:00:a1`. */
 export type SerialNumber = string & { readonly [brand]: "serial number" }
 
-const octetsMaximum = 20
+const maxOctets = 20
 
 /** Returns 159 random bits, the maximum for a positive INTEGER of 20 octets. A constraint of the database guarantees uniqueness. */
 export function newSerialNumber(random: RandomSource): SerialNumber {
-  const octets = random.bytes(octetsMaximum)
+  const octets = random.bytes(maxOctets)
   octets[0] = (octets[0] ?? 0) & 0x7f
   const serialNumber = serialNumberOf(octets)
   // A source that yields 159 zero bits is broken; drawing again would not help.
@@ -22,7 +22,7 @@ export function serialNumberOf(magnitude: Uint8Array): SerialNumber | undefined 
   let start = 0
   while (start < magnitude.length && magnitude[start] === 0) start += 1
   const length = magnitude.length - start
-  if (length === 0 || length > octetsMaximum) return undefined
+  if (length === 0 || length > maxOctets) return undefined
   const hex = Buffer.from(magnitude.buffer, magnitude.byteOffset + start, length).toString("hex")
   let text = hex.slice(0, 2)
   for (let at = 2; at < hex.length; at += 2) text += `:${hex.slice(at, at + 2)}`

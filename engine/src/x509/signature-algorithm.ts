@@ -189,7 +189,7 @@ const pssNames: Readonly<Record<Hash, SignatureAlgorithm>> = {
 }
 
 /** Maximum for a modulus of 16384 bits (RFC 8017, section 9.1.1). */
-const saltMaximum = 2048 - 32 - 2
+const maxSalt = 2048 - 32 - 2
 
 function readPss(parts: DerReader): ReadSignatureAlgorithm {
   const parameters = parts.sequence("parameters")
@@ -203,7 +203,7 @@ function readPss(parts: DerReader): ReadSignatureAlgorithm {
   if (readHash(generator, "maskGenAlgorithm") !== hash)
     throw new UnacceptableInput("RSASSA-PSS signatures whose mask has another hash than the message are not supported")
   const salt = parameters.optional(2, "saltLength")
-  const saltOctets = salt?.small("saltLength", saltMaximum) ?? 20
+  const saltOctets = salt?.small("saltLength", maxSalt) ?? 20
   salt?.finish("saltLength")
   // Only the default, 1, is defined, and DER omits defaults.
   parameters.finish("trailerField")

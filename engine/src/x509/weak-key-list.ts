@@ -11,7 +11,7 @@ export interface WeakKeyList {
 export const noWeakKeys: WeakKeyList = { size: 0, has: () => false }
 
 /** 32 MB of memory. Debian's lists have about a million entries. */
-const entriesMaximum = 4_000_000
+const maxEntries = 4_000_000
 
 /**
  * Reads the files of Debian's openssl-blacklist package: a line has the last 20 hexadecimal digits of the SHA-1 digest of `Modulus=<HEX>`
@@ -27,7 +27,7 @@ export function parseWeakKeys(texts: readonly string[]): WeakKeyList {
       if (!/^[0-9a-f]{20}$/i.test(entry)) throw new RangeError(`line ${index + 1} must be 20 hexadecimal digits`)
       entries.push(shortened(entry))
     }
-  if (entries.length > entriesMaximum) throw new RangeError(`there must not be more than ${entriesMaximum} lines`)
+  if (entries.length > maxEntries) throw new RangeError(`there must not be more than ${maxEntries} lines`)
   const sorted = BigUint64Array.from(entries).toSorted()
   return {
     size: sorted.length,

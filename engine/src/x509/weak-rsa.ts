@@ -26,10 +26,10 @@ export function rsaModulusProblem(modulus: Uint8Array): string | undefined {
   return hasClosePrimes(n) ? "its primes are too close to each other" : undefined
 }
 
-const smallFactorMaximum = 751
+const maxSmallFactor = 751
 
 /** Odd primes only, because `rejectWeakRsa` rejects even moduli. */
-const smallPrimes: readonly number[] = Array.from({ length: smallFactorMaximum }, (_, index) => index + 1).filter(
+const smallPrimes: readonly number[] = Array.from({ length: maxSmallFactor }, (_, index) => index + 1).filter(
   (number) => number > 2 && number % 2 === 1 && isPrime(number),
 )
 
@@ -61,13 +61,13 @@ const residuesOf = (n: bigint): readonly number[] =>
   })
 
 /** The generator's primes are k·M + (65537^a mod M), where M is the product of at least the primes up to this one. */
-const rocaPrimeMaximum = 167
+const maxRocaPrime = 167
 const rocaGenerator = 65_537
 
 /** For each prime, the exponents of the generator by its powers, and its order. */
 const discreteLogarithms: readonly { readonly logarithms: ReadonlyMap<number, number>; readonly order: number }[] =
   smallPrimes
-    .filter((prime) => prime <= rocaPrimeMaximum)
+    .filter((prime) => prime <= maxRocaPrime)
     .map((prime) => {
       const logarithms = new Map<number, number>()
       for (let power = 1; !logarithms.has(power); power = (power * rocaGenerator) % prime)

@@ -6,9 +6,9 @@ import type { Kind } from "./definition.ts"
 import { type Rule, ruled } from "./rules.ts"
 import { atLeast, duration, instant, mountPath, named, roleName, stringMap, texts } from "./descriptions.ts"
 
-const namesMaximum = 100
-const windowsMaximum = 16
-const workloadsMaximum = 16
+const maxNames = 100
+const maxWindows = 16
+const maxWorkloads = 16
 
 /** Key usages of RFC 5280, and the extended key usages that have a name. */
 const usages = [
@@ -169,20 +169,20 @@ const members = z
       ),
     dnsNames: texts(
       253,
-      namesMaximum,
+      maxNames,
       "Host names, and wildcards such as *.example.com. Internationalized names become A-labels (xn--).",
     ).optional(),
-    ipAddresses: texts(45, namesMaximum, "IPv4 and IPv6 addresses.", {
+    ipAddresses: texts(45, maxNames, "IPv4 and IPv6 addresses.", {
       rule: "self.all(x, isIP(x))",
       message: "ipAddresses must be IPv4 or IPv6 addresses",
       holds: (texts) => texts.every((text) => isIP(text) !== 0),
     }).optional(),
-    uris: texts(512, namesMaximum, "URIs, such as spiffe://example.com/web.", {
+    uris: texts(512, maxNames, "URIs, such as spiffe://example.com/web.", {
       rule: "self.all(x, isURL(x) && x.matches('^[!-~]+$'))",
       message: "uris must be URIs with a scheme, in ASCII; percent-encode other characters",
       holds: (texts) => texts.every((text) => URL.canParse(text) && /^[!-~]+$/.test(text)),
     }).optional(),
-    emailAddresses: texts(254, namesMaximum, "E-mail addresses.", {
+    emailAddresses: texts(254, maxNames, "E-mail addresses.", {
       rule: "self.all(x, x.matches('^[!-~]+@.'))",
       message: "emailAddresses must be ASCII before the @, with a domain after it",
       holds: (texts) => texts.every((text) => /^[!-~]+@./.test(text)),
@@ -218,7 +218,7 @@ const members = z
     renewalWindows: z
       .array(renewalWindow)
       .min(1)
-      .max(windowsMaximum)
+      .max(maxWindows)
       .optional()
       .describe("When renewals may be. Where none opens early enough the certificate is renewed outside of them.")
       .meta({ "x-kubernetes-list-type": "atomic" }),
@@ -271,7 +271,7 @@ const members = z
     rolloutRestart: z
       .array(workload)
       .min(1)
-      .max(workloadsMaximum)
+      .max(maxWorkloads)
       .optional()
       .describe("Workloads that are restarted after every renewal.")
       .meta({ "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["kind", "name"] }),

@@ -5,18 +5,21 @@ import { manualTimers } from "../../../engine/testing/manual-timers.ts"
 import type { StoredCondition } from "./conditions.ts"
 import { ApiError } from "../kube/cluster.ts"
 import { Controller } from "./controller.ts"
-import type { Happening } from "../kube/event-recorder.ts"
+import type { EventToRecord } from "../kube/event-recorder.ts"
 import type { KubernetesObject, ObjectMetadata } from "../kube/kubernetes-object.ts"
 import { createMetrics } from "../metrics.ts"
 import { ObjectStore } from "../kube/object-store.ts"
-import { type Outcome, Postponed, stalled, waiting } from "./reconcile-result.ts"
-import type { Reconciler, Visit } from "./reconciler.ts"
+import { type ReconcileResult, RequeueAfter, stalled, waiting } from "./reconcile-result.ts"
+import type { Reconciler, ReconcileRequest } from "./reconciler.ts"
 import type { Shard } from "./shard.ts"
 
 const resource = { group: "chancery.dev", version: "v1alpha1", plural: "things", kind: "Thing" }
 const silent = { debug() {}, info() {}, warn() {}, error() {} }
-const ready: Outcome = { health: { is: "ready", reason: "Connected", message: "It is fine." }, againAfterMs: 600_000 }
-const failing: Outcome = { health: { is: "reconciling", reason: "EngineUnavailable", message: "It is away." } }
+const ready: ReconcileResult = {
+  health: { is: "ready", reason: "Connected", message: "It is fine." },
+  againAfterMs: 600_000,
+}
+const failing: ReconcileResult = { health: { is: "reconciling", reason: "EngineUnavailable", message: "It is away." } }
 
 interface Status {
   readonly conditions: readonly StoredCondition[]
@@ -36,12 +39,12 @@ function open({ shard, mirror = true, finalizes = false }: Setting = {}) {
   const store = new ObjectStore()
   const writes: Status[] = []
   const looks: string[] = []
-  const happenings: Happening[] = []
+  const happenings: EventToRecord[] = []
   const held: string[] = []
   let version = 100
   let finalizersRejection: ApiError | undefined
-  let answer: (object: KubernetesObject, visit: Visit) => Promise<Outcome> = async () => ready
-  let goodbye: (object: KubernetesObject) => Promise<Outcome | undefined> = async () => undefined
+  let answer: (object: KubernetesObject, visit: ReconcileRequest) => Promise<ReconcileResult> = async () => ready
+  let goodbye: (object: KubernetesObject) => Promise<ReconcileResult | undefined> = async () => undefined
   const reconciler: Reconciler = {
     async reconcile(object, visit) {
       looks.push(object.metadata.name)
@@ -265,7 +268,7 @@ test("objects of another shard are another leader's", async () => {
 
 test("whoever ends finishes what was begun, and begins nothing", async () => {
   const it = open()
-  const begun = Promise.withResolvers<Outcome>()
+  const begun = Promise.withResolvers<ReconcileResult>()
   it.answerWith(() => begun.promise)
   it.put(it.object())
   await it.pass(0)
@@ -279,7 +282,7 @@ test("whoever ends finishes what was begun, and begins nothing", async () => {
 
 test("whoever leads no more writes nothing more, not even what it has just found", async () => {
   const it = open()
-  const begun = Promise.withResolvers<Outcome>()
+  const begun = Promise.withResolvers<ReconcileResult>()
   it.answerWith(() => begun.promise)
   it.put(it.object())
   await it.pass(0)
@@ -456,7 +459,7 @@ test("a look that never ends is given up, writes nothing any more, and is follow
 test("what is merely put off is no failure, and nothing is written", async () => {
   const it = open()
   it.answerWith(async () => {
-    throw new Postponed(3_000)
+    throw new RequeueAfter(3_000)
   })
   it.put(it.object())
   await it.pass(2_900)

@@ -5,11 +5,17 @@ import { type Changed, type Cluster, isOutdated, isRejection } from "../kube/clu
 import { type Condition, conditionsOf, isOwn, stored, type StoredCondition } from "./conditions.ts"
 import type { EventRecorder } from "../kube/event-recorder.ts"
 import { type KubernetesObject, type ObjectKey, type Resource, secondTime } from "../kube/kubernetes-object.ts"
-import type { ControllerMetrics, OperatorMetrics, ReconcileResult } from "../metrics.ts"
+import type { ControllerMetrics, OperatorMetrics, ReconcileOutcomeLabel } from "../metrics.ts"
 import type { ObjectStore } from "../kube/object-store.ts"
-import { type Outcome, type OwnStatus, Postponed, rejectionHealth, Unsettled } from "./reconcile-result.ts"
-import { OwnWrites } from "../kube/read-your-writes.ts"
-import type { Reconciler, Visit } from "./reconciler.ts"
+import {
+  type ReconcileResult,
+  type OwnStatus,
+  RequeueAfter,
+  rejectionHealth,
+  NotReadyError,
+} from "./reconcile-result.ts"
+import { ReadYourWrites } from "../kube/read-your-writes.ts"
+import type { Reconciler, ReconcileRequest } from "./reconciler.ts"
 import type { OperatorRuntime } from "../runtime.ts"
 import { belongsTo, type Shard } from "./shard.ts"
 import { type Urgency, WorkQueue } from "./work-queue.ts"
@@ -52,7 +58,7 @@ const announcedFromMs = 30_000
 const outdatedMs = 1_000
 
 /** Context of one reconciliation of an object. */
-interface Look {
+interface ReconcileContext {
   readonly key: ObjectKey
   readonly signal: AbortSignal
   /** The object as it was read or last written. */
@@ -64,7 +70,7 @@ export class Controller {
   readonly #workers: number
   readonly #metrics: ControllerMetrics
   readonly #queue: WorkQueue
-  readonly #writes: OwnWrites
+  readonly #writes: ReadYourWrites
   /** Keys whose own last write the watch has not delivered yet. */
   readonly #behind = new Set<ObjectKey>()
   readonly #begunAt = new Map<ObjectKey, number>()
@@ -81,7 +87,7 @@ export class Controller {
       runningMs: () => [...this.#begunAt.values()].map((at) => runtime.stopwatch() - at),
     })
     this.#queue = new WorkQueue({ ...runtime, observer: this.#metrics.queue })
-    this.#writes = new OwnWrites(runtime.stopwatch)
+    this.#writes = new ReadYourWrites(runtime.stopwatch)
   }
 
   /** Handles a change from the cluster. Writes of the status need no reconciliation. */
@@ -143,7 +149,7 @@ export class Controller {
     }
     const begunAt = runtime.stopwatch()
     this.#begunAt.set(key, begunAt)
-    let result: ReconcileResult = "error"
+    let result: ReconcileOutcomeLabel = "error"
     const overdue = new AbortController()
     const { promise: never, reject } = Promise.withResolvers<never>()
     const cancel = runtime.timers.after(lookMaximumMs, () => {
@@ -165,10 +171,10 @@ export class Controller {
     }
   }
 
-  #failed(key: ObjectKey, error: unknown): ReconcileResult {
+  #failed(key: ObjectKey, error: unknown): ReconcileOutcomeLabel {
     const { runtime, resource } = this.#options
-    if (isOutdated(error) || error instanceof Postponed) {
-      this.#queue.addAfter(key, error instanceof Postponed ? error.againAfterMs : outdatedMs, "retry")
+    if (isOutdated(error) || error instanceof RequeueAfter) {
+      this.#queue.addAfter(key, error instanceof RequeueAfter ? error.againAfterMs : outdatedMs, "retry")
       return "requeue_after"
     }
     if (isFault(error)) this.#metrics.panicked()
@@ -180,7 +186,7 @@ export class Controller {
   }
 
   /** Reconciles one object: finalizer and cleanup, pause, adding the finalizer, then the kind's own work. */
-  async #look(look: Look): Promise<ReconcileResult> {
+  async #look(look: ReconcileContext): Promise<ReconcileOutcomeLabel> {
     const { reconciler } = this.#options
     const { metadata } = look.object
     const { finalizer } = reconciler
@@ -207,7 +213,7 @@ export class Controller {
     return this.#settle(look, outcome)
   }
 
-  async #settle(look: Look, outcome: Outcome): Promise<ReconcileResult> {
+  async #settle(look: ReconcileContext, outcome: ReconcileResult): Promise<ReconcileOutcomeLabel> {
     const { runtime, alwaysPresent = [] } = this.#options
     const { health, conditions, status, againAfterMs, nextAttemptAt } = outcome
     if (health.is === "stalled") this.#metrics.stalled()
@@ -243,14 +249,14 @@ export class Controller {
     return "requeue_after"
   }
 
-  #again(key: ObjectKey, againAfterMs: number): ReconcileResult {
+  #again(key: ObjectKey, againAfterMs: number): ReconcileOutcomeLabel {
     this.#queue.forget(key)
     const jittered = againAfterMs * (1 + pollJitter * (2 * this.#options.runtime.random() - 1))
     this.#queue.addAfter(key, jittered, "resync")
     return "requeue_after"
   }
 
-  #visitOf(look: Look): Visit {
+  #visitOf(look: ReconcileContext): ReconcileRequest {
     const { runtime, recorder } = this.#options
     const quiet = isQuiet(look.object)
     const turn = this.#turns.get(look.key) ?? 0
@@ -272,7 +278,7 @@ export class Controller {
     }
   }
 
-  async #hold(look: Look, name: string, held: boolean): Promise<void> {
+  async #hold(look: ReconcileContext, name: string, held: boolean): Promise<void> {
     const { cluster, resource } = this.#options
     const others = (look.object.metadata.finalizers ?? []).filter((one) => one !== name)
     look.signal.throwIfAborted()
@@ -281,7 +287,7 @@ export class Controller {
   }
 
   async #report(
-    look: Look,
+    look: ReconcileContext,
     told: {
       readonly conditions: readonly (Condition | StoredCondition)[]
       readonly keepsOwn?: boolean
@@ -315,7 +321,7 @@ export class Controller {
     }
   }
 
-  async #write(look: Look, status: OwnStatus, resourceVersion?: string): Promise<void> {
+  async #write(look: ReconcileContext, status: OwnStatus, resourceVersion?: string): Promise<void> {
     const { cluster, resource } = this.#options
     look.signal.throwIfAborted()
     const options = resourceVersion === undefined ? {} : { resourceVersion }
@@ -324,18 +330,18 @@ export class Controller {
     this.#wrote(look, written)
   }
 
-  #wrote(look: Look, written: KubernetesObject): void {
+  #wrote(look: ReconcileContext, written: KubernetesObject): void {
     look.object = written
     const { resourceVersion } = written.metadata
     if (resourceVersion !== undefined) this.#writes.remember(look.key, resourceVersion)
   }
 }
 
-async function settled<Value>(look: () => Promise<Value>): Promise<Value | Outcome> {
+async function settled<Value>(look: () => Promise<Value>): Promise<Value | ReconcileResult> {
   try {
     return await look()
   } catch (error) {
-    if (error instanceof Unsettled) return error.outcome
+    if (error instanceof NotReadyError) return error.outcome
     if (isRejection(error) && error.status < 500)
       return { health: rejectionHealth("RequestRejected", "a request", error) }
     throw error

@@ -21,7 +21,7 @@ import {
 import type { ObjectFigure, OperatorMetrics } from "../metrics.ts"
 import { NamedObjects } from "../kube/named-objects.ts"
 import { type Index, ObjectStore } from "../kube/object-store.ts"
-import { OwnWrites } from "../kube/read-your-writes.ts"
+import { ReadYourWrites } from "../kube/read-your-writes.ts"
 import type { Reconciler } from "./reconciler.ts"
 import type { OperatorRuntime } from "../runtime.ts"
 import { belongsTo, type Shard } from "./shard.ts"
@@ -79,7 +79,7 @@ export interface Parts {
   /** Returns the cache of named objects (`ControlledKind.names`). */
   readonly named: (resource: Resource) => Pick<NamedObjects, "get">
   /** The operator's own writes of referenced objects. The object on whose behalf they were made is not requeued for them. */
-  readonly writes: OwnWrites
+  readonly writes: ReadYourWrites
 }
 
 export interface ControllersOptions {
@@ -152,7 +152,7 @@ export function openControllers(options: ControllersOptions): Controllers {
     ...(embedded === undefined ? {} : { embedded }),
     secretChanged: (kind, key) => controllers.get(nameOf(connectionKinds[kind]))?.touch(key),
   })
-  const writes = new OwnWrites(runtime.stopwatch)
+  const writes = new ReadYourWrites(runtime.stopwatch)
   const namings = new Map<string, NamedObjects>()
   for (const { names = [] } of kinds) {
     for (const { resource } of names) {

@@ -9,8 +9,8 @@ import { connection } from "../api/connection.ts"
 import { keyOf, type KubernetesObject, type ObjectKey, secrets, selects } from "../kube/kubernetes-object.ts"
 import { NamedObjects } from "../kube/named-objects.ts"
 import type { ObjectStore } from "../kube/object-store.ts"
-import { pollMs, stalled, Unsettled, waiting } from "./reconcile-result.ts"
-import { type RateLimit, RequestPace } from "../kube/rate-limiter.ts"
+import { pollMs, stalled, NotReadyError, waiting } from "./reconcile-result.ts"
+import { type RateLimit, RequestRateLimiter } from "../kube/rate-limiter.ts"
 import { parsedSpec } from "./reconciler.ts"
 import type { OperatorRuntime } from "../runtime.ts"
 
@@ -65,7 +65,7 @@ interface Client {
   readonly access: Access
   readonly engine: Engine
   readonly limit: RateLimit | undefined
-  readonly pace: RequestPace
+  readonly pace: RequestRateLimiter
 }
 
 /** Time for requests in flight of a replaced client. */
@@ -115,7 +115,7 @@ export class EngineConnections {
     if (ref.kind === "ClusterConnection" && ref.name === embedded?.name) {
       // Without such an object, all namespaces may use the embedded engine.
       const declared = clusterConnections.get(ref.name)
-      if (declared !== undefined && namespace !== undefined) this.#refuseNamespace(declared, namespace)
+      if (declared !== undefined && namespace !== undefined) this.#rejectNamespace(declared, namespace)
       const { engine, organization } = embedded
       return { engine, ...(organization === undefined ? {} : { organization }) }
     }
@@ -123,7 +123,7 @@ export class EngineConnections {
     const object = (ref.kind === "Connection" ? connections : clusterConnections).get(key)
     if (object === undefined)
       throw stalled("ConnectionMissing", `There is no ${ref.kind} ${ref.name}${inNamespace(ref, namespace)}.`)
-    if (ref.kind === "ClusterConnection" && namespace !== undefined) this.#refuseNamespace(object, namespace)
+    if (ref.kind === "ClusterConnection" && namespace !== undefined) this.#rejectNamespace(object, namespace)
     // A connection under deletion still serves objects that need it for their cleanup.
     if (!isReady(object) && object.metadata.deletionTimestamp === undefined) {
       // No short retry is needed: the object is requeued when the connection becomes ready.
@@ -147,13 +147,13 @@ export class EngineConnections {
       access = await this.#accessOf(kind, spec, object.metadata.namespace, signal)
     } catch (error) {
       // If the Secret was deleted together with the objects that need it for cleanup, the last token still works.
-      if (!isCleaningUp || present === undefined || !(error instanceof Unsettled)) throw error
+      if (!isCleaningUp || present === undefined || !(error instanceof NotReadyError)) throw error
       access = present.access
     }
     const limit = spec.rateLimit
     const same = present !== undefined && isDeepStrictEqual(present.limit, limit)
     // The limit protects the engine, so it stays when the token changes.
-    const pace = same ? present.pace : new RequestPace(limit, this.#options.runtime)
+    const pace = same ? present.pace : new RequestRateLimiter(limit, this.#options.runtime)
     const kept = same && isDeepStrictEqual(present.access, access)
     const engine = kept ? present.engine : await this.#open(access, pace)
     if (!kept) {
@@ -171,7 +171,7 @@ export class EngineConnections {
     await Promise.all(engines.map((engine) => engine[Symbol.asyncDispose]()))
   }
 
-  async #open({ url, anywhere, ...access }: Access, pace: RequestPace): Promise<Engine> {
+  async #open({ url, anywhere, ...access }: Access, pace: RequestRateLimiter): Promise<Engine> {
     const { open, addresses, nameRequest } = this.#options
     try {
       return await open(url, {
@@ -204,7 +204,7 @@ export class EngineConnections {
     this.#closing.set(client.engine, cancel)
   }
 
-  #refuseNamespace(object: KubernetesObject, namespace: string): void {
+  #rejectNamespace(object: KubernetesObject, namespace: string): void {
     const { allowedNamespaces } = specOf("ClusterConnection", object)
     const labels = this.#options.namespaces.get(namespace)?.metadata.labels ?? {}
     if (!allows(allowedNamespaces, namespace, labels)) {

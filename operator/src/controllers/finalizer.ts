@@ -1,5 +1,5 @@
 import { type KubernetesObject, type Resource } from "../kube/kubernetes-object.ts"
-import { Unsettled } from "./reconcile-result.ts"
+import { NotReadyError } from "./reconcile-result.ts"
 
 /** Runs the cleanup. If it is stalled, adds the command to the message that removes the finalizers without cleanup. */
 export async function toldHowToLetGo(
@@ -10,11 +10,11 @@ export async function toldHowToLetGo(
   try {
     await cleanUp()
   } catch (error) {
-    if (!(error instanceof Unsettled) || error.outcome.health.is !== "stalled") throw error
+    if (!(error instanceof NotReadyError) || error.outcome.health.is !== "stalled") throw error
     const { health } = error.outcome
     const where = namespace === undefined ? "" : ` -n ${namespace}`
     const patch = `kubectl patch ${plural}.${group} ${name}${where} --type=merge -p '{"metadata":{"finalizers":null}}'`
     const message = `${health.message} To let it go without cleaning up: ${patch}`
-    throw new Unsettled({ ...error.outcome, health: { ...health, message } })
+    throw new NotReadyError({ ...error.outcome, health: { ...health, message } })
   }
 }

@@ -6,7 +6,7 @@ import type { Reason } from "./event-reasons.ts"
 /** A kind's own members of the status, in addition to those of every kind. Plain JSON. */
 export type OwnStatus = Readonly<Record<string, unknown>>
 
-export interface Outcome {
+export interface ReconcileResult {
   readonly health: Health
   /** Conditions other than Ready, Reconciling, Stalled and Paused. If absent, they stay unchanged. */
   readonly conditions?: readonly Condition[]
@@ -19,10 +19,10 @@ export interface Outcome {
 }
 
 /** Ends a reconciliation early with an outcome. */
-export class Unsettled extends Error {
-  readonly outcome: Outcome
+export class NotReadyError extends Error {
+  readonly outcome: ReconcileResult
 
-  constructor(outcome: Outcome) {
+  constructor(outcome: ReconcileResult) {
     super(outcome.health.message)
     this.name = "Unsettled"
     this.outcome = outcome
@@ -30,7 +30,7 @@ export class Unsettled extends Error {
 }
 
 /** Ends a reconciliation without writing a status, and repeats it shortly after. */
-export class Postponed extends Error {
+export class RequeueAfter extends Error {
   readonly againAfterMs: number
 
   constructor(againAfterMs: number) {
@@ -44,12 +44,12 @@ export class Postponed extends Error {
 export const pollMs = 600_000
 
 /** Returns an error that needs a change by a user. The object is still reconciled at every poll. */
-export const stalled = (reason: Reason, message: string, againAfterMs: number = pollMs): Unsettled =>
-  new Unsettled({ health: { is: "stalled", reason, message }, againAfterMs })
+export const stalled = (reason: Reason, message: string, againAfterMs: number = pollMs): NotReadyError =>
+  new NotReadyError({ health: { is: "stalled", reason, message }, againAfterMs })
 
 /** Returns an error that is retried with a growing backoff, or after `againAfterMs` if no notification arrives for what it waits for. */
-export const waiting = (reason: Reason, message: string, againAfterMs?: number): Unsettled =>
-  new Unsettled({
+export const waiting = (reason: Reason, message: string, againAfterMs?: number): NotReadyError =>
+  new NotReadyError({
     health: { is: "reconciling", reason, message },
     ...(againAfterMs === undefined ? {} : { againAfterMs }),
   })
@@ -60,11 +60,11 @@ const shortestPostponementMs = 1_000
  * Translates an engine's error into an outcome. The message must be the same for repeated failures, because each new message is a write of
  * the status.
  */
-export function refused(error: EngineError): Unsettled | Postponed {
+export function refused(error: EngineError): NotReadyError | RequeueAfter {
   const { code, message, retryAfterMs } = error
   switch (code) {
     case "rate-limited":
-      return new Postponed(Math.max(retryAfterMs ?? 0, shortestPostponementMs))
+      return new RequeueAfter(Math.max(retryAfterMs ?? 0, shortestPostponementMs))
     case "unauthenticated":
       return stalled("TokenRefused", "The engine does not take the token: it is unknown, expired or revoked.")
     case "unavailable":
@@ -82,7 +82,7 @@ export function refused(error: EngineError): Unsettled | Postponed {
 const hostPollMs = 60_000
 
 /** Translates a connection failure by its cause. Causes that waiting does not resolve are `stalled`. */
-function unreached({ message, cause }: EngineError): Unsettled {
+function unreached({ message, cause }: EngineError): NotReadyError {
   const code = (cause as { readonly code?: unknown } | undefined)?.code
   if (cause instanceof SyntaxError || cause instanceof TypeError) return stalled("NotAnEngine", message)
   if (typeof code !== "string") return waiting("EngineUnavailable", "The engine gives no usable answer.")
@@ -95,11 +95,11 @@ function unreached({ message, cause }: EngineError): Unsettled {
   return waiting("EngineUnavailable", message)
 }
 
-const wordsMaximum = 4_096
+const maxWords = 4_096
 
 /** Returns the message of the API server's rejection. `subject` is a phrase such as `the Secret web-tls`. */
 export const rejectionMessage = (subject: string, { message }: ApiError): string =>
-  `The API server rejects ${subject}: ${message.slice(0, wordsMaximum)}`
+  `The API server rejects ${subject}: ${message.slice(0, maxWords)}`
 
 /** Returns the health after a rejection. Statuses from 500 on, such as failing webhooks, may resolve themselves; others need a change. */
 export const rejectionHealth = (reason: Reason, subject: string, error: ApiError): Health => ({

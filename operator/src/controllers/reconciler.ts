@@ -2,12 +2,12 @@
 // at most once and only if it differs.
 import type { Kind } from "../api/definition.ts"
 import { specFaults } from "../api/rules.ts"
-import type { Happening } from "../kube/event-recorder.ts"
+import type { EventToRecord } from "../kube/event-recorder.ts"
 import type { KubernetesObject } from "../kube/kubernetes-object.ts"
-import { type Outcome, type OwnStatus, stalled } from "./reconcile-result.ts"
+import { type ReconcileResult, type OwnStatus, stalled } from "./reconcile-result.ts"
 
 /** One reconciliation of an object. */
-export interface Visit {
+export interface ReconcileRequest {
   readonly signal: AbortSignal
   readonly now: number
   /**
@@ -25,7 +25,7 @@ export interface Visit {
    */
   saveStatus(status: OwnStatus): Promise<void>
   /** Records an event, in addition to those for changes of the condition Ready. */
-  record(happening: Happening): Promise<void>
+  record(happening: EventToRecord): Promise<void>
 }
 
 /** Both methods may throw `Unsettled`. Other errors are logged as failures and retried. */
@@ -33,9 +33,9 @@ export interface Reconciler {
   /** Name of the finalizer, and whether this object needs cleanup at deletion. */
   readonly finalizer?: { readonly name: string; needed(object: KubernetesObject): boolean }
   /** Reconciles an object that has its finalizer, is not paused, and is not being deleted. */
-  reconcile(object: KubernetesObject, visit: Visit): Promise<Outcome>
+  reconcile(object: KubernetesObject, visit: ReconcileRequest): Promise<ReconcileResult>
   /** Cleans up after an object under deletion, even if it is paused. Returns undefined when done. */
-  finalize?(object: KubernetesObject, visit: Visit): Promise<Outcome | undefined>
+  finalize?(object: KubernetesObject, visit: ReconcileRequest): Promise<ReconcileResult | undefined>
 }
 
 /** Throws `Unsettled` if the current schema would reject the spec: objects may predate it, and folders of manifests have no admission. */

@@ -6,12 +6,12 @@ export interface Shard {
   readonly count: number
 }
 
-export const shardsMaximum = 256
+export const maxShards = 256
 
 /** Parses `0/4`. Returns undefined for anything else. */
 export function parseShard(text: string): Shard | undefined {
   const [, index, count] = /^(\d{1,3})\/(\d{1,3})$/.exec(text)?.map(Number) ?? []
-  if (index === undefined || count === undefined || index >= count || count > shardsMaximum) return undefined
+  if (index === undefined || count === undefined || index >= count || count > maxShards) return undefined
   return { index, count }
 }
 

@@ -46,7 +46,7 @@ const longestTimerMs = 60_000
 /** Random share of a backoff, in both directions. */
 const jitter = 0.2
 /** Each failure doubles the backoff. More doublings exceed any maximum. */
-const doublingsMaximum = 30
+const maxDoublings = 30
 
 export class WorkQueue {
   readonly #options: WorkQueueOptions
@@ -106,7 +106,7 @@ export class WorkQueue {
   backoff(key: ObjectKey): number {
     const { backoffBaseMs = 1_000, backoffMaximumMs = 300_000, random, observer } = this.#options
     const failed = this.#failures.get(key) ?? 0
-    this.#failures.set(key, Math.min(failed + 1, doublingsMaximum))
+    this.#failures.set(key, Math.min(failed + 1, maxDoublings))
     observer?.retried()
     const ownMs = Math.min(backoffBaseMs * 2 ** failed, backoffMaximumMs) * (1 + jitter * (2 * random() - 1))
     return Math.max(ownMs, this.#turnMs())

@@ -46,9 +46,9 @@ const connectionsMaximum = 32
 const answerTimeoutMs = 60_000
 /** The API server sends at least a bookmark every minute. */
 const watchSilenceMs = 120_000
-const answerBytesMaximum = 128 * 1024 * 1024
+const maxAnswerBytes = 128 * 1024 * 1024
 /** etcd limits objects to 1.5 MB. */
-const lineLengthMaximum = 16 * 1024 * 1024
+const maxLineLength = 16 * 1024 * 1024
 const attemptsMaximum = 4
 const retryAfterMaximumMs = 10_000
 /** Token files are rotated long before the token in them expires. */
@@ -346,7 +346,7 @@ async function textOf(body: AsyncIterable<Uint8Array>): Promise<string> {
   let bytes = 0
   for await (const piece of body) {
     bytes += piece.length
-    if (bytes > answerBytesMaximum) throw new Error(`the Kubernetes API answered more than ${answerBytesMaximum} bytes`)
+    if (bytes > maxAnswerBytes) throw new Error(`the Kubernetes API answered more than ${maxAnswerBytes} bytes`)
     pieces.push(piece)
   }
   return Buffer.concat(pieces).toString("utf8")
@@ -358,7 +358,7 @@ async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string>
   for await (const piece of body) {
     const lines = (pieces + decoder.decode(piece, { stream: true })).split("\n")
     pieces = lines.pop() ?? ""
-    if (pieces.length > lineLengthMaximum) throw new Error(`an event is longer than ${lineLengthMaximum} characters`)
+    if (pieces.length > maxLineLength) throw new Error(`an event is longer than ${maxLineLength} characters`)
     for (const line of lines) if (line !== "") yield line
   }
 }

@@ -5,7 +5,7 @@ import type { ApiClient } from "./api-client.ts"
 import { type KubernetesObject, microTime, type ObjectKey, type Resource } from "./kubernetes-object.ts"
 import type { OperatorRuntime } from "../runtime.ts"
 
-export interface Happening {
+export interface EventToRecord {
   readonly type: "Normal" | "Warning"
   readonly reason: string
   readonly note: string
@@ -28,23 +28,23 @@ const controller = "chancery.dev/operator"
 /** The API accepts events about cluster-scoped objects in this namespace only. */
 const clusterNamespace = "default"
 const seriesMs = 6 * 60_000
-const seriesMaximum = 4_096
+const maxSeries = 4_096
 const burst = 25
 const refillMs = 5 * 60_000
-const noteLengthMaximum = 1_024
-const identityLengthMaximum = 128
+const maxNoteLength = 1_024
+const maxIdentityLength = 128
 
 export class EventRecorder {
   readonly #options: EventRecorderOptions
-  readonly #series = new LRUCache<string, Series>({ max: seriesMaximum })
-  readonly #budgets = new LRUCache<string, { left: number; at: number }>({ max: seriesMaximum })
+  readonly #series = new LRUCache<string, Series>({ max: maxSeries })
+  readonly #budgets = new LRUCache<string, { left: number; at: number }>({ max: maxSeries })
 
   constructor(options: EventRecorderOptions) {
     this.#options = options
   }
 
   /** Never rejects: the status of the object shows the outcome too. */
-  async record(regarding: KubernetesObject, happening: Happening): Promise<void> {
+  async record(regarding: KubernetesObject, happening: EventToRecord): Promise<void> {
     const { runtime } = this.#options
     const { uid = "" } = regarding.metadata
     if (!this.#affords(uid)) return
@@ -66,7 +66,7 @@ export class EventRecorder {
     await this.#options.api.mergePatch(events, series.key, patch)
   }
 
-  async #create(regarding: KubernetesObject, { type, reason, note }: Happening, now: number): Promise<ObjectKey> {
+  async #create(regarding: KubernetesObject, { type, reason, note }: EventToRecord, now: number): Promise<ObjectKey> {
     const { api, runtime, identity } = this.#options
     const { name, namespace, uid, resourceVersion } = regarding.metadata
     const suffix = Math.floor(runtime.random() * 2 ** 40).toString(16)
@@ -80,11 +80,11 @@ export class EventRecorder {
       metadata,
       eventTime: microTime(now),
       reportingController: controller,
-      reportingInstance: identity.slice(0, identityLengthMaximum),
+      reportingInstance: identity.slice(0, maxIdentityLength),
       action: "Reconcile",
       type,
       reason,
-      note: note.slice(0, noteLengthMaximum),
+      note: note.slice(0, maxNoteLength),
       regarding: {
         apiVersion: regarding.apiVersion,
         kind: regarding.kind,

@@ -22,7 +22,7 @@ interface Named {
  * Each watched object takes a connection to the API server. Objects beyond this number are read at every reconciliation, and their changes
  * are not noticed.
  */
-const namedMaximum = 1_000
+const maxNamed = 1_000
 const patienceMs = 5_000
 
 export class NamedObjects {
@@ -63,11 +63,11 @@ export class NamedObjects {
       present.owners.add(owner)
       return
     }
-    if (this.#named.size >= namedMaximum) {
+    if (this.#named.size >= maxNamed) {
       runtime.log.warn("too many objects are named by others to follow all of them", {
         resource: resource.plural,
         key,
-        namedMaximum,
+        maxNamed,
       })
       return
     }

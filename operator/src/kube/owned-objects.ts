@@ -2,8 +2,8 @@
 import { type Cluster, isRejection } from "./cluster.ts"
 import { keyOf, type KubernetesObject, type ObjectKey, placeOf, reaches, type Resource } from "./kubernetes-object.ts"
 import type { ObjectStore } from "./object-store.ts"
-import { Postponed } from "../controllers/reconcile-result.ts"
-import type { OwnWrites } from "./read-your-writes.ts"
+import { RequeueAfter } from "../controllers/reconcile-result.ts"
+import type { ReadYourWrites } from "./read-your-writes.ts"
 
 const managedLabel = "controller.chancery.dev/managed"
 
@@ -17,7 +17,7 @@ export const labels = {
 export interface OwnObjectsParts {
   readonly cluster: Pick<Cluster, "apply" | "get">
   readonly storeOf: (resource: Resource) => Pick<ObjectStore, "get">
-  readonly writes: OwnWrites
+  readonly writes: ReadYourWrites
 }
 
 export function inNamespaceOf({ metadata: { namespace } }: KubernetesObject, name: string): ObjectKey {
@@ -38,7 +38,7 @@ export async function presentAt(
 ): Promise<KubernetesObject | undefined> {
   const known = storeOf(resource).get(key)
   const waitMs = writes.waitMs(placeOf(resource, key), known?.metadata.resourceVersion)
-  if (waitMs > 0) throw new Postponed(Math.min(waitMs, patienceMs))
+  if (waitMs > 0) throw new RequeueAfter(Math.min(waitMs, patienceMs))
   return known ?? (await cluster.get(resource, key))
 }
 

@@ -3,7 +3,7 @@ import { isEngineError } from "@chancery/engine"
 import { expect, test } from "vitest"
 import { manualClock } from "../../../engine/testing/manual-clock.ts"
 import { manualTimers } from "../../../engine/testing/manual-timers.ts"
-import { RequestPace } from "./rate-limiter.ts"
+import { RequestRateLimiter } from "./rate-limiter.ts"
 
 const { signal } = new AbortController()
 
@@ -11,7 +11,7 @@ function open(limit: { rps: number; burst: number } | undefined) {
   const clock = manualClock()
   const timers = manualTimers(clock)
   const begunAt = clock.now()
-  const pace = new RequestPace(limit, { stopwatch: () => clock.now(), timers })
+  const pace = new RequestRateLimiter(limit, { stopwatch: () => clock.now(), timers })
   const admitted: number[] = []
   const sentAway: number[] = []
   const ask = async () => {

@@ -14,7 +14,7 @@ const patienceMs = 500
 const longestDeferralMs = 300_000
 const longestReturnMs = 60_000
 
-export class RequestPace implements Pace {
+export class RequestRateLimiter implements Pace {
   readonly #runtime: Pick<OperatorRuntime, "stopwatch" | "timers">
   readonly #intervalMs: number
   readonly #burst: number

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { OwnWrites } from "./read-your-writes.ts"
+import { ReadYourWrites } from "./read-your-writes.ts"
 
 test.each([
   { cached: "9", waits: true, why: "the watch shows an older version, though its text sorts later" },
@@ -8,14 +8,14 @@ test.each([
   { cached: undefined, waits: true, why: "the watch shows no version" },
   { cached: "a9", waits: false, why: "versions that are no numbers say nothing" },
 ])("$why", ({ cached, waits }) => {
-  const writes = new OwnWrites(() => 0)
+  const writes = new ReadYourWrites(() => 0)
   writes.remember("a/one", "10")
   expect(writes.waitMs("a/one", cached)).toBe(waits ? 5_000 : 0)
 })
 
 test("a watch that never catches up is not waited for longer than five seconds", () => {
   let now = 0
-  const writes = new OwnWrites(() => now)
+  const writes = new ReadYourWrites(() => now)
   writes.remember("a/one", "10")
   now = 4_000
   expect(writes.waitMs("a/one", "9")).toBe(1_000)
@@ -26,14 +26,14 @@ test("a watch that never catches up is not waited for longer than five seconds",
 })
 
 test("what went away is waited for no more", () => {
-  const writes = new OwnWrites(() => 0)
+  const writes = new ReadYourWrites(() => 0)
   writes.remember("a/one", "10")
   writes.forget("a/one")
   expect(writes.waitMs("a/one", "9")).toBe(0)
 })
 
 test("whoever has written what the watch shows is known, once, and not who wrote before or after", () => {
-  const writes = new OwnWrites(() => 0)
+  const writes = new ReadYourWrites(() => 0)
   writes.remember("secrets/a/one", "10", "certificates/a/one")
   expect(writes.writerOf("secrets/a/one", "9")).toBeUndefined()
   expect(writes.writerOf("secrets/a/two", "10")).toBeUndefined()

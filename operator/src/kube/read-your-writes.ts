@@ -10,7 +10,7 @@ interface Write {
 
 const patienceMs = 5_000
 
-export class OwnWrites {
+export class ReadYourWrites {
   readonly #writes = new Map<ObjectKey, Write>()
   readonly #stopwatch: () => number
 

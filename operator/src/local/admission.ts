@@ -13,7 +13,7 @@ import {
 import type { Manifest } from "./manifests.ts"
 
 /** Path of the faulty member from the root of the object, and the fault. */
-export interface Refusal {
+export interface AdmissionRejection {
   readonly field: string
   readonly message: string
 }
@@ -36,7 +36,7 @@ const ownMembers = new Set(["apiVersion", "kind", "metadata", "spec", "status"])
 
 const nameExpression = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
 const namespaceExpression = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
-const nameLengthMaximum = 253
+const maxNameLength = 253
 const base64Expression = /^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 export const defaultNamespace = "default"
 
@@ -48,7 +48,7 @@ export function admit(
   { object }: Pick<Manifest, "object">,
   kinds: readonly Kind<unknown>[],
   specBefore: (resource: Resource, key: ObjectKey) => unknown,
-): Admitted | readonly Refusal[] | undefined {
+): Admitted | readonly AdmissionRejection[] | undefined {
   const { apiVersion, kind, metadata } = object
   if (typeof apiVersion !== "string") return [{ field: "apiVersion", message: "is missing" }]
   if (typeof kind !== "string") return [{ field: "kind", message: "is missing" }]
@@ -61,7 +61,7 @@ export function admit(
   }
   if (!isObject(metadata)) return [{ field: "metadata", message: "is missing" }]
   const members = own === undefined ? plainMembers : ownMembers
-  const refusals: Refusal[] = Object.keys(object)
+  const refusals: AdmissionRejection[] = Object.keys(object)
     .filter((name) => !members.has(name))
     .map((field) => ({ field, message: "is not known" }))
   refusals.push(...metadataRefusals(resource, metadata))
@@ -88,11 +88,14 @@ export function admit(
   return unknown.length > 0 ? unknown : { resource, key, declared: { ...about, spec: filled } }
 }
 
-function metadataRefusals(resource: Resource, metadata: Readonly<Record<string, unknown>>): readonly Refusal[] {
+function metadataRefusals(
+  resource: Resource,
+  metadata: Readonly<Record<string, unknown>>,
+): readonly AdmissionRejection[] {
   const { name, namespace, labels, annotations } = metadata
-  const refusals: Refusal[] = []
+  const refusals: AdmissionRejection[] = []
   if (typeof name !== "string") refusals.push({ field: "metadata.name", message: "is missing" })
-  else if (name.length > nameLengthMaximum || !nameExpression.test(name))
+  else if (name.length > maxNameLength || !nameExpression.test(name))
     refusals.push({ field: "metadata.name", message: "must be lower-case letters, digits, - and ." })
   if (namespace !== undefined && resource.scope === "Cluster")
     refusals.push({ field: "metadata.namespace", message: `a ${resource.kind} is in no namespace` })
@@ -110,9 +113,11 @@ function metadataRefusals(resource: Resource, metadata: Readonly<Record<string, 
 }
 
 /** Returns `data` in base64, as Kubernetes stores it, with `stringData` merged in. */
-function dataOf(object: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> | readonly Refusal[] {
+function dataOf(
+  object: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> | readonly AdmissionRejection[] {
   const { apiVersion: _, kind, metadata: __, stringData = {}, data = {}, ...rest } = object
-  const refusals: Refusal[] = []
+  const refusals: AdmissionRejection[] = []
   const filled: Record<string, string> = {}
   for (const [member, values] of Object.entries({ data, stringData })) {
     if (!isObject(values)) refusals.push({ field: member, message: "must be an object of texts" })
@@ -130,7 +135,7 @@ function dataOf(object: Readonly<Record<string, unknown>>): Readonly<Record<stri
 }
 
 /** Returns members that the schema does not know. Clients that validate request the same from an API server. */
-function unknownMembers(given: unknown, known: unknown, path: string): readonly Refusal[] {
+function unknownMembers(given: unknown, known: unknown, path: string): readonly AdmissionRejection[] {
   if (Array.isArray(given) && Array.isArray(known))
     return given.flatMap((item, index) => unknownMembers(item, known[index], `${path}.${index}`))
   if (!isObject(given) || !isObject(known)) return []

@@ -3,9 +3,9 @@ import { type FSWatcher, watch } from "node:fs"
 import { type OperatorRuntime, pause } from "../runtime.ts"
 
 /** Operating systems limit the number of watches. Changes in other folders are found by polling. */
-const foldersMaximum = 100
+const maxFolders = 100
 
-export class Doorbell implements Disposable {
+export class ChangeNotifier implements Disposable {
   readonly #watchers = new Map<string, FSWatcher>()
   /** True if a change occurred since the last pause ended. */
   #hasRung = false
@@ -15,7 +15,7 @@ export class Doorbell implements Disposable {
   listen(folders: ReadonlySet<string>): void {
     for (const folder of this.#watchers.keys()) if (!folders.has(folder)) this.#leave(folder)
     for (const folder of folders) {
-      if (this.#watchers.size >= foldersMaximum) return
+      if (this.#watchers.size >= maxFolders) return
       if (!this.#watchers.has(folder)) this.#begin(folder)
     }
   }

@@ -43,7 +43,7 @@ interface Part {
   readonly file?: string
 }
 
-interface Kept {
+interface StoredObject {
   readonly resource: Resource
   readonly object: KubernetesObject
   readonly parts: ReadonlyMap<string, Part>
@@ -61,7 +61,7 @@ const manifestManager = "manifest"
 export class DirectoryCluster implements Cluster {
   readonly #options: DirectoryClusterOptions
   readonly #resources: readonly Resource[]
-  readonly #kept = new Map<string, Map<ObjectKey, Kept>>()
+  readonly #kept = new Map<string, Map<ObjectKey, StoredObject>>()
   readonly #followers = new Set<Follower>()
   /** Objects that were declared again while under deletion, by place. */
   readonly #awaited = new Map<string, Part>()
@@ -222,7 +222,7 @@ export class DirectoryCluster implements Cluster {
     return this.#serially(() => this.#delete(resource, key, uid))
   }
 
-  #living(resource: Resource, key: ObjectKey): Kept | undefined {
+  #living(resource: Resource, key: ObjectKey): StoredObject | undefined {
     const kept = this.#kept.get(nameOf(resource))?.get(key)
     return kept?.object.metadata.deletionTimestamp === undefined ? kept : undefined
   }
@@ -273,7 +273,12 @@ export class DirectoryCluster implements Cluster {
     return { apiVersion: apiVersionOf(resource), kind: resource.kind, metadata }
   }
 
-  #existing(resource: Resource, key: ObjectKey, uid: string | undefined, resourceVersion: string | undefined): Kept {
+  #existing(
+    resource: Resource,
+    key: ObjectKey,
+    uid: string | undefined,
+    resourceVersion: string | undefined,
+  ): StoredObject {
     const kept = this.#kept.get(nameOf(resource))?.get(key)
     if (kept === undefined) throw new ApiError(404, "NotFound", `there is no ${resource.kind} ${key}`)
     const { metadata } = kept.object
@@ -298,7 +303,7 @@ export class DirectoryCluster implements Cluster {
   }
 
   /** Composes the object, writes it to disk, and then notifies followers. Does nothing if nothing differs. */
-  async #put(key: ObjectKey, { resource, object, parts }: Kept): Promise<KubernetesObject> {
+  async #put(key: ObjectKey, { resource, object, parts }: StoredObject): Promise<KubernetesObject> {
     const made = composed(object, parts)
     const previous = this.#kept.get(nameOf(resource))?.get(key)
     if (previous !== undefined && isDeepStrictEqual(previous.object, made) && sameFile(previous, parts))
@@ -359,7 +364,7 @@ export class DirectoryCluster implements Cluster {
     return `${join(this.#options.folder, resource.plural, ...names)}.yaml`
   }
 
-  async #write({ resource, object, parts }: Kept, key: ObjectKey): Promise<void> {
+  async #write({ resource, object, parts }: StoredObject, key: ObjectKey): Promise<void> {
     const file = this.#fileOf(resource, key)
     await mkdir(dirname(file), { recursive: true, mode: 0o700 })
     const managedFields = [...parts].map(([manager, part]) => ({
@@ -394,7 +399,7 @@ interface Managed {
   readonly applied?: Part["declared"]
 }
 
-function keptIn(resource: Resource, text: string, file: string): Kept {
+function keptIn(resource: Resource, text: string, file: string): StoredObject {
   const document = parse(text) as Partial<KubernetesObject> | null
   if (document?.metadata?.uid === undefined) throw new Error(`${file} holds no object; it is not to be edited`)
   const { managedFields, ...metadata } = document.metadata
@@ -419,7 +424,7 @@ function aboutOf({ labels, annotations, ownerReferences }: ObjectMetadata): Part
 }
 
 /** Merges the parts of all managers into the object. Identity, times, finalizers and status are the object's own. */
-function composed(object: KubernetesObject, parts: Kept["parts"]): KubernetesObject {
+function composed(object: KubernetesObject, parts: StoredObject["parts"]): KubernetesObject {
   const { apiVersion, kind, metadata, status } = object
   const { labels: _, annotations: __, ownerReferences: ___, ...own } = metadata
   const { metadata: about = {}, ...content } = [...parts.values()]
@@ -454,7 +459,7 @@ function merged(
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-const sameFile = (kept: Kept, parts: Kept["parts"]): boolean =>
+const sameFile = (kept: StoredObject, parts: StoredObject["parts"]): boolean =>
   kept.parts.get(manifestManager)?.file === parts.get(manifestManager)?.file && isDeepStrictEqual(kept.parts, parts)
 
 function matches({ namespace, name, labelSelector }: Followed, { metadata }: KubernetesObject): boolean {

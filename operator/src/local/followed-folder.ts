@@ -3,7 +3,7 @@
 import { stat } from "node:fs/promises"
 import { dirname, join, resolve } from "node:path"
 import { type OperatorRuntime, pause } from "../runtime.ts"
-import { Doorbell } from "./change-notifier.ts"
+import { ChangeNotifier } from "./change-notifier.ts"
 import { type ManifestFolder, manifestFiles, readManifests } from "./manifests.ts"
 
 type FolderRuntime = Pick<OperatorRuntime, "log" | "stopwatch" | "timers">
@@ -18,7 +18,7 @@ const wokenMs = 20
 const settleMs = 100
 /** Longer wait for deleted files, because editors and `git checkout` delete a file and write it again. */
 const goneMs = 750
-const settleAttemptsMaximum = 50
+const maxSettleAttempts = 50
 const gitMaximumMs = 60_000
 
 /** Polls until the signal aborts. `found` is awaited before the next poll. If the folder cannot be read, its last content stays. */
@@ -29,7 +29,7 @@ export async function followFolder(
   signal: AbortSignal,
   { pollMs = usualPollMs }: { readonly pollMs?: number } = {},
 ): Promise<void> {
-  using doorbell = new Doorbell()
+  using doorbell = new ChangeNotifier()
   let known: ReadonlyMap<string, string> | undefined
   let complaint = ""
   while (!signal.aborted) {
@@ -76,7 +76,7 @@ async function settled(
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, string>> {
   let before = first
-  for (let attempt = 0; attempt < settleAttemptsMaximum && !signal.aborted; attempt += 1) {
+  for (let attempt = 0; attempt < maxSettleAttempts && !signal.aborted; attempt += 1) {
     const isGone = [...(known?.keys() ?? [])].some((file) => !before.has(file))
     await pause(isGone ? goneMs : settleMs, runtime, signal)
     const present = await look(folder)

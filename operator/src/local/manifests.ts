@@ -28,17 +28,17 @@ export interface ManifestFolder {
   readonly unreadable: ReadonlySet<string>
 }
 
-const filesMaximum = 10_000
-const foldersMaximum = 1_000
-const fileBytesMaximum = 4 * 1024 * 1024
-const aliasesMaximum = 100
+const maxFiles = 10_000
+const maxFolders = 1_000
+const maxFileBytes = 4 * 1024 * 1024
+const maxAliases = 100
 
 /** Returns all `.yaml`, `.yml` and `.json` files in the folder and below it, except hidden ones. Throws if there are too many. */
 export async function manifestFiles(folder: string): Promise<readonly string[]> {
   const files: string[] = []
   const folders = [""]
   for (let index = 0; index < folders.length; index += 1) {
-    if (folders.length > foldersMaximum) throw new Error(`${folder} has more than ${foldersMaximum} folders in it`)
+    if (folders.length > maxFolders) throw new Error(`${folder} has more than ${maxFolders} folders in it`)
     const below = folders[index] ?? ""
     for (const entry of await readdir(join(folder, below), { withFileTypes: true })) {
       if (entry.name.startsWith(".")) continue
@@ -48,7 +48,7 @@ export async function manifestFiles(folder: string): Promise<readonly string[]> 
       if (isFolder && !entry.isSymbolicLink()) folders.push(path)
       else if (!isFolder && /\.(ya?ml|json)$/.test(entry.name)) files.push(path)
     }
-    if (files.length > filesMaximum) throw new Error(`${folder} has more than ${filesMaximum} manifests in it`)
+    if (files.length > maxFiles) throw new Error(`${folder} has more than ${maxFiles} manifests in it`)
   }
   return files.toSorted()
 }
@@ -77,7 +77,7 @@ async function readManifestFile(folder: string, file: string): Promise<Omit<Mani
   const fault = (message: string) => ({ manifests: [], faults: [{ file, line: 1, message }] })
   try {
     const { size } = await stat(path)
-    if (size > fileBytesMaximum) return fault(`is larger than ${fileBytesMaximum} bytes`)
+    if (size > maxFileBytes) return fault(`is larger than ${maxFileBytes} bytes`)
     return parseManifests(file, await readFile(path, "utf8"))
   } catch (error) {
     return fault(`cannot be read: ${(error as NodeJS.ErrnoException).code ?? String(error)}`)
@@ -96,13 +96,13 @@ export function parseManifests(file: string, text: string): Omit<ManifestFolder,
       continue
     }
     // Documents with only comments declare nothing.
-    if (document.contents === null || document.toJS({ maxAliasCount: aliasesMaximum }) === null) continue
+    if (document.contents === null || document.toJS({ maxAliasCount: maxAliases }) === null) continue
     const lineOf = (path: readonly string[]) => lineIn(document, lines, path)
     if (!isMap(document.contents)) {
       faults.push({ file, line: lineOf([]), message: "is no object with apiVersion and kind" })
       continue
     }
-    const object = document.toJS({ maxAliasCount: aliasesMaximum }) as Record<string, unknown>
+    const object = document.toJS({ maxAliasCount: maxAliases }) as Record<string, unknown>
     const { kind, items } = object
     if (kind !== "List" || !Array.isArray(items)) {
       manifests.push({ file, line: lineOf([]), object, lineOf })

@@ -3,7 +3,7 @@ import { type EngineOptions, openEngine, parsePermittedAddresses } from "@chance
 import { controlledKinds } from "../controllers/controlled-kinds.ts"
 import { openControllers } from "../controllers/controllers.ts"
 import type { EmbeddedEngine } from "../controllers/engine-connections.ts"
-import type { Happening } from "../kube/event-recorder.ts"
+import type { EventToRecord } from "../kube/event-recorder.ts"
 import { kinds } from "../api/kinds.ts"
 import type { KubernetesObject } from "../kube/kubernetes-object.ts"
 import { createMetrics } from "../metrics.ts"
@@ -25,7 +25,7 @@ export interface FolderOptions {
   readonly told: {
     /** Called with all faults after each reading that found other faults than before. */
     faults(faults: readonly ManifestFault[]): void
-    happened(object: KubernetesObject, happening: Happening): void
+    happened(object: KubernetesObject, happening: EventToRecord): void
   }
 }
 

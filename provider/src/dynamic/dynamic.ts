@@ -30,7 +30,7 @@ export function dynamicProvider(kindName: KindName, load: () => Promise<Lifecycl
     try {
       return await work()
     } catch (error) {
-      if (error instanceof Told) throw error
+      if (error instanceof ReportedError) throw error
       const { members = [] } = (await load().catch(() => undefined)) ?? {}
       throw shown(error, explain(error, kindName, phase, members))
     }
@@ -169,11 +169,11 @@ function plain(values: Values): Record<string, unknown> {
 }
 
 /** Error with a message for users. */
-class Told extends Error {}
+class ReportedError extends Error {}
 
 /** Returns the error for Pulumi, which prints its stack. The stack is empty unless CHANCERY_STACK_TRACES is set. */
-function shown(error: unknown, message: string): Told {
-  const told = new Told(message)
+function shown(error: unknown, message: string): ReportedError {
+  const told = new ReportedError(message)
   told.stack = process.env["CHANCERY_STACK_TRACES"] && error instanceof Error ? (error.stack ?? "") : ""
   return told
 }

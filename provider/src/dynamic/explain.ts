@@ -1,11 +1,11 @@
 // Messages for users about rejected requests: status, member, detail, and remedy. They contain no stack and no secret.
-import { isRefusal, type Refusal } from "../lifecycle/rejection.ts"
+import { isRejection, type Rejection } from "../lifecycle/rejection.ts"
 
 export type Phase = "check" | "diff" | "create" | "read" | "update" | "delete"
 
 /** Returns the message. `members` are the property names of the kind, which replace the wire names in the API's texts. */
 export function explain(error: unknown, kindName: string, phase: Phase, members: readonly string[] = []): string {
-  if (!isRefusal(error)) return error instanceof Error ? error.message : String(error)
+  if (!isRejection(error)) return error instanceof Error ? error.message : String(error)
   const hint = hintFor(error, kindName, phase)
   const faults = error.faults.map(({ field, pointer, detail }) => {
     const where = field?.join(".") ?? pointer
@@ -32,7 +32,7 @@ export const nextRun = (kindName: string, phase: Phase): string =>
 /** Kinds whose every creation issues another certificate, and whose certificates have no unique name. */
 const unrepeatable = new Set(["pkiCertificate", "pkiSignedCertificate", "pkiIntermediate"])
 
-function hintFor(error: Refusal, kindName: string, phase: Phase): string | undefined {
+function hintFor(error: Rejection, kindName: string, phase: Phase): string | undefined {
   switch (error.code) {
     case "unauthenticated":
       return "The token is unknown, expired or revoked. CHANCERY_TOKEN in the environment comes before chancery:token of the stack."
@@ -54,7 +54,7 @@ function hintFor(error: Refusal, kindName: string, phase: Phase): string | undef
   }
 }
 
-const remedies: Readonly<Record<NonNullable<Refusal["notSent"]>, string>> = {
+const remedies: Readonly<Record<NonNullable<Rejection["notSent"]>, string>> = {
   unreachable: "Check that the server is running, and its address in chancery:engineUrl or CHANCERY_ENGINE_URL.",
   "untrusted-certificate":
     "If its certificate is from a private authority, set chancery:caFile or CHANCERY_CA_FILE to a file with its certificate (PEM).",
@@ -78,7 +78,7 @@ const statuses: Readonly<Record<string, number>> = {
   "out-of-service": 503,
 }
 
-const statusOf = ({ code }: Refusal): string => {
+const statusOf = ({ code }: Rejection): string => {
   const status = statuses[code]
   return status === undefined ? code : `${status} ${code}`
 }

@@ -100,11 +100,11 @@ const unlessEmpty = (members: Readonly<Record<string, object>>): Values =>
 
 const pageSize = 100
 /** A hundred thousand items. */
-const pagesMaximum = 1_000
+const maxPages = 1_000
 
 async function allOf<T>(list: (page: PageRequest) => Promise<Page<T>>): Promise<T[]> {
   const found: T[] = []
-  for (let number = 1; number <= pagesMaximum; number += 1) {
+  for (let number = 1; number <= maxPages; number += 1) {
     const { items, totalCount } = await list({ number, size: pageSize })
     found.push(...items)
     if (items.length === 0 || found.length >= totalCount) break

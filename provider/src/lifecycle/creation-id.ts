@@ -1,6 +1,6 @@
 // Identifies the declaration of a resource, so that a resource whose creation response was lost is found again. Each state contains the id
 // twice. So programs write only what Pulumi's process for dynamic resources cannot determine: the stack, and a name that is in no argument.
-import { originMaximum, ownerMaximum, type Values } from "@chancery/engine/declared/shared"
+import { maxOrigin, maxOwner, type Values } from "@chancery/engine/declared/shared"
 import type { NamingMember } from "./kind-name.ts"
 
 /** Organization name of self-managed backends, such as files or buckets. */
@@ -24,7 +24,7 @@ export function writtenMarker({ organization, stack }: Omit<Place, "project">, n
 export function wholeMarker(written: unknown, project: string, inputs: Values): string {
   const { organization, stack, said } = readMarker(written)
   const name = said ?? namedBy(inputs) ?? ""
-  return `pulumi:${organization}/${project}/${stack}/${name}`.slice(0, originMaximum)
+  return `pulumi:${organization}/${project}/${stack}/${name}`.slice(0, maxOrigin)
 }
 
 const ownerKind = "pulumi:"
@@ -37,7 +37,7 @@ const ownerKind = "pulumi:"
 export function ownerOf(written: unknown, project: string): string | undefined {
   const { stack } = readMarker(written)
   if (stack === "" || project === "") return undefined
-  return `${ownerKind}${`${project}/${stack}`.slice(ownerKind.length - ownerMaximum)}`
+  return `${ownerKind}${`${project}/${stack}`.slice(ownerKind.length - maxOwner)}`
 }
 
 function readMarker(written: unknown) {

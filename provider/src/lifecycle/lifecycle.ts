@@ -15,7 +15,7 @@ import {
 } from "@chancery/engine/declared/shared"
 import { durationMs, isTimeout } from "./deadline.ts"
 import { withPropertyNames } from "../dynamic/explain.ts"
-import { isInSight, seesAll, type Sight, unseen } from "./visibility.ts"
+import { isInSight, seesAll, type Visibility, unseen } from "./visibility.ts"
 
 export type DeletionPolicy = "safe" | "force" | "retain"
 
@@ -116,7 +116,7 @@ interface Extras<Observed extends object> {
    * Resources that the token must see completely before a missing one counts as gone. Undefined if the API distinguishes missing from
    * forbidden.
    */
-  readonly sight?: Sight
+  readonly sight?: Visibility
   /** The hosted edition does not have the resource. */
   readonly selfHostedOnly?: boolean
   /** Member that takes the configured default bindings. */

@@ -1,13 +1,13 @@
 // The API answers 404 for missing and for forbidden resources alike. A resource is dropped from the state only if the token could see
 // it.
 import type { Engine } from "@chancery/engine"
-import { isRefusal } from "./rejection.ts"
+import { isRejection } from "./rejection.ts"
 
 /** Resources that a token sees completely or not. */
-export type Sight = "workspaces" | "projects"
+export type Visibility = "workspaces" | "projects"
 
 /** Returns whether the token sees all of them in the organization. If `organization` is undefined, checks all organizations. */
-export async function seesAll(engine: Engine, what: Sight, organization: string | undefined): Promise<boolean> {
+export async function seesAll(engine: Engine, what: Visibility, organization: string | undefined): Promise<boolean> {
   const known = seen.get(engine) ?? new Map<string, Promise<boolean>>()
   seen.set(engine, known)
   const key = JSON.stringify([what, organization])
@@ -20,7 +20,7 @@ export async function seesAll(engine: Engine, what: Sight, organization: string 
 /** Cached, because permissions rarely change and a process lives for one run. */
 const seen = new WeakMap<Engine, Map<string, Promise<boolean>>>()
 
-async function ask({ organizations }: Engine, what: Sight, organization: string | undefined): Promise<boolean> {
+async function ask({ organizations }: Engine, what: Visibility, organization: string | undefined): Promise<boolean> {
   const places =
     organization === undefined ? await allOf(organizations) : [await organizations.get(organization).catch(hidden)]
   return places.length > 0 && places.every((place) => place !== undefined && hasAll(place.permissions, what))
@@ -30,19 +30,19 @@ type Organizations = Engine["organizations"]
 type Permissions = Awaited<ReturnType<Organizations["get"]>>["permissions"]
 
 /** Returns whether the token sees all of them: one that may create them does. */
-const hasAll = ({ canUpdate, canCreateWorkspace, canCreateProject }: Permissions, what: Sight): boolean =>
+const hasAll = ({ canUpdate, canCreateWorkspace, canCreateProject }: Permissions, what: Visibility): boolean =>
   canUpdate || (what === "workspaces" ? canCreateWorkspace : canCreateProject)
 
 /** With more organizations, the answer is no. */
-const organizationsMaximum = 100
+const maxOrganizations = 100
 
 async function allOf(organizations: Organizations) {
-  const { items, totalCount } = await organizations.list(undefined, { number: 1, size: organizationsMaximum })
+  const { items, totalCount } = await organizations.list(undefined, { number: 1, size: maxOrganizations })
   return totalCount > items.length ? [] : items
 }
 
 function hidden(error: unknown): undefined {
-  if (isRefusal(error) && error.code === "not-found") return
+  if (isRejection(error) && error.code === "not-found") return
   throw error
 }
 

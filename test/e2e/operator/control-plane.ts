@@ -20,7 +20,7 @@ export interface ControlPlane extends AsyncDisposable {
 const readyWithinMs = 180_000
 const adminToken = "administrator-of-a-control-plane-that-is-thrown-away"
 
-const startsMaximum = 3
+const maxStarts = 3
 
 /**
  * Starts a control plane. Another process can take a port between the check that it is free and its use, so this retries with other ports.
@@ -30,7 +30,7 @@ export async function startControlPlane(programs: string, options: ControlPlaneO
     try {
       return await onFreePorts(programs, options)
     } catch (error) {
-      if (start === startsMaximum || !String(error).includes("address already in use")) throw error
+      if (start === maxStarts || !String(error).includes("address already in use")) throw error
     }
   }
 }

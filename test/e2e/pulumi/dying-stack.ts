@@ -22,7 +22,7 @@ export function dyingAt(stack: TestStack): Dying {
   }
 }
 
-const runsMaximum = 15
+const maxRuns = 15
 
 /** Repeats `run` until it succeeds; each run continues after a failed one. */
 export async function untilDone(run: () => Promise<Ran>): Promise<void> {
@@ -31,7 +31,7 @@ export async function untilDone(run: () => Promise<Ran>): Promise<void> {
       await run()
       return
     } catch (error) {
-      if (runs === runsMaximum) throw error
+      if (runs === maxRuns) throw error
     }
   }
 }

@@ -29,7 +29,7 @@ const longestAnswerMs = 120_000
 /** A new connection goes to another replica. */
 const requestsPerConnection = 6
 const pauseMs = 100
-const faultsMaximum = 50
+const maxFaults = 50
 /** The last one is the error of a connection that closed in the middle of an answer of known length. */
 const closedCodes = new Set([
   "UND_ERR_SOCKET",
@@ -89,7 +89,7 @@ export class ReplicaClient {
   }
 
   fault(text: string): void {
-    if (this.faults.length < faultsMaximum) this.faults.push(text)
+    if (this.faults.length < maxFaults) this.faults.push(text)
   }
 
   /** Sends once. Throws `Unheard`. */

@@ -14,7 +14,7 @@ const exitOfTemporaryFailure = 75
 /** Number of lines. */
 const lastWords = 20
 const lookMs = 20
-const looksMaximum = 6_000
+const maxLooks = 6_000
 
 export interface ReplicaOptions {
   /** Folder of its audit log. */
@@ -53,7 +53,7 @@ export class Replica {
   /** Resolves when the replica is ready. */
   async start(): Promise<void> {
     let child = this.#spawn()
-    for (let look = 0; look < looksMaximum; look += 1) {
+    for (let look = 0; look < maxLooks; look += 1) {
       if (child.exitCode === exitOfTemporaryFailure) child = this.#spawn()
       else if (child.exitCode !== null) throw new Error(`the replica ended with ${child.exitCode}`)
       if (await this.#isReady()) return

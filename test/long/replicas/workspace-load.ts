@@ -14,7 +14,7 @@ interface Change {
   readonly after: (model: Model) => Model
 }
 
-const tagsMaximum = 6
+const maxTags = 6
 
 export class WorkspaceLoad implements Load {
   readonly #client: ReplicaClient
@@ -102,7 +102,7 @@ class Writer {
     const draw = this.#random(3)
     const tagged = `${this.#path}/relationships/tags`
     const [oldest] = tags
-    if (draw === 0 && tags.length < tagsMaximum) {
+    if (draw === 0 && tags.length < maxTags) {
       const tag = `tag-${drawn}`
       return {
         send: () => this.#client.change("POST", tagged, { data: [{ type: "tags", attributes: { name: tag } }] }),

@@ -3,7 +3,7 @@
 // (https://developer.hashicorp.com/vault/api-docs/auth/approle).
 import { type Fault, rejectFaults, unprocessable } from "../../core/errors.ts"
 import { secondMs } from "../../core/time.ts"
-import { tokenCountMaximum } from "../service-tokens/token-limits.ts"
+import { maxTokenCount } from "../service-tokens/token-limits.ts"
 import { isWithinBound, parseBound } from "../logins/address-bounds.ts"
 import { initialTokenTerms, type TokenTerms, tokenTermsFaults } from "../logins/token-terms.ts"
 
@@ -127,13 +127,13 @@ export function appRoleWarnings(
 /** Folds a name; names are case-insensitive. */
 export const appRoleNameOf = (name: string): string => name.toLowerCase()
 
-const nameMaximum = 255
-const roleIdMaximum = 255
-const boundsMaximum = 100
+const maxName = 255
+const maxRoleId = 255
+const maxBounds = 100
 
 function appRoleNameFaults(name: string): Fault[] {
   const field = ["name"]
-  if (name.length > nameMaximum) return [{ field, detail: `"name" must not be longer than ${nameMaximum} characters` }]
+  if (name.length > maxName) return [{ field, detail: `"name" must not be longer than ${maxName} characters` }]
   if (/^\w([\w.-]*\w)?$/.test(name)) return []
   const detail = `"name" may hold letters, digits, "_", "-" and ".", and must begin and end with a letter, digit or "_"`
   return [{ field, detail }]
@@ -141,7 +141,7 @@ function appRoleNameFaults(name: string): Fault[] {
 
 function appRoleFaults({ roleId, secretIdBoundCidrs, secretIdNumUses, secretIdTtlMs }: AppRole): Fault[] {
   return [
-    ...credentialFaults(["roleId", "role_id"], roleId, roleIdMaximum),
+    ...credentialFaults(["roleId", "role_id"], roleId, maxRoleId),
     ...boundsFaults(["secretIdBoundCidrs", "secret_id_bound_cidrs"], secretIdBoundCidrs),
     ...countFaults(["secretIdNumUses", "secret_id_num_uses"], secretIdNumUses),
     ...durationFaults(["secretIdTtlMs", "secret_id_ttl"], secretIdTtlMs),
@@ -162,8 +162,8 @@ export function credentialFaults([field, name]: NamedField, value: string, maxim
 }
 
 export function boundsFaults([field, name]: NamedField, bounds: readonly string[]): Fault[] {
-  if (bounds.length > boundsMaximum)
-    return [{ field: [field], detail: `${name} has too many entries (maximum is ${boundsMaximum})` }]
+  if (bounds.length > maxBounds)
+    return [{ field: [field], detail: `${name} has too many entries (maximum is ${maxBounds})` }]
   return bounds
     .filter((bound) => parseBound(bound) === undefined)
     .map((bound) => ({
@@ -182,11 +182,11 @@ export function boundsCover(outer: readonly string[], inner: readonly string[]):
 }
 
 export const countFaults = ([field, name]: NamedField, count: number): Fault[] =>
-  isCount(count) ? [] : [{ field: [field], detail: `${name} must be a whole number from 0 to ${tokenCountMaximum}` }]
+  isCount(count) ? [] : [{ field: [field], detail: `${name} must be a whole number from 0 to ${maxTokenCount}` }]
 
 export const durationFaults = ([field, name]: NamedField, durationMs: number): Fault[] =>
   isCount(durationMs / secondMs)
     ? []
-    : [{ field: [field], detail: `${name} must be a number of whole seconds from 0 to ${tokenCountMaximum}` }]
+    : [{ field: [field], detail: `${name} must be a number of whole seconds from 0 to ${maxTokenCount}` }]
 
-const isCount = (count: number): boolean => Number.isSafeInteger(count) && count >= 0 && count <= tokenCountMaximum
+const isCount = (count: number): boolean => Number.isSafeInteger(count) && count >= 0 && count <= maxTokenCount

@@ -1,4 +1,4 @@
-import type { Held } from "../../core/leases.ts"
+import type { HeldLease } from "../../core/leases.ts"
 import type { Runtime } from "../../core/runtime.ts"
 import type { Storage } from "../../core/storage.ts"
 import { minuteMs } from "../../core/time.ts"
@@ -10,7 +10,7 @@ export const sweepSecretIdsJob = { name: "secret-ids", everyMs: 5 * minuteMs, ti
 /** Secret ids deleted in one transaction. */
 export const secretIdsPerWrite = 500
 /** Transactions of one run of the job. The rest waits for the next run. */
-const writesMaximum = 2_000
+const maxWrites = 2_000
 
 /** Deletes expired secret ids, with which clients can no longer log in. */
 export async function sweepSecretIds(
@@ -21,10 +21,10 @@ export async function sweepSecretIds(
     readonly storage: Storage<{ readonly secretIds: SecretIdRepository }>
     readonly runtime: Pick<Runtime, "clock">
   },
-  { signal }: Pick<Held, "signal">,
+  { signal }: Pick<HeldLease, "signal">,
 ): Promise<void> {
   const now = runtime.clock.now()
-  for (let writes = 0; writes < writesMaximum; writes += 1) {
+  for (let writes = 0; writes < maxWrites; writes += 1) {
     signal.throwIfAborted()
     const swept = await storage.transact(({ secretIds }) => secretIds.sweep(now, secretIdsPerWrite))
     if (swept < secretIdsPerWrite) return

@@ -36,9 +36,9 @@ export interface SecretIdInput {
   readonly ttlMs?: number
 }
 
-const secretIdMaximum = 4_096
-const metadataMaximum = 64
-const metadataTextMaximum = 512
+const maxSecretId = 4_096
+const maxMetadata = 64
+const maxMetadataText = 512
 
 /**
  * Creates a secret id. `maximumMs` caps its lifetime. Throws `invalid` with all faults, or `unprocessable` if the role takes no secret ids.
@@ -73,7 +73,7 @@ export function createSecretId(
 function secretIdFaults(role: AppRole, input: SecretIdInput): Fault[] {
   const { secretId, metadata = {}, cidrList = [], tokenBoundCidrs = [], numUses, ttlMs } = input
   return [
-    ...(secretId === undefined ? [] : credentialFaults(["secretId", "secret_id"], secretId, secretIdMaximum)),
+    ...(secretId === undefined ? [] : credentialFaults(["secretId", "secret_id"], secretId, maxSecretId)),
     ...metadataFaults(metadata),
     ...withinFaults(["cidrList", "cidr_list"], cidrList, {
       allowed: role.secretIdBoundCidrs,
@@ -97,9 +97,9 @@ function secretIdFaults(role: AppRole, input: SecretIdInput): Fault[] {
 function metadataFaults(metadata: Readonly<Record<string, string>>): Fault[] {
   const refuse = (problem: string): Fault[] => [{ field: ["metadata"], detail: `metadata ${problem}` }]
   const entries = Object.entries(metadata)
-  if (entries.length > metadataMaximum) return refuse(`has too many entries (maximum is ${metadataMaximum})`)
-  return entries.flat().some((text) => text.length > metadataTextMaximum || /\p{Cc}/u.test(text))
-    ? refuse(`must hold text of at most ${metadataTextMaximum} characters without control characters`)
+  if (entries.length > maxMetadata) return refuse(`has too many entries (maximum is ${maxMetadata})`)
+  return entries.flat().some((text) => text.length > maxMetadataText || /\p{Cc}/u.test(text))
+    ? refuse(`must hold text of at most ${maxMetadataText} characters without control characters`)
     : []
 }
 

@@ -9,7 +9,7 @@ import {
   isRefusal,
   readServiceAccountToken,
   refused,
-  type Refusal,
+  type TokenRejection,
   type ServiceAccountToken,
 } from "./service-account-token.ts"
 
@@ -46,9 +46,9 @@ export interface NewKubernetesConfig {
   readonly tokenReviewerJwt: string
 }
 
-const hostMaximum = 2_048
-const issuerMaximum = 1_024
-const bundleMaximum = 256 * 1_024
+const maxHost = 2_048
+const maxIssuer = 1_024
+const maxBundle = 256 * 1_024
 const keysMaximum = 50
 /** Issuer of the tokens of Secrets, which have no other. */
 const defaultIssuer = "kubernetes/serviceaccount"
@@ -79,8 +79,8 @@ export async function createKubernetesConfig(input: KubernetesConfigInput): Prom
     })
   attempt("kubernetesCaCert", "kubernetes_ca_cert", () => readAuthorities(kubernetesCaCert))
   attempt("pemKeys", "pem_keys", () => readKeys(pemKeys))
-  if (issuer.length > issuerMaximum)
-    faults.push({ field: ["issuer"], detail: `"issuer" must not be longer than ${issuerMaximum} characters` })
+  if (issuer.length > maxIssuer)
+    faults.push({ field: ["issuer"], detail: `"issuer" must not be longer than ${maxIssuer} characters` })
   if (tokenReviewerJwt !== "" && isRefusal(await readServiceAccountToken(tokenReviewerJwt)))
     faults.push({ field: ["tokenReviewerJwt"], detail: '"token_reviewer_jwt" is no token of a service account' })
   if (faults.length === 0 && kubernetesHost === "" && pemKeys.length === 0)
@@ -116,7 +116,7 @@ export const kubernetesConfigWarnings = ({ kubernetesHost }: KubernetesConfig): 
  * clients log in.
  */
 export function apiServerUrl(host: string): string | undefined {
-  if (host.length > hostMaximum || /\s/.test(host)) return undefined
+  if (host.length > maxHost || /\s/.test(host)) return undefined
   const url = URL.parse(host.includes("://") ? host : `https://${host}`)
   if (url?.protocol !== "https:" || url.username !== "" || url.password !== "") return undefined
   if (host.includes("?") || host.includes("#")) return undefined
@@ -131,7 +131,7 @@ export const verificationKeys = ({ pemKeys }: Pick<KubernetesConfig, "pemKeys">)
 export function configRefusal(
   { issuer, expiresAt }: ServiceAccountToken,
   config: KubernetesConfig,
-): Refusal | undefined {
+): TokenRejection | undefined {
   if (!config.disableIssValidation && issuer !== (config.issuer === "" ? defaultIssuer : config.issuer))
     return refused("the token is of another issuer")
   // Such a token could never be revoked.
@@ -153,7 +153,7 @@ export function isWithin(bundle: string, other: string): boolean {
 
 function readAuthorities(text: string): void {
   if (text === "") return
-  const blocks = readPem(text, bundleMaximum)
+  const blocks = readPem(text, maxBundle)
   if (blocks.length === 0) throw new UnacceptableInput("holds no PEM certificate")
   for (const [at, { label, bytes }] of blocks.entries()) {
     if (label !== "CERTIFICATE") throw new UnacceptableInput(`PEM block ${at + 1} is no certificate but "${label}"`)
@@ -162,7 +162,7 @@ function readAuthorities(text: string): void {
 }
 
 const authoritiesIn = (text: string): string[] =>
-  readPem(text, bundleMaximum).map(({ bytes }) => Buffer.from(bytes).toString("base64"))
+  readPem(text, maxBundle).map(({ bytes }) => Buffer.from(bytes).toString("base64"))
 
 function readKeys(texts: readonly string[]): PublicKey[] {
   if (texts.length > keysMaximum) throw new UnacceptableInput(`there may be ${keysMaximum} at most`)
@@ -170,7 +170,7 @@ function readKeys(texts: readonly string[]): PublicKey[] {
 }
 
 function readKey(text: string, at: number): PublicKey {
-  const [block, ...more] = readPem(text, bundleMaximum)
+  const [block, ...more] = readPem(text, maxBundle)
   if (block === undefined || more.length > 0)
     throw new UnacceptableInput(`entry ${at + 1} must be one public key or certificate in PEM`)
   const key = keyOf(block.label, block.bytes)

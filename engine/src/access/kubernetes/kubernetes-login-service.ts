@@ -42,7 +42,7 @@ import {
   isRefusal,
   isSignedByOneOf,
   readServiceAccountToken,
-  type Refusal,
+  type TokenRejection,
   refused,
   type ServiceAccount,
   type ServiceAccountToken,
@@ -169,7 +169,7 @@ export class KubernetesLoginService implements KubernetesLogins {
   }
 
   /** Returns undefined if the token is genuine. Throws `unavailable` if that cannot be determined. */
-  async #judged(jwt: string, token: ServiceAccountToken, known: Known): Promise<Refusal | undefined> {
+  async #judged(jwt: string, token: ServiceAccountToken, known: Known): Promise<TokenRejection | undefined> {
     const { config } = known
     const keys = verificationKeys(config)
     if (keys.length > 0 && !(await isSignedByOneOf(jwt, keys)))
@@ -182,7 +182,7 @@ export class KubernetesLoginService implements KubernetesLogins {
     jwt: string,
     token: ServiceAccountToken,
     { config, reviewerToken, role }: Known,
-  ): Promise<Refusal | undefined> {
+  ): Promise<TokenRejection | undefined> {
     const url = apiServerUrl(config.kubernetesHost)
     if (url === undefined) return refused("the API server has no address")
     const pod = config.disableLocalCaJwt ? undefined : await this.#context.readPodAccount()

@@ -3,7 +3,7 @@ import { type Fault, rejectFaults } from "../../core/errors.ts"
 import { type Instant, minuteMs } from "../../core/time.ts"
 import { anyGlob } from "../../pki/names/host-names.ts"
 import { initialTokenTerms, type TokenTerms, tokenTermsFaults } from "../logins/token-terms.ts"
-import { refused, type Refusal, type ServiceAccountToken } from "./service-account-token.ts"
+import { refused, type TokenRejection, type ServiceAccountToken } from "./service-account-token.ts"
 
 export interface KubernetesRole extends TokenTerms {
   /** Patterns in which `*` matches any characters. Each list has at least one. */
@@ -32,9 +32,9 @@ const defaultKubernetesRole: KubernetesRole = {
   aliasNameSource: "serviceaccount_uid",
 }
 
-const patternsMaximum = 1_000
-const patternMaximum = 253
-const audienceMaximum = 1_024
+const maxPatterns = 1_000
+const maxPattern = 253
+const maxAudience = 1_024
 
 /** Changes a role, or creates one if `before` is undefined. Throws `invalid` with all faults. */
 export function changeKubernetesRole(before: KubernetesRole | undefined, input: KubernetesRoleInput): KubernetesRole {
@@ -44,8 +44,8 @@ export function changeKubernetesRole(before: KubernetesRole | undefined, input: 
     ...faults,
     ...patternFaults("boundServiceAccountNames", "bound_service_account_names", role, faults),
     ...patternFaults("boundServiceAccountNamespaces", "bound_service_account_namespaces", role, faults),
-    ...(role.audience.length > audienceMaximum
-      ? [{ field: ["audience"], detail: `"audience" must not be longer than ${audienceMaximum} characters` }]
+    ...(role.audience.length > maxAudience
+      ? [{ field: ["audience"], detail: `"audience" must not be longer than ${maxAudience} characters` }]
       : []),
     ...tokenTermsFaults(role),
   ])
@@ -68,7 +68,7 @@ export function roleRefusal(
   { account, audiences, expiresAt, notBefore }: ServiceAccountToken,
   role: KubernetesRole,
   now: Instant,
-): Refusal | undefined {
+): TokenRejection | undefined {
   if (!anyGlob(role.boundServiceAccountNames)(account.name)) return refused("the role is not for accounts of that name")
   if (!anyGlob(role.boundServiceAccountNamespaces)(account.namespace))
     return refused("the role is not for accounts of that namespace")
@@ -89,9 +89,9 @@ function patternFaults(
   const patterns = role[field]
   const refuse = (problem: string): Fault[] => [{ field: [field], detail: `"${name}" ${problem}` }]
   if (patterns.length === 0) return refuse("can not be empty")
-  if (patterns.length > patternsMaximum) return refuse(`must not have more than ${patternsMaximum} entries`)
+  if (patterns.length > maxPatterns) return refuse(`must not have more than ${maxPatterns} entries`)
   if (patterns.length > 1 && patterns.includes("*")) return refuse('can not mix "*" with values')
-  if (patterns.some((pattern) => pattern.length > patternMaximum || !/^[a-z0-9.*-]+$/.test(pattern)))
+  if (patterns.some((pattern) => pattern.length > maxPattern || !/^[a-z0-9.*-]+$/.test(pattern)))
     return refuse('must hold names of lower-case letters, digits, "-" and ".", in which "*" stands for anything')
   return []
 }

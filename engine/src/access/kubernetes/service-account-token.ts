@@ -21,12 +21,12 @@ export interface ServiceAccountToken {
 }
 
 /** Reason for rejecting a token. The sentence is for the server's log, and contains nothing of the token but names. */
-export interface Refusal {
+export interface TokenRejection {
   readonly refused: string
 }
 
-export const refused = (reason: string): Refusal => ({ refused: reason })
-export const isRefusal = (value: object): value is Refusal => Object.hasOwn(value, "refused")
+export const refused = (reason: string): TokenRejection => ({ refused: reason })
+export const isRefusal = (value: object): value is TokenRejection => Object.hasOwn(value, "refused")
 
 /**
  * Algorithms that a cluster may sign with (Kubernetes, `--service-account-signing-key-file`, and its OIDC authenticator). None of them is a
@@ -37,7 +37,7 @@ const algorithms = ["RS256", "RS384", "RS512", "ES256", "ES384", "ES512", "PS256
 const lengthMaximum = 16_384
 
 /** Parses a token (RFC 7519) with the claims that the API server writes. */
-export async function readServiceAccountToken(jwt: string): Promise<ServiceAccountToken | Refusal> {
+export async function readServiceAccountToken(jwt: string): Promise<ServiceAccountToken | TokenRejection> {
   if (jwt.length > lengthMaximum) return refused(`the token has more than ${lengthMaximum} characters`)
   if (!/^[\w-]+\.[\w-]+\.[\w-]+$/.test(jwt)) return refused("the token is no signed JWT")
   const { decodeJwt, decodeProtectedHeader } = await import("jose")
@@ -71,7 +71,7 @@ export async function isSignedByOneOf(jwt: string, keys: readonly PublicKey[]): 
   return false
 }
 
-function tokenOf(claims: object): ServiceAccountToken | Refusal {
+function tokenOf(claims: object): ServiceAccountToken | TokenRejection {
   const found = accountIn(claims)
   if (found === undefined) return refused("the token names no service account")
   const { account, secretName } = found

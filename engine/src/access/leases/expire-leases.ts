@@ -1,6 +1,6 @@
 // End of leases: the certificate of a lease is revoked, unless it has expired.
 import { isEngineError } from "../../core/errors.ts"
-import type { Held } from "../../core/leases.ts"
+import type { HeldLease } from "../../core/leases.ts"
 import type { Storage } from "../../core/storage.ts"
 import { type Instant, minuteMs, secondMs } from "../../core/time.ts"
 import { nextTurn } from "../../core/timers.ts"
@@ -42,7 +42,7 @@ export const endLeasesJob = { name: "leases", everyMs: 30 * secondMs, timeoutMs:
 export const leasesPerWrite = 50
 const forgottenPerWrite = 500
 /** Transactions of one step of a run. The rest waits for the next run. */
-const writesMaximum = 10_000
+const maxWrites = 10_000
 /** Expired tokens deleted in one transaction. Logins leave this to the job, because it would conflict with concurrent inserts. */
 export const tokensPerWrite = 500
 
@@ -55,13 +55,13 @@ export interface EndLeasesContext extends Pick<
 }
 
 /** Runs the job: deletes expired leases and tokens, and ends the leases that are given up. */
-export async function endLeases(context: EndLeasesContext, { signal }: Held): Promise<void> {
+export async function endLeases(context: EndLeasesContext, { signal }: HeldLease): Promise<void> {
   const { storage, runtime, tidyMetrics, crlPublisher, wakeJob } = context
   const now = runtime.clock.now()
   /** Repeats a write until it processes less than a full batch. Returns the total. */
   const all = async (perWrite: number, write: (stores: PkiRepositories) => Promise<number>): Promise<number> => {
     let total = 0
-    for (let writes = 0; writes < writesMaximum; writes += 1) {
+    for (let writes = 0; writes < maxWrites; writes += 1) {
       signal.throwIfAborted()
       const count = await storage.transact(write)
       total += count

@@ -16,14 +16,14 @@ import type {
 } from "./lease.ts"
 
 /** Maximum number of names in one list. */
-const namesMaximum = 100_000
+const maxNames = 100_000
 const idsPerRead = 1_000
 /** Leases that one synchronous request revokes. The job revokes the rest. */
-const endedAtOnceMaximum = 10_000
+const maxEndedAtOnce = 10_000
 const givenUpPerWrite = 1_000
 /** Together, a million leases below one path. */
-const givenUpWritesMaximum = 1_000
-const idMaximum = 1_024
+const maxGivenUpWrites = 1_000
+const maxId = 1_024
 const tokensPerWrite = 1_000
 
 export class LeaseService implements ServedLeases {
@@ -55,7 +55,7 @@ export class LeaseService implements ServedLeases {
     const start = path === "" ? "" : `${path}/`
     const names: string[] = []
     let after = start
-    while (names.length < namesMaximum) {
+    while (names.length < maxNames) {
       const from = after
       const ids = await storage.read(({ certificateLeases }) =>
         certificateLeases.ids({ prefix: path, after: from, limit: idsPerRead }, now),
@@ -65,7 +65,7 @@ export class LeaseService implements ServedLeases {
       if (page.next === undefined) break
       after = page.next
     }
-    return names.slice(0, namesMaximum)
+    return names.slice(0, maxNames)
   }
 
   async revoke(id: string, address?: LeaseAddress<RevokeEndpoint>): Promise<void> {
@@ -95,7 +95,7 @@ export class LeaseService implements ServedLeases {
     if (path === "auth" || path.startsWith("auth/")) return this.#endTokens(path)
     if (sync && (await this.#endAll(path))) return []
     const { storage, wakeJob } = this.#context
-    for (let writes = 0; writes < givenUpWritesMaximum; writes += 1) {
+    for (let writes = 0; writes < maxGivenUpWrites; writes += 1) {
       const count = await storage.transact(({ certificateLeases }) =>
         certificateLeases.giveUp({ prefix: path, limit: givenUpPerWrite }),
       )
@@ -123,7 +123,7 @@ export class LeaseService implements ServedLeases {
   async #endAll(path: string): Promise<boolean> {
     const { storage, runtime } = this.#context
     const now = runtime.clock.now()
-    for (let ended = 0; ended < endedAtOnceMaximum; ended += leasesPerWrite) {
+    for (let ended = 0; ended < maxEndedAtOnce; ended += leasesPerWrite) {
       const count = await storage.transact(async (stores) => {
         const leases = await stores.certificateLeases.within({ prefix: path, limit: leasesPerWrite }, now)
         for (const lease of leases) await endLease(this.#context, stores, lease, now)
@@ -150,8 +150,8 @@ const prefixOf = (text: string): string => text.replace(/^\/+/, "").replace(/\/+
 /** Throws with the error texts that Vault clients match. */
 function rejectNoId(id: string): void {
   if (id === "") throw invalid([{ field: ["leaseId"], detail: "lease_id must be specified" }])
-  if (id.length > idMaximum)
-    throw invalid([{ field: ["leaseId"], detail: `lease_id must not be longer than ${idMaximum} characters` }])
+  if (id.length > maxId)
+    throw invalid([{ field: ["leaseId"], detail: `lease_id must not be longer than ${maxId} characters` }])
 }
 
 /** Highest code point, which sorts after all ids of a folder. */

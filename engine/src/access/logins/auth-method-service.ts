@@ -32,7 +32,7 @@ interface UsedRepositories {
 
 const writing = ["create", "update"] as const
 /** All methods are cached in memory and listed at once. */
-const methodsMaximum = 1_000
+const maxMethods = 1_000
 
 export class AuthMethodService implements AuthMethods {
   readonly #storage: Storage<UsedRepositories>
@@ -73,7 +73,7 @@ export class AuthMethodService implements AuthMethods {
     rejectFaults([...authMethodPathFaults(path), ...authMethodFaults(method)])
     return this.#storage.transact(async ({ authMethods }) => {
       const others = await authMethods.list()
-      if (others.length >= methodsMaximum) throw unprocessable(`there are ${methodsMaximum} auth methods already`)
+      if (others.length >= maxMethods) throw unprocessable(`there are ${maxMethods} auth methods already`)
       const taken = mountInTheWay(path, others)
       if (taken !== undefined) throw conflict(`path is already in use at ${taken.path}/`)
       await authMethods.insert(method)

@@ -4,7 +4,7 @@ import { rootPolicyName } from "../../core/access.ts"
 import type { Fault } from "../../core/errors.ts"
 import { secondMs } from "../../core/time.ts"
 import { policyNameFaults } from "../policies/policy.ts"
-import { tokenCountMaximum, tokenTtlMaximumMs } from "../service-tokens/token-limits.ts"
+import { maxTokenCount, tokenTtlMaximumMs } from "../service-tokens/token-limits.ts"
 import { parseBound } from "./address-bounds.ts"
 
 /** All values have the same effect, because there are only service tokens. */
@@ -43,8 +43,8 @@ export const initialTokenTerms: TokenTerms = {
   tokenType: "default",
 }
 
-const policiesMaximum = 100
-const boundsMaximum = 100
+const maxPolicies = 100
+const maxBounds = 100
 
 /** Returns the faults of changed terms. Fields have their names in `TokenTerms`; details have those of the wire. */
 export function tokenTermsFaults(terms: TokenTerms): Fault[] {
@@ -61,21 +61,20 @@ export function tokenTermsFaults(terms: TokenTerms): Fault[] {
   }
   if (ttlMs !== null && maxTtlMs !== null && ttlMs > maxTtlMs)
     refuse("ttlMs", "token_ttl must not be longer than token_max_ttl")
-  if (policies.length > policiesMaximum)
-    refuse("policies", `token_policies has too many names (maximum is ${policiesMaximum})`)
+  if (policies.length > maxPolicies) refuse("policies", `token_policies has too many names (maximum is ${maxPolicies})`)
   else
     for (const name of policies) {
       if (name === rootPolicyName) refuse("policies", 'token_policies must not have "root", which no login gives')
       else if (policyNameFaults(name).length > 0)
         refuse("policies", `token_policies has "${name}", which is no name of a policy`)
     }
-  if (boundCidrs.length > boundsMaximum)
-    refuse("boundCidrs", `token_bound_cidrs has too many entries (maximum is ${boundsMaximum})`)
+  if (boundCidrs.length > maxBounds)
+    refuse("boundCidrs", `token_bound_cidrs has too many entries (maximum is ${maxBounds})`)
   else
     for (const bound of boundCidrs.filter((text) => parseBound(text) === undefined))
       refuse("boundCidrs", `token_bound_cidrs has "${bound}", which is no address and no range of addresses`)
-  if (!Number.isSafeInteger(numUses) || numUses < 0 || numUses > tokenCountMaximum)
-    refuse("numUses", `token_num_uses must be a whole number from 0 to ${tokenCountMaximum}`)
+  if (!Number.isSafeInteger(numUses) || numUses < 0 || numUses > maxTokenCount)
+    refuse("numUses", `token_num_uses must be a whole number from 0 to ${maxTokenCount}`)
   return faults
 }
 

@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test } from "vitest"
 import { systemRuntime } from "../../core/runtime.ts"
 import { hourMs, minuteMs } from "../../core/time.ts"
 import type { Engine, ServingEngine } from "../../engine.ts"
-import { tokenAncestorsMaximum } from "../../organizations/authentication.ts"
+import { maxTokenAncestors } from "../../organizations/authentication.ts"
 import { databaseKinds, type DatabaseKind, usualSharedKind } from "../../../testing/temporary-database.ts"
 import { manualClock } from "../../../testing/manual-clock.ts"
 import { newMember, newOrganization, newTeam, newUser, newUserToken } from "../../../testing/users.ts"
@@ -526,12 +526,11 @@ describe("refused", () => {
       message: "a token with a limited number of uses cannot make other tokens",
     })
     let { secret } = await make(world.engine, {})
-    for (let depth = 0; depth < tokenAncestorsMaximum; depth += 1)
-      ({ secret } = await make(await as(world, secret), {}))
+    for (let depth = 0; depth < maxTokenAncestors; depth += 1) ({ secret } = await make(await as(world, secret), {}))
     const last = await as(world, secret)
     await expect(last.serviceTokens.create({})).rejects.toMatchObject({ code: "unprocessable" })
     await last.serviceTokens.createOrphan({})
-    expect(await serviceTokens.list()).toHaveLength(tokenAncestorsMaximum + 3)
+    expect(await serviceTokens.list()).toHaveLength(maxTokenAncestors + 3)
   })
 
   test("accessors of nothing, and of tokens that are not service tokens", async () => {

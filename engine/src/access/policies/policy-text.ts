@@ -6,12 +6,12 @@ import { type Fault, invalid, rejectFaults } from "../../core/errors.ts"
 import { textProblem } from "../../core/text.ts"
 
 const policyTextMaximumBytes = 64 * 1024
-const pathRulesMaximum = 1_000
-const pathMaximum = 1_024
+const maxPathRules = 1_000
+const maxPath = 1_024
 /** Maximum nesting. No valid policy nests as deeply. */
 const depthMaximum = 8
 /** Faults reported at once; more are reported after these are fixed. */
-const faultsMaximum = 20
+const maxFaults = 20
 
 /** Returns the rules in the order of the text, one per path. Throws `invalid` with faults that name the line. */
 export function parsePolicy(text: string): readonly PathRule[] {
@@ -89,8 +89,8 @@ function rulesOf(blocks: readonly Block[]): readonly PathRule[] {
     for (const capability of capabilitiesOf(block, faults)) united.add(capability)
     rules.set(path, united)
   }
-  if (rules.size > pathRulesMaximum) faults.push(fault(`policy has too many paths (maximum is ${pathRulesMaximum})`))
-  rejectFaults(faults.slice(0, faultsMaximum))
+  if (rules.size > maxPathRules) faults.push(fault(`policy has too many paths (maximum is ${maxPathRules})`))
+  rejectFaults(faults.slice(0, maxFaults))
   return [...rules].map(([path, granted]) => ({ path, capabilities: [...granted] }))
 }
 
@@ -128,7 +128,7 @@ function capabilitiesOf({ path, line, members }: Block, faults: Fault[]): Capabi
 
 function pathProblem(path: string): string | undefined {
   if (path === "") return "is empty"
-  if (path.length > pathMaximum) return `is too long (maximum is ${pathMaximum} characters)`
+  if (path.length > maxPath) return `is too long (maximum is ${maxPath} characters)`
   if (path.includes("{{") || path.includes("${")) return "holds a template, which is not supported"
   if (/\p{Cc}/u.test(path)) return "holds control characters"
   if (path.slice(0, -1).includes("*")) return "has a * that is not its last character"
@@ -276,6 +276,5 @@ const unexpected = ({ kind, text, line }: Token, wanted: string) =>
   onLine(line, `${kind === "end" ? "the end of the text" : quoted(text)} was found where ${wanted} was expected`)
 
 /** Long enough to find the text in the policy. */
-const shownMaximum = 60
-const quoted = (text: string): string =>
-  JSON.stringify(text.length > shownMaximum ? `${text.slice(0, shownMaximum)}…` : text)
+const maxShown = 60
+const quoted = (text: string): string => JSON.stringify(text.length > maxShown ? `${text.slice(0, maxShown)}…` : text)

@@ -21,7 +21,7 @@ export type PolicyHolder =
 
 export const policyNameOf = (text: string): string => text.toLowerCase()
 
-const nameMaximum = 128
+const maxName = 128
 /** A name is one segment of a path. */
 const namePattern = /^[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?$/
 
@@ -35,7 +35,7 @@ export function createPolicy(name: string, text: string): Policy {
 
 export function policyNameFaults(name: string): Fault[] {
   const fault = (detail: string): Fault[] => [{ field: ["name"], detail }]
-  if (name.length > nameMaximum) return fault(`name is too long (maximum is ${nameMaximum} characters)`)
+  if (name.length > maxName) return fault(`name is too long (maximum is ${maxName} characters)`)
   return namePattern.test(name)
     ? []
     : fault("name must be made of letters, digits and _ . - and begin and end with a letter, a digit or _")

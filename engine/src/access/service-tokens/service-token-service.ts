@@ -9,7 +9,7 @@ import {
   type IdentityRepository,
   type ResolvedToken,
   resolveToken,
-  tokenAncestorsMaximum,
+  maxTokenAncestors,
   type TokenRecord,
 } from "../../organizations/authentication.ts"
 import type { OrganizationRepository } from "../../organizations/organization.ts"
@@ -47,7 +47,7 @@ const createPath = "auth/token/create"
 const createOrphanPath = "auth/token/create-orphan"
 /** Each creation also deletes a few expired tokens, so that they do not accumulate. */
 const sweptTokensAtOnce = 20
-const pathsMaximum = 1_000
+const maxPaths = 1_000
 
 export class ServiceTokenService implements ServiceTokens {
   readonly #storage: Storage<UsedRepositories>
@@ -181,8 +181,8 @@ export class ServiceTokenService implements ServiceTokens {
     const problem =
       paths.length === 0
         ? "paths can't be blank"
-        : paths.length > pathsMaximum
-          ? `paths has too many entries (maximum is ${pathsMaximum})`
+        : paths.length > maxPaths
+          ? `paths has too many entries (maximum is ${maxPaths})`
           : undefined
     if (problem !== undefined) throw invalid([{ field: ["paths"], detail: problem }])
     const holder = isSelf(token)
@@ -288,8 +288,8 @@ async function rejectUnknownPolicies({ policies }: UsedRepositories, names: read
 async function rejectTooDeep({ identity }: UsedRepositories, parentId: string): Promise<void> {
   let above: string | null = parentId
   for (let depth = 1; above !== null; depth += 1) {
-    if (depth > tokenAncestorsMaximum)
-      throw unprocessable(`the maker of the token has ${tokenAncestorsMaximum} tokens above it; make an orphan instead`)
+    if (depth > maxTokenAncestors)
+      throw unprocessable(`the maker of the token has ${maxTokenAncestors} tokens above it; make an orphan instead`)
     above = (await identity.findTokenById(above))?.parentId ?? null
   }
 }

@@ -5,7 +5,7 @@ import { type Fault, invalid, rejectFaults, unprocessable } from "../../core/err
 import type { Id } from "../../core/ids.ts"
 import { hourMs, type Instant, secondMs } from "../../core/time.ts"
 import { policyNameOf } from "../policies/policy.ts"
-import { tokenCountMaximum, tokenTtlMaximumMs } from "./token-limits.ts"
+import { maxTokenCount, tokenTtlMaximumMs } from "./token-limits.ts"
 import { lesserLifetime, limitsPolicies, type NamedTokenRole, policiesByRole, type TokenRole } from "./token-role.ts"
 
 export interface ServiceToken {
@@ -78,10 +78,10 @@ export interface Maker {
 /** Default lifetime of tokens, and maximum lifetime of tokens without a period. */
 export const serviceTokenTtlMs = 768 * hourMs
 
-const displayNameMaximum = 128
-const metaMaximum = 64
-const metaTextMaximum = 512
-const policiesMaximum = 100
+const maxDisplayName = 128
+const maxMeta = 64
+const maxMetaText = 512
+const maxPolicies = 100
 
 /**
  * Creates a token and warnings. Throws `invalid` for faults of the input and for policies that the creator cannot grant. Throws
@@ -252,16 +252,15 @@ function inputFaults(input: ServiceTokenInput): Fault[] {
   const { policies = [], displayName = "", meta = {}, numUses = 0 } = input
   const faults: Fault[] = []
   const refuse = (field: string, detail: string) => void faults.push({ field: [field], detail })
-  if (policies.length > policiesMaximum)
-    refuse("policies", `policies has too many names (maximum is ${policiesMaximum})`)
-  if (displayName.length > displayNameMaximum)
-    refuse("displayName", `display_name is too long (maximum is ${displayNameMaximum} characters)`)
+  if (policies.length > maxPolicies) refuse("policies", `policies has too many names (maximum is ${maxPolicies})`)
+  if (displayName.length > maxDisplayName)
+    refuse("displayName", `display_name is too long (maximum is ${maxDisplayName} characters)`)
   const entries = Object.entries(meta)
-  if (entries.length > metaMaximum) refuse("meta", `meta has too many entries (maximum is ${metaMaximum})`)
-  if (entries.flat().some((text) => text.length > metaTextMaximum || /\p{Cc}/u.test(text)))
-    refuse("meta", `meta must hold text of at most ${metaTextMaximum} characters without control characters`)
-  if (!Number.isSafeInteger(numUses) || numUses < 0 || numUses > tokenCountMaximum)
-    refuse("numUses", `num_uses must be a whole number from 0 to ${tokenCountMaximum}`)
+  if (entries.length > maxMeta) refuse("meta", `meta has too many entries (maximum is ${maxMeta})`)
+  if (entries.flat().some((text) => text.length > maxMetaText || /\p{Cc}/u.test(text)))
+    refuse("meta", `meta must hold text of at most ${maxMetaText} characters without control characters`)
+  if (!Number.isSafeInteger(numUses) || numUses < 0 || numUses > maxTokenCount)
+    refuse("numUses", `num_uses must be a whole number from 0 to ${maxTokenCount}`)
   for (const [field, name] of [
     ["ttlMs", "ttl"],
     ["explicitMaxTtlMs", "explicit_max_ttl"],
@@ -276,6 +275,6 @@ function inputFaults(input: ServiceTokenInput): Fault[] {
 const ttlFaults = (field: string, name: string, ttlMs: number): Fault[] =>
   Number.isSafeInteger(ttlMs) && ttlMs >= secondMs && ttlMs <= tokenTtlMaximumMs && ttlMs % secondMs === 0
     ? []
-    : [{ field: [field], detail: `${name} must be a positive number of whole seconds, at most ${tokenCountMaximum}` }]
+    : [{ field: [field], detail: `${name} must be a positive number of whole seconds, at most ${maxTokenCount}` }]
 
 const onPolicies = (detail: string): Fault => ({ field: ["policies"], detail })

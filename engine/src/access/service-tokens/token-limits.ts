@@ -1,5 +1,5 @@
 import { secondMs } from "../../core/time.ts"
 
 /** Maximum number of uses of a token, and of seconds in its lifetimes. */
-export const tokenCountMaximum = 1_000_000_000
-export const tokenTtlMaximumMs = tokenCountMaximum * secondMs
+export const maxTokenCount = 1_000_000_000
+export const tokenTtlMaximumMs = maxTokenCount * secondMs

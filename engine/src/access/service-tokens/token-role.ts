@@ -50,12 +50,12 @@ export const initialTokenRole: TokenRole = {
   tokenType: "default-service",
 }
 
-const nameMaximum = 255
+const maxName = 255
 const namePattern = /^\w(?:[\w.-]*\w)?$/
-const suffixMaximum = 128
+const maxSuffix = 128
 const suffixPattern = /^(?:\w(?:[\w-]*\w)?)?$/
-const listMaximum = 1_000
-const entryMaximum = 128
+const maxList = 1_000
+const maxEntry = 128
 
 const listNames = {
   allowedPolicies: "allowed_policies",
@@ -68,22 +68,22 @@ const listNames = {
 export function tokenRoleFaults({ name, role }: NamedTokenRole): Fault[] {
   const faults: Fault[] = []
   const refuse = (field: string, detail: string) => void faults.push({ field: [field], detail })
-  if (name.length > nameMaximum || !namePattern.test(name))
+  if (name.length > maxName || !namePattern.test(name))
     refuse(
       "roleName",
-      `role_name must have 1 to ${nameMaximum} letters, digits and _ . - and begin and end with a letter, a digit or _`,
+      `role_name must have 1 to ${maxName} letters, digits and _ . - and begin and end with a letter, a digit or _`,
     )
   for (const [field, wireName] of Object.entries(listNames) as [keyof typeof listNames, string][]) {
     const entries = role[field]
-    if (entries.length > listMaximum) refuse(field, `${wireName} has too many entries (maximum is ${listMaximum})`)
-    else if (entries.some((entry) => entry === "" || entry.length > entryMaximum || /\p{Cc}/u.test(entry)))
-      refuse(field, `${wireName} must hold names of 1 to ${entryMaximum} characters`)
+    if (entries.length > maxList) refuse(field, `${wireName} has too many entries (maximum is ${maxList})`)
+    else if (entries.some((entry) => entry === "" || entry.length > maxEntry || /\p{Cc}/u.test(entry)))
+      refuse(field, `${wireName} must hold names of 1 to ${maxEntry} characters`)
   }
   const { pathSuffix } = role
-  if (pathSuffix.length > suffixMaximum || !suffixPattern.test(pathSuffix))
+  if (pathSuffix.length > maxSuffix || !suffixPattern.test(pathSuffix))
     refuse(
       "pathSuffix",
-      `path_suffix must have at most ${suffixMaximum} letters, digits, _ and -, and begin and end without a -`,
+      `path_suffix must have at most ${maxSuffix} letters, digits, _ and -, and begin and end without a -`,
     )
   return [...faults, ...tokenTermsFaults({ ...initialTokenTerms, ...termsOf(role) })]
 }

@@ -12,8 +12,8 @@ import {
   type ManagedOrders,
   type ManagedOrderView,
   type ManagedStatus,
-  ordersShownMaximum,
-  recordsMaximum,
+  maxOrdersShown,
+  maxRecords,
 } from "./management.ts"
 import type { AcmeOrder, AcmeOrderId } from "../orders/order.ts"
 import { orderView } from "../acme.ts"
@@ -34,7 +34,7 @@ export class ManagedAccountService implements ManagedAccounts {
     authorizeOnMount(this.#access, "list", accountsPath)
     const { after = "" } = page
     return readMountReplica(this.#access, async ({ mount }, { acmeInventory }) =>
-      (await acmeInventory.accounts(mount.id, { after, limit: limitOf(page, recordsMaximum) })).map(viewOf),
+      (await acmeInventory.accounts(mount.id, { after, limit: limitOf(page, maxRecords) })).map(viewOf),
     )
   }
 
@@ -44,7 +44,7 @@ export class ManagedAccountService implements ManagedAccounts {
     return readMount(this.#access, async ({ mount }, stores) => {
       const account = await accountOf(stores, mount.id, id)
       const orders: ManagedOrderView[] = []
-      for (const order of await stores.acmeInventory.newestOrders(account.id, ordersShownMaximum))
+      for (const order of await stores.acmeInventory.newestOrders(account.id, maxOrdersShown))
         orders.push(await managedOrder(stores, order, now))
       return { ...viewOf(account), orders }
     })
@@ -93,7 +93,7 @@ export class ManagedOrderService implements ManagedOrders {
       const account = accountId as AcmeAccountId | undefined
       const found = await stores.acmeInventory.orders(mount.id, account, {
         after,
-        limit: limitOf(page, recordsMaximum),
+        limit: limitOf(page, maxRecords),
       })
       const views: ManagedOrderView[] = []
       for (const order of found) views.push(await managedOrder(stores, order, now))

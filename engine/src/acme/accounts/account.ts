@@ -32,17 +32,17 @@ export interface AcmeAccount {
 /** Members of an account that decide if a request signed with its key is accepted. */
 export type AccountStanding = Pick<AcmeAccount, "id" | "mountId" | "directory" | "thumbprint" | "status" | "bindingId">
 
-const contactsMaximum = 10
-const contactMaximum = 320
+const maxContacts = 10
+const maxContact = 320
 
 /** Throws `malformed`, `invalidContact` or `unsupportedContact`. */
 export function readContact(value: unknown): readonly string[] {
   if (value === undefined) return []
-  if (!Array.isArray(value) || value.length > contactsMaximum)
-    throw new AcmeProblem("malformed", `"contact" is a list of at most ${contactsMaximum} URLs.`)
+  if (!Array.isArray(value) || value.length > maxContacts)
+    throw new AcmeProblem("malformed", `"contact" is a list of at most ${maxContacts} URLs.`)
   return value.map((url: unknown) => {
-    if (typeof url !== "string" || url.length > contactMaximum || /[^\x21-\x7e]/.test(url))
-      throw new AcmeProblem("invalidContact", `A contact is a URL of at most ${contactMaximum} ASCII characters.`)
+    if (typeof url !== "string" || url.length > maxContact || /[^\x21-\x7e]/.test(url))
+      throw new AcmeProblem("invalidContact", `A contact is a URL of at most ${maxContact} ASCII characters.`)
     if (!/^[a-z][a-z0-9+.-]*:./i.test(url))
       throw new AcmeProblem("invalidContact", `${JSON.stringify(url)} is no URL, such as "mailto:admin@example.com".`)
     if (!url.toLowerCase().startsWith("mailto:"))

@@ -29,7 +29,7 @@ export interface ManagedAccountView {
 }
 
 export interface ManagedAccountWithOrders extends ManagedAccountView {
-  /** The newest first, at most `ordersShownMaximum`. */
+  /** The newest first, at most `maxOrdersShown`. */
   readonly orders: readonly ManagedOrderView[]
 }
 
@@ -50,13 +50,13 @@ export interface ManagedOrderView {
   readonly error: string | null
 }
 
-export const ordersShownMaximum = 100
+export const maxOrdersShown = 100
 
 /** A disabled account is `revoked` in terms of the RFC. Accounts that their holder deactivated cannot be changed. */
 export type ManagedStatus = "valid" | "revoked"
 
 export interface ManagedAccounts {
-  /** Lists accounts by id, at most `recordsMaximum` at once. */
+  /** Lists accounts by id, at most `maxRecords` at once. */
   list(page?: KeyPage): Promise<readonly ManagedAccountView[]>
   get(id: string): Promise<ManagedAccountWithOrders>
   /**
@@ -72,19 +72,19 @@ export interface ManagedAccounts {
 }
 
 export interface ManagedOrders {
-  /** Lists orders by id, at most `recordsMaximum` at once. With `accountId`, only those of this account. */
+  /** Lists orders by id, at most `maxRecords` at once. With `accountId`, only those of this account. */
   list(page?: KeyPage & { readonly accountId?: string }): Promise<readonly ManagedOrderView[]>
   get(id: string): Promise<ManagedOrderView>
   /** Deletes an order. Its certificate stays. */
   delete(id: string): Promise<void>
 }
 
-export const recordsMaximum = 1_000
+export const maxRecords = 1_000
 
 export interface RenewalSignalInput {
   /** Issuer; affects all certificates that it has issued until now. Exactly one of this and `serialNumbers` is required. */
   readonly issuerRef?: string
-  /** Serial numbers of certificates in the mount, at most `signalledMaximum`. */
+  /** Serial numbers of certificates in the mount, at most `maxSignalled`. */
   readonly serialNumbers?: readonly string[]
   /** Period over which clients spread their renewals. Default: 0, at once. */
   readonly withinMs?: number
@@ -110,6 +110,6 @@ export interface RenewalSignals {
   withdraw(id: string): Promise<void>
 }
 
-export const signalledMaximum = 10_000
+export const maxSignalled = 10_000
 /** Maximum number of signals of a mount. */
-export const signalsMaximum = 1_000
+export const maxSignals = 1_000

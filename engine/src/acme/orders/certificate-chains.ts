@@ -27,7 +27,7 @@ export function chainsFrom(issuer: ParsedIssuer | undefined, issuers: readonly P
     return withoutRoot.length === 0 || withoutRoot.length === way.length ? [way] : [withoutRoot, way]
   })
   const distinct = new Map(chains.map((chain) => [chain.map(({ id }) => id).join(" "), chain]))
-  return Array.from(distinct.values(), (chain) => chain.map(({ certificate }) => certificate)).slice(0, chainsMaximum)
+  return Array.from(distinct.values(), (chain) => chain.map(({ certificate }) => certificate)).slice(0, maxChains)
 }
 
-const chainsMaximum = 8
+const maxChains = 8

@@ -11,7 +11,7 @@ import type { ClaimedOrder } from "../acme.ts"
 import { directoryAt } from "../directory.ts"
 import type { AcmeTools } from "../directory-service.ts"
 import { DueQueue } from "../due-queue.ts"
-import { OrderSigning, TurnLost } from "./order-signing.ts"
+import { OrderSigning, LeaseLostError } from "./order-signing.ts"
 import { ownersLeaseMs, rejectUnlessOwnersAgree } from "./name-owners.ts"
 import { AcmeProblem, type Problem, type ProblemType } from "../problem.ts"
 import type { AcmeNetwork } from "../validation/validation.ts"
@@ -79,7 +79,7 @@ async function finalize(
     await trail.durable()
     return { status: "valid", expiresAt }
   } catch (error) {
-    return error instanceof TurnLost ? undefined : giveUp(context, order, error)
+    return error instanceof LeaseLostError ? undefined : giveUp(context, order, error)
   }
 }
 

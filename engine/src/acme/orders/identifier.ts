@@ -19,12 +19,12 @@ const isType = (type: unknown): type is Identifier["type"] => type === "dns" || 
 /** Throws `unsupportedIdentifier`, `rejectedIdentifier`, or `malformed` if the value is not a name or an address. */
 export function readIdentifier(type: unknown, value: unknown): Identifier {
   if (!isType(type)) throw new AcmeProblem("unsupportedIdentifier", `Identifiers are of the type "dns" or "ip".`)
-  if (typeof value !== "string" || value === "" || value.length > valueMaximum)
-    throw new AcmeProblem("malformed", `An identifier's value is a text of 1 to ${valueMaximum} characters.`)
+  if (typeof value !== "string" || value === "" || value.length > maxValue)
+    throw new AcmeProblem("malformed", `An identifier's value is a text of 1 to ${maxValue} characters.`)
   return type === "dns" ? { type, value: readName(value) } : { type, value: readAddress(value) }
 }
 
-const valueMaximum = 255
+const maxValue = 255
 
 function readName(value: string): string {
   const refuse = (why: string) => new AcmeProblem("rejectedIdentifier", `${JSON.stringify(value)} ${why}.`)

@@ -19,7 +19,7 @@ import type { Role } from "../../pki/roles/role.ts"
 import type { AcmeSettings } from "../../pki/mounts/acme-settings.ts"
 import { type Identifier, isWildcard } from "./identifier.ts"
 import {
-  type AskedValidity,
+  type RequestedValidity,
   issuerBoundFor,
   isValidityFault,
   orderValidityRules,
@@ -33,7 +33,7 @@ export interface OrderTerms extends OrderValidityTerms {
   readonly settings: Pick<AcmeSettings, "maxTtlMs" | "allowRoleExtKeyUsage">
 }
 
-export interface Asked extends AskedValidity {
+export interface RequestedOrder extends RequestedValidity {
   readonly identifiers: readonly Identifier[]
 }
 
@@ -41,13 +41,13 @@ export interface Asked extends AskedValidity {
  * Checks an order before anything is proved. Throws `rejectedIdentifier` with a subproblem for each name, and `malformed` for requested
  * instants. Throws `serverInternal` if the issuer or its chain cannot issue.
  */
-export function rejectUnissuable(asked: Asked, terms: OrderTerms): void {
+export function rejectUnissuable(asked: RequestedOrder, terms: OrderTerms): void {
   const key = suitableKey(terms.role)
   const refusal = refusalOf(() => approveNames(asked, key, terms))
   if (refusal !== undefined) throw problemOf(refusal, asked, terms, key)
 }
 
-function problemOf(refusal: EngineError, asked: Asked, terms: OrderTerms, key: KeyAlgorithm): AcmeProblem {
+function problemOf(refusal: EngineError, asked: RequestedOrder, terms: OrderTerms, key: KeyAlgorithm): AcmeProblem {
   const ofIssuer = refusal.faults.filter(({ field }) => field?.[0] === issuerField)
   if (ofIssuer.length > 0) return new AcmeProblem("serverInternal", ofIssuer.map(({ detail }) => detail).join("; "))
   const subproblems = asked.identifiers.flatMap((identifier): Subproblem[] => {
@@ -67,7 +67,7 @@ function problemOf(refusal: EngineError, asked: Asked, terms: OrderTerms, key: K
 }
 
 /** Returns the problem if only instants are rejected; undefined otherwise. */
-function validityProblem({ faults, message }: EngineError, { notBefore, notAfter }: AskedValidity) {
+function validityProblem({ faults, message }: EngineError, { notBefore, notAfter }: RequestedValidity) {
   if (!faults.every(isValidityFault)) return undefined
   return new AcmeProblem(notBefore === null && notAfter === null ? "serverInternal" : "malformed", message)
 }
@@ -80,7 +80,7 @@ export interface Approval {
 
 /** Approves a CSR whose signature is verified. Throws `badCSR`, or the problems of `rejectUnissuable` if no CSR could be signed. */
 export function approveCsr(
-  asked: Asked,
+  asked: RequestedOrder,
   { request, key }: { readonly request: CertificationRequest; readonly key: KeyAlgorithm },
   terms: OrderTerms,
 ): ApprovedRequest {
@@ -117,7 +117,7 @@ export function rejectOtherCsr(
 }
 
 function approveNames(
-  { identifiers, commonName = "", ...asked }: Asked & { readonly commonName?: string },
+  { identifiers, commonName = "", ...asked }: RequestedOrder & { readonly commonName?: string },
   key: KeyAlgorithm,
   terms: OrderTerms,
   rsaExponent?: bigint,

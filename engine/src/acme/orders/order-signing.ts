@@ -26,7 +26,7 @@ import { registerCertificate } from "./rate-limits.ts"
 import type { NetworkTerms } from "../validation/validation.ts"
 
 /** Another attempt has completed or failed the order. */
-export class TurnLost extends Error {}
+export class LeaseLostError extends Error {}
 
 export class OrderSigning extends DirectoryService {
   /** Returns the CAA checks that are too old and must be repeated before signing. */
@@ -115,7 +115,7 @@ export class OrderSigning extends DirectoryService {
     }
     try {
       const { notAfter } = await signProved(this.access, request, {
-        refuseOthers(names) {
+        rejectOthers(names) {
           const problem = namesProblem(order.identifiers, names)
           if (problem !== undefined) throw unauthorized(`What the external policy service decided ${problem}.`)
         },
@@ -149,7 +149,7 @@ export class OrderSigning extends DirectoryService {
     order: ClaimedOrder,
     { serialNumber, notAfter: keptUntil }: CertificateRecord,
   ): Promise<void> {
-    if (!(await stores.acmeOrders.complete(order, { serialNumber, keptUntil }))) throw new TurnLost()
+    if (!(await stores.acmeOrders.complete(order, { serialNumber, keptUntil }))) throw new LeaseLostError()
     const { id: orderId, mountId, identifiers } = order
     const now = this.access.context.runtime.clock.now()
     await registerCertificate(this.limitsOf(snapshot), stores, { mountId, orderId, identifiers, now })

@@ -4,7 +4,7 @@ import { dayMs, hourMs, type Instant, minuteMs, secondMs } from "../../core/time
 import { decideValidity } from "../../pki/issuance/validity.ts"
 import { roleDefaults } from "../../pki/roles/role.ts"
 import {
-  type AskedValidity,
+  type RequestedValidity,
   issuerBoundFor,
   orderValidityRules,
   type OrderValidityTerms,
@@ -13,7 +13,7 @@ import {
 
 const now = Date.UTC(2030, 0, 1)
 
-interface Case extends Partial<AskedValidity> {
+interface Case extends Partial<RequestedValidity> {
   readonly role?: Partial<OrderValidityTerms["role"]>
   readonly maxTtlMs?: number
   readonly issuer?: Partial<OrderValidityTerms["issuer"]>
@@ -26,7 +26,7 @@ function decided({
   issuer = {},
   ...given
 }: Case): readonly [Instant, Instant] | string {
-  const asked: AskedValidity = { notBefore: null, notAfter: null, ...given }
+  const asked: RequestedValidity = { notBefore: null, notAfter: null, ...given }
   const terms: OrderValidityTerms = {
     role: { ...roleDefaults, notAfterBound: "permit", ...role },
     settings: { maxTtlMs },

@@ -110,7 +110,7 @@ export const keyAuthorization = (token: string, thumbprint: string): string => `
 // Validity of the certificate of an order: role and issuer bound it, and `max_ttl` bounds the whole lifetime. An instant that a client
 // requests is met or rejected (RFC 8555, section 7.4).
 
-export interface AskedValidity {
+export interface RequestedValidity {
   readonly notBefore: Instant | null
   readonly notAfter: Instant | null
   /** Creation time of the order; undefined for a new order. */
@@ -124,7 +124,7 @@ export interface OrderValidityTerms extends Omit<ValidityTerms, "rules" | "beyon
 }
 
 /** Returns the role's validity rules for one order. */
-export function orderValidityRules(asked: AskedValidity, terms: OrderValidityTerms): ValidityRules {
+export function orderValidityRules(asked: RequestedValidity, terms: OrderValidityTerms): ValidityRules {
   const { role, settings, mountTtls, now, issuer } = terms
   const maximumMs = Math.min(role.maxTtlMs || mountTtls.maximumMs, acmeMaxTtlMs(settings))
   // Back-dating counts as lifetime. A short lifetime loses at most half to it.
@@ -153,7 +153,7 @@ export function orderValidityRules(asked: AskedValidity, terms: OrderValidityTer
  * maximum lifetime.
  */
 function beginOf(
-  { notAfter }: Pick<AskedValidity, "notAfter">,
+  { notAfter }: Pick<RequestedValidity, "notAfter">,
   { role, now, maximumMs }: { readonly role: Role; readonly now: Instant; readonly maximumMs: number },
 ): Instant {
   const usual = role.notBefore ?? Number.NEGATIVE_INFINITY
@@ -170,7 +170,7 @@ function boundedBy(bound: NotAfterBound, latest: Instant): NotAfterBound {
  * lifetime. An end that a client requests is not truncated.
  */
 export function issuerBoundFor(
-  { notAfter }: AskedValidity,
+  { notAfter }: RequestedValidity,
   { issuer }: OrderValidityTerms,
 ): OrderValidityTerms["issuer"] {
   const { leafNotAfterBehavior: behavior } = issuer
@@ -179,7 +179,7 @@ export function issuerBoundFor(
 }
 
 /** Throws `EngineError("invalid")` if the certificate would not begin and end as requested. */
-export function rejectOtherValidity(asked: AskedValidity, validity: Validity): void {
+export function rejectOtherValidity(asked: RequestedValidity, validity: Validity): void {
   for (const field of ["notBefore", "notAfter"] as const) {
     const instant = asked[field]
     if (instant === null || wholeSecond(instant) === validity[field]) continue

@@ -164,7 +164,10 @@ export const rejectFailuresBeyond = (
 export async function registerWithin(
   settings: RateLimits,
   stores: { readonly acmeRates: AcmeRateRepository },
-  { address, ...made }: Omit<Asked, "source"> & { readonly id: AcmeAccountId; readonly address: string | undefined },
+  {
+    address,
+    ...made
+  }: Omit<RateLimitRequest, "source"> & { readonly id: AcmeAccountId; readonly address: string | undefined },
 ): Promise<void> {
   if (address !== undefined) await registerOf("accountsPerAddress", settings, stores, { ...made, source: address })
 }
@@ -173,10 +176,13 @@ export async function registerWithin(
 export const registerAuthorizationWithin = (
   settings: RateLimits,
   stores: { readonly acmeRates: AcmeRateRepository },
-  { accountId, ...made }: Omit<Asked, "source"> & { readonly id: AuthorizationId; readonly accountId: AcmeAccountId },
+  {
+    accountId,
+    ...made
+  }: Omit<RateLimitRequest, "source"> & { readonly id: AuthorizationId; readonly accountId: AcmeAccountId },
 ): Promise<void> => registerOf("authorizationsPerAccount", settings, stores, { ...made, source: accountId })
 
-interface Asked extends Omit<Registration, "at"> {
+interface RateLimitRequest extends Omit<Registration, "at"> {
   readonly now: Instant
 }
 
@@ -184,7 +190,7 @@ async function registerOf(
   limit: "accountsPerAddress" | "authorizationsPerAccount",
   settings: RateLimits,
   { acmeRates }: { readonly acmeRates: AcmeRateRepository },
-  { id, mountId, source, now }: Asked,
+  { id, mountId, source, now }: RateLimitRequest,
 ): Promise<void> {
   if (settings[limits[limit].setting] === 0) return
   await rejectBeyond(limit, settings, { now, find: (nth) => acmeRates.registration(mountId, source, nth) })

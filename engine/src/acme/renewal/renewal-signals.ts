@@ -10,14 +10,14 @@ import {
   type RenewalSignalInput,
   type RenewalSignals,
   type RenewalSignalView,
-  signalledMaximum,
-  signalsMaximum,
+  maxSignalled,
+  maxSignals,
 } from "../accounts/management.ts"
 import type { CountedRenewalSignal, RenewalSignal } from "../accounts/management-repository.ts"
 
 const signalsPath = "acme/mgmt/renewal"
 const withinMaximumMs = 366 * dayMs
-const urlMaximum = 2_048
+const maxUrl = 2_048
 const unknownShown = 5
 
 export class RenewalSignalService implements RenewalSignals {
@@ -44,8 +44,8 @@ export class RenewalSignalService implements RenewalSignals {
       for (const serialNumber of serialNumbers)
         if ((await certificates.find(mount.id, serialNumber)) === undefined) unknown.push(serialNumber)
       if (unknown.length > 0) throw refused("serialNumbers", unknownSentence(unknown))
-      if ((await renewalSignals.list(mount.id)).length >= signalsMaximum)
-        throw conflict(`There are ${signalsMaximum} signals already; withdraw those that are over.`)
+      if ((await renewalSignals.list(mount.id)).length >= maxSignals)
+        throw conflict(`There are ${maxSignals} signals already; withdraw those that are over.`)
       const signal: RenewalSignal = {
         id: newUuid(random),
         mountId: mount.id,
@@ -92,16 +92,16 @@ function faultsOf({ issuerRef, serialNumbers, withinMs = 0, explanationUrl = "" 
   if ((issuerRef === undefined) === (serialNumbers === undefined))
     refuse("serialNumbers", 'exactly one of "issuer_ref" and "serial_numbers" must be given')
   if (serialNumbers?.length === 0) refuse("serialNumbers", '"serial_numbers" must not be empty')
-  if ((serialNumbers?.length ?? 0) > signalledMaximum)
-    refuse("serialNumbers", `"serial_numbers" must not have more than ${signalledMaximum} entries`)
+  if ((serialNumbers?.length ?? 0) > maxSignalled)
+    refuse("serialNumbers", `"serial_numbers" must not have more than ${maxSignalled} entries`)
   const unreadable = serialNumbers?.find((text) => parseSerialNumber(text) === undefined)
   if (unreadable !== undefined)
     refuse("serialNumbers", `"serial_numbers" has ${JSON.stringify(unreadable)}, which is no serial number`)
   if (withinMs < 0 || withinMs > withinMaximumMs)
     refuse("withinMs", `"within" must be from 0 to ${withinMaximumMs / dayMs} days`)
   const url = URL.parse(explanationUrl)
-  if (explanationUrl !== "" && (explanationUrl.length > urlMaximum || url?.protocol.startsWith("http") !== true))
-    refuse("explanationUrl", `"explanation_url" must be an http or https URL of at most ${urlMaximum} characters`)
+  if (explanationUrl !== "" && (explanationUrl.length > maxUrl || url?.protocol.startsWith("http") !== true))
+    refuse("explanationUrl", `"explanation_url" must be an http or https URL of at most ${maxUrl} characters`)
   return faults
 }
 

@@ -70,7 +70,7 @@ export interface Proof {
 /** Timeout of all queries of one attempt, regardless of the number of names and addresses. Shorter than its lease. */
 export const attemptPatienceMs = 45 * secondMs
 
-interface Around {
+interface ValidationContext {
   readonly network: AcmeNetwork
   readonly terms: NetworkTerms
   readonly timers: Timers
@@ -80,7 +80,7 @@ interface Around {
 export async function attemptInTime(
   proof: Proof,
   caa: Omit<CaaTerms, "method"> | undefined,
-  { network, terms, timers }: Around,
+  { network, terms, timers }: ValidationContext,
 ): Promise<Problem | undefined> {
   const { identifier, type: method } = proof
   const told = await within(

@@ -94,7 +94,7 @@ async function keepRoot(file: string, root: string | undefined): Promise<void> {
     await writeDurably(file, root, 0o644)
 }
 
-interface Kept {
+interface DevState {
   readonly storage: string
   readonly tokenFile: string
   readonly rootFile: string
@@ -102,7 +102,7 @@ interface Kept {
   readonly terraform: TerraformSettings | undefined
 }
 
-export function welcome({ url, httpsUrl }: RunningServer, kept: Kept): string {
+export function welcome({ url, httpsUrl }: RunningServer, kept: DevState): string {
   const { storage, tokenFile, rootFile, terraformFile, terraform } = kept
   const state =
     terraform === undefined

@@ -29,7 +29,7 @@ const serversFollowMs = 3 * secondMs
  * The second pass finds the secrets that servers sealed before they read the new key. More passes mean that a server never gets the new
  * key.
  */
-const passMaximum = 5
+const maxPass = 5
 const longestRotationMs = 24 * hourMs
 
 export async function rotateSeal(settings: Settings, newKey: boolean, terminal: Terminal): Promise<void> {
@@ -80,7 +80,7 @@ async function rewrapAll(
     const early = clock.now() < settledAt
     const report = await rewrap(database, { ring, random, signal })
     rewrapped += report.rewrapped
-    if ((report.rewrapped === 0 && !early) || pass >= passMaximum) return { ...report, rewrapped }
+    if ((report.rewrapped === 0 && !early) || pass >= maxPass) return { ...report, rewrapped }
     if (early) await sleep(settledAt - clock.now())
   }
 }

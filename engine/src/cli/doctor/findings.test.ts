@@ -97,7 +97,7 @@ const server: ServerFacts = {
   readOnly: false,
   mayCreate: true,
   hasTrigrams: true,
-  connectionMaximum: 97,
+  maxConnection: 97,
   connectionCount: 12,
   unsafeSettings: [],
 }
@@ -110,8 +110,8 @@ test.each<{ facts: Partial<ServerFacts>; poolSize?: number; levels: readonly str
   { facts: { hasTrigrams: false }, levels: ["ok", "fail", "ok"], message: /pg_trgm/ },
   { facts: { unsafeSettings: ["fsync = off"] }, levels: ["ok", "fail", "ok"], message: /may lose writes.*fsync = off/ },
   { facts: { connectionCount: 95 }, levels: ["ok", "warn"], message: /95 of 97/ },
-  { facts: { connectionMaximum: 5, connectionCount: 1 }, levels: ["ok", "fail"], message: /1 of 5/ },
-  { facts: { connectionMaximum: 5, connectionCount: 1 }, poolSize: 4, levels: ["ok", "ok"], message: /up to 4/ },
+  { facts: { maxConnection: 5, connectionCount: 1 }, levels: ["ok", "fail"], message: /1 of 5/ },
+  { facts: { maxConnection: 5, connectionCount: 1 }, poolSize: 4, levels: ["ok", "ok"], message: /up to 4/ },
   { facts: {}, poolSize: 90, levels: ["ok", "warn"], message: /up to 90/ },
 ])("a database server with $facts and pools of $poolSize is $levels", ({ facts, poolSize, levels, message }) => {
   const findings = serverFindings({ ...server, ...facts }, poolSize)

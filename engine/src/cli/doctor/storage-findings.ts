@@ -2,15 +2,15 @@ import { access, constants, stat, statfs } from "node:fs/promises"
 import { dirname } from "node:path"
 import type { Instant } from "../../core/time.ts"
 import { defaultPoolSize } from "../../storage/sql/backend.ts"
-import type { ReplicaStanding } from "../../storage/replicas/read-replicas.ts"
-import type { SchemaStanding, ServerFacts } from "../../storage/maintenance/survey.ts"
+import type { ReplicaStatus } from "../../storage/replicas/read-replicas.ts"
+import type { SchemaState, ServerFacts } from "../../storage/maintenance/survey.ts"
 import { exitCodes } from "../exit-code.ts"
 import { reasonOf } from "../store.ts"
 import { type Finding, fail, ok, warn } from "./finding.ts"
 
 const check = "storage"
 
-export function schemaFinding({ appliedCount, missing, unknown }: SchemaStanding): Finding {
+export function schemaFinding({ appliedCount, missing, unknown }: SchemaState): Finding {
   if (unknown !== undefined) {
     const message = `The database was written by a newer release: it has the migration "${unknown}", which this one does not know, and does not start.`
     return fail(check, message, "Start that release or a later one, or restore a backup.", exitCodes.configuration)
@@ -93,7 +93,7 @@ export function serverFindings(facts: ServerFacts, poolSize = defaultPoolSize): 
   return [ok(check, `PostgreSQL ${facts.version} answers.`), ...findings]
 }
 
-export function readReplicaFindings(standings: readonly ReplicaStanding[]): readonly Finding[] {
+export function readReplicaFindings(standings: readonly ReplicaStatus[]): readonly Finding[] {
   return standings.map(({ name, fault, isOther }) => {
     if (isOther) {
       const message = `The read replica ${name} is no standby of the database, but a server of its own.`
@@ -115,11 +115,11 @@ export const unaskedReplicas = (error: unknown): Finding =>
     "Leave --storage-read-replica out, or use a PostgreSQL with standbys that replay its log.",
   )
 
-function connectionFinding({ connectionCount, connectionMaximum }: ServerFacts, poolSize: number): Finding {
-  const shown = `${connectionCount} of ${connectionMaximum} connections are in use; each server keeps up to ${poolSize}.`
+function connectionFinding({ connectionCount, maxConnection }: ServerFacts, poolSize: number): Finding {
+  const shown = `${connectionCount} of ${maxConnection} connections are in use; each server keeps up to ${poolSize}.`
   const advice =
     "Raise max_connections (or the limit of the role or the database), lower --storage-connections, or put a connection pooler between."
-  if (connectionMaximum < poolSize) return fail(check, shown, advice)
-  if (connectionMaximum - connectionCount < poolSize) return warn(check, shown, advice)
+  if (maxConnection < poolSize) return fail(check, shown, advice)
+  if (maxConnection - connectionCount < poolSize) return warn(check, shown, advice)
   return ok(check, shown)
 }

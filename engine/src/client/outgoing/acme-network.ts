@@ -24,18 +24,18 @@ export interface AcmeNetworkOptions {
 
 const answerTimeoutMs = 10_000
 /** A key authorization has a few hundred characters, so longer responses are invalid. */
-const answerBytesMaximum = 8_192
-const redirectsMaximum = 10
+const maxAnswerBytes = 8_192
+const maxRedirects = 10
 /** Timeout of the first of two attempts; the second has twice as long. */
 const dnsTimeoutMs = 3_000
 /** Maximum CNAME records followed for one name. */
-const aliasesMaximum = 8
+const maxAliases = 8
 const usualPorts = [80, 443]
 /** Maximum connection pools. Each mount may have its own settings and so its own pool; the least recently used is dropped first. */
-const fetchesMaximum = 64
+const maxFetches = 64
 
 export function acmeNetwork(options: AcmeNetworkOptions): AcmeNetwork & AsyncDisposable {
-  const fetches = new LRUCache<string, GuardedFetch>({ max: fetchesMaximum })
+  const fetches = new LRUCache<string, GuardedFetch>({ max: maxFetches })
 
   function fetchFor(terms: NetworkTerms): GuardedFetch {
     const key = JSON.stringify(terms)
@@ -56,8 +56,8 @@ export function acmeNetwork(options: AcmeNetworkOptions): AcmeNetwork & AsyncDis
         url,
         headers: { accept: "*/*" },
         timeoutMs: answerTimeoutMs,
-        answerBytesMaximum,
-        redirectsMaximum,
+        maxAnswerBytes,
+        maxRedirects,
         ports: [...usualPorts, httpPort],
         trust: { kind: "anybody" },
         closes: true,
@@ -77,7 +77,7 @@ export function acmeNetwork(options: AcmeNetworkOptions): AcmeNetwork & AsyncDis
     },
     async lookUpTxt(name, terms) {
       let at = name
-      for (let aliases = 0; aliases <= aliasesMaximum; aliases += 1) {
+      for (let aliases = 0; aliases <= maxAliases; aliases += 1) {
         const records = await looked(at, terms, (resolver) => resolver.resolveTxt(at))
         if (records.length > 0) return records.map((pieces) => pieces.join(""))
         // Some resolvers do not follow CNAME records.
@@ -85,7 +85,7 @@ export function acmeNetwork(options: AcmeNetworkOptions): AcmeNetwork & AsyncDis
         if (alias === undefined) return []
         at = alias
       }
-      throw new FetchFailure("unresolved", `${name} stands for more than ${aliasesMaximum} other names in turn.`)
+      throw new FetchFailure("unresolved", `${name} stands for more than ${maxAliases} other names in turn.`)
     },
     async lookUpCaa(name, terms): Promise<readonly CaaRecord[]> {
       const records = await looked(name, terms, (resolver) => resolver.resolveCaa(name))

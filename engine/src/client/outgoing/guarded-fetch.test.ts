@@ -48,7 +48,7 @@ function fetcher(options: Partial<GuardedFetchOptions> & { readonly permit?: str
   const guarded = guardedFetch({ digest: systemRuntime().digest, ...options, permitted })
   opened.push(() => guarded[Symbol.asyncDispose]())
   return (request: Partial<OutgoingRequest> & { readonly url: string }) =>
-    guarded.fetch({ method: "GET", timeoutMs: 5_000, answerBytesMaximum: 1_000, ...request })
+    guarded.fetch({ method: "GET", timeoutMs: 5_000, maxAnswerBytes: 1_000, ...request })
 }
 
 const hello: Handler = (_request, response) => response.end("hello")
@@ -150,8 +150,8 @@ describe.each<{ why: string; terms: Pick<OutgoingRequest, "closes"> }>([
     )
     const kept = await fetching()({ url })
     expect([kept.status, kept.headers["location"], text(kept)]).toEqual([302, `${target}/there`, "here"])
-    expect(text(await fetching()({ url, redirectsMaximum: 1 }))).toBe("hello")
-    const posted = await fetching()({ url, method: "POST", redirectsMaximum: 1 })
+    expect(text(await fetching()({ url, maxRedirects: 1 }))).toBe("hello")
+    const posted = await fetching()({ url, method: "POST", maxRedirects: 1 })
     expect(posted.status).toBe(302)
   })
 
@@ -167,7 +167,7 @@ describe.each<{ why: string; terms: Pick<OutgoingRequest, "closes"> }>([
       response.writeHead(301, { location }).end()
     })
     const resolve = async () => [{ address: "10.0.0.1", family: 4 }]
-    expect(await failing(fetching({ resolve })({ url, redirectsMaximum: 3 }))).toMatchObject({ kind })
+    expect(await failing(fetching({ resolve })({ url, maxRedirects: 3 }))).toMatchObject({ kind })
     expect(asked).toBe(location === "/" ? 4 : 1)
   })
 
@@ -260,7 +260,7 @@ describe.each<{ why: string; terms: Pick<OutgoingRequest, "closes"> }>([
       permitted: parsePermittedAddresses("loopback") ?? { kinds: [], ranges: [] },
     })
     const asked = once(web, "request")
-    const failure = failing(guarded.fetch({ method: "GET", url, timeoutMs: 5_000, answerBytesMaximum: 1, ...terms }))
+    const failure = failing(guarded.fetch({ method: "GET", url, timeoutMs: 5_000, maxAnswerBytes: 1, ...terms }))
     await asked
     await guarded[Symbol.asyncDispose]()
     expect(await failure).toMatchObject({ kind: "broken" })

@@ -26,14 +26,14 @@ export interface GuardedFetch extends AsyncDisposable {
 }
 
 /** Maximum agents, each with its own trust, identity and connections. Mounts with their own services beyond this reconnect more often. */
-const agentsMaximum = 32
+const maxAgents = 32
 const keptConnectionMs = 30_000
-const droppedBytesMaximum = 16_384
+const maxDroppedBytes = 16_384
 
 /** Creates a fetch behind the address guard, which throws `FetchFailure`. Disposing it closes its connections. */
 export function guardedFetch(options: GuardedFetchOptions): GuardedFetch {
   const agents = new LRUCache<string, Agent>({
-    max: agentsMaximum,
+    max: maxAgents,
     // Closes the agent after its requests in flight have finished.
     dispose: (agent, _key, reason) => void (reason === "evict" && agent.close()),
   })
@@ -84,22 +84,22 @@ function timeLimit(ms: number): { readonly signal: AbortSignal; readonly cancel:
 }
 
 /** State that a request and its redirects share. */
-interface Way {
+interface RequestContext {
   readonly agent: () => Promise<Agent>
   readonly permitted: PermittedAddresses
   readonly signal: AbortSignal
 }
 
-async function follow(request: OutgoingRequest, way: Way): Promise<OutgoingAnswer> {
-  const { redirectsMaximum } = request
+async function follow(request: OutgoingRequest, way: RequestContext): Promise<OutgoingAnswer> {
+  const { maxRedirects } = request
   let url = urlOf(request.url)
   for (let redirects = 0; ; redirects += 1) {
     const answer = await ask(request, url, way)
     const { location } = answer.headers
-    if (redirectsMaximum === undefined || request.method !== "GET") return answer
+    if (maxRedirects === undefined || request.method !== "GET") return answer
     if (!redirectStatuses.has(answer.status) || location === undefined) return answer
-    if (redirects === redirectsMaximum) {
-      throw new FetchFailure("redirects", `${originOf(request.url)} redirects more than ${redirectsMaximum} times.`)
+    if (redirects === maxRedirects) {
+      throw new FetchFailure("redirects", `${originOf(request.url)} redirects more than ${maxRedirects} times.`)
     }
     url = urlOf(location, url)
   }
@@ -114,9 +114,9 @@ function urlOf(text: string, base?: URL): URL {
 }
 
 async function ask(
-  { method, headers: given, body, answerBytesMaximum, dropsBody, ports, closes }: OutgoingRequest,
+  { method, headers: given, body, maxAnswerBytes, dropsBody, ports, closes }: OutgoingRequest,
   url: URL,
-  { agent, permitted, signal }: Way,
+  { agent, permitted, signal }: RequestContext,
 ): Promise<OutgoingAnswer> {
   const refusal = literalRefusal(url, permitted)
   if (refusal !== undefined) throw refusal
@@ -135,11 +135,11 @@ async function ask(
     reset: closes === true,
   })
   // A short body is read, so that the connection can be reused. For a long one the connection is closed.
-  if (dropsBody === true) void answer.body.dump({ limit: droppedBytesMaximum }).catch(() => {})
+  if (dropsBody === true) void answer.body.dump({ limit: maxDroppedBytes }).catch(() => {})
   return {
     status: answer.statusCode,
     headers: firstOfEach(answer.headers),
-    body: dropsBody === true ? new Uint8Array() : await read(answer.body, answerBytesMaximum, url.origin),
+    body: dropsBody === true ? new Uint8Array() : await read(answer.body, maxAnswerBytes, url.origin),
   }
 }
 

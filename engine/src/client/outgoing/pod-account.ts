@@ -25,7 +25,7 @@ export const podAccount =
 /** A client waits for the login during this time. */
 const timeoutMs = 10 * secondMs
 /** A TokenReview has about 2 KB, including the token that it repeats. */
-const answerBytesMaximum = 256 * 1024
+const maxAnswerBytes = 256 * 1024
 /** Logins need no authentication. The bound protects the API server from floods, and this server's memory from waiting requests. */
 const maxInFlight = 64
 
@@ -67,7 +67,7 @@ async function review(
     },
     body: encodeTokenReview({ token, audiences }),
     timeoutMs,
-    answerBytesMaximum,
+    maxAnswerBytes,
     ...(trust === undefined ? {} : { trust }),
   })
   const { status, body } = answer

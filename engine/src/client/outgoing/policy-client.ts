@@ -3,7 +3,7 @@ import { type Fetch, FetchFailure, type OutgoingAnswer } from "../../core/fetch.
 import type { PolicyClient } from "../../pki/external-policy/external-policy.ts"
 
 /** Enough for a certificate and a few messages. */
-const answerBytesMaximum = 1024 * 1024
+const maxAnswerBytes = 1024 * 1024
 
 /** Returns a client that sends each request once, because retries are the caller's decision. It follows no redirects. */
 export const webhookPolicyClient =
@@ -18,7 +18,7 @@ export const webhookPolicyClient =
         headers: { "content-type": "application/json", accept: "application/json" },
         body: encodePolicyQuestion(question),
         timeoutMs,
-        answerBytesMaximum,
+        maxAnswerBytes,
         trust,
         ...(identity === undefined ? {} : { identity }),
       }),

@@ -35,7 +35,7 @@ export const webhookClient = (
         },
         body,
         timeoutMs,
-        answerBytesMaximum: 0,
+        maxAnswerBytes: 0,
         dropsBody: true,
       })
       return outcomeOf(status, retryAfterMs(headers["retry-after"], headers["date"]))

@@ -58,12 +58,12 @@ function readIdentifierObject(value: unknown): Identifier {
   return readIdentifier(value["type"], value["value"])
 }
 
-const identifiersReadMaximum = 1_000
+const maxIdentifiersRead = 1_000
 
 /** Reads identifiers. Throws `AcmeProblem`, with a subproblem for each invalid identifier (RFC 8555, section 6.7.1). */
 function readIdentifiers(given: unknown): readonly Identifier[] {
   if (!Array.isArray(given)) throw malformed(`"identifiers" is no list.`)
-  if (given.length > identifiersReadMaximum) throw malformed(`"identifiers" is too long.`)
+  if (given.length > maxIdentifiersRead) throw malformed(`"identifiers" is too long.`)
   const problems: { readonly problem: AcmeProblem; readonly identifier: { type: string; value: string } }[] = []
   const identifiers = given.flatMap((one: unknown) => {
     try {

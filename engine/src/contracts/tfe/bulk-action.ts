@@ -80,8 +80,8 @@ const attributesSchema = z.discriminatedUnion("action", [
   z.object({ action: z.literal("safe-delete"), ...common }),
 ])
 
-type Asked = Pick<BulkRequest, "action" | "all" | "dryRun">
-export const bulkRequest: Body<Asked> = {
+type RequestedAction = Pick<BulkRequest, "action" | "all" | "dryRun">
+export const bulkRequest: Body<RequestedAction> = {
   decode(body) {
     const schema = z.object({ attributes: attributesSchema })
     const { attributes: sent } = decodeDocument(body, schema, { types: [type], typeOptional: true })

@@ -4,9 +4,9 @@ import { secondMs } from "../../core/time.ts"
 import {
   type ClaimInput,
   defaultLeaseMs,
-  documentMaximum,
+  maxDocument,
   documentTooLarge,
-  logPieceMaximum,
+  maxLogPiece,
   pieceTooLarge,
   type RunClaimView,
 } from "../../workspaces/runs/run-claim.ts"
@@ -210,7 +210,7 @@ export const runClaims = contract({
     summary: "Appends to the log of the plan or the apply (plan, apply), at most 512 KiB at a time.",
     rights: holder,
     query: { offset },
-    bytes: { maximum: logPieceMaximum, tooLarge: pieceTooLarge },
+    bytes: { maximum: maxLogPiece, tooLarge: pieceTooLarge },
     answers: resource(logSize),
   },
   saveDocument: {
@@ -218,7 +218,7 @@ export const runClaims = contract({
     path: "/run-claims/:claim_id/documents/:document",
     summary: "Stores a document of the run until its plan ends, at most 32 MiB.",
     rights: holder,
-    bytes: { maximum: documentMaximum, tooLarge: (_id = "", name = "") => documentTooLarge(name as RunDocument) },
+    bytes: { maximum: maxDocument, tooLarge: (_id = "", name = "") => documentTooLarge(name as RunDocument) },
     answers: nothing,
   },
   document: {

@@ -54,7 +54,7 @@ const textOrNull = written.nullable()
 const flag = nullAsAbsent(z.boolean())
 const texts = z.array(z.string()) as z.ZodType<readonly string[]>
 const textsInput = nullAsAbsent(z.array(written).max(1_000) as z.ZodType<readonly string[]>)
-const relatedMaximum = 1_000
+const maxRelated = 1_000
 
 const setting = (rule: string, value: boolean) =>
   writable(z.boolean(), { input: flag, rule, default: value, example: !value })
@@ -118,7 +118,7 @@ const bindingsInput = z.codec(
             attributes: z.object({ key: z.string(), value: z.string().nullish() }),
           }),
         )
-        .max(relatedMaximum),
+        .max(maxRelated),
     })
     .nullable(),
   z.custom<readonly TagBindingInput[] | undefined>(),
@@ -148,7 +148,7 @@ const tagInput = z.codec(
   },
 )
 const tagsInput = z.codec(
-  z.object({ data: z.array(tagInput).max(relatedMaximum) }).nullable(),
+  z.object({ data: z.array(tagInput).max(maxRelated) }).nullable(),
   z.custom<readonly TagInput[] | undefined>(),
   { decode: (linkage) => linkage?.data, encode: (tags) => ({ data: [...(tags ?? [])] }) },
 )
@@ -447,8 +447,8 @@ export const workspace = {
 }
 
 /** Each filter costs an index lookup; clients send fewer than this. */
-const filtersMaximum = 50
-const tooMany = (parameter: string): string => `${parameter} has more than ${filtersMaximum} values`
+const maxFilters = 50
+const tooMany = (parameter: string): string => `${parameter} has more than ${maxFilters} values`
 
 const nonBlank = (text: string): string | undefined => text.trim() || undefined
 const filled = z.codec(z.string(), z.custom<string | undefined>(), {
@@ -459,7 +459,7 @@ const words = (parameter: string, encodeWords: (values: readonly string[]) => st
   z.codec(z.string(), z.custom<readonly string[] | undefined>(), {
     decode(text, context) {
       const values = decodeCommaList(text)
-      if (values !== undefined && values.length > filtersMaximum)
+      if (values !== undefined && values.length > maxFilters)
         context.issues.push({ code: "custom", message: tooMany(parameter), input: text })
       return values
     },
@@ -517,13 +517,13 @@ export const workspaceFilters = {
   tags: {
     parameter: "search[tags]",
     schema: words("search[tags]", encodeEvery),
-    rule: `Flat tags or keys that a workspace must have, at most ${filtersMaximum}, with commas between.`,
+    rule: `Flat tags or keys that a workspace must have, at most ${maxFilters}, with commas between.`,
     example: "production,env",
   },
   excludeTags: {
     parameter: "search[exclude-tags]",
     schema: words("search[exclude-tags]"),
-    rule: `Flat tags or keys that it must not have, at most ${filtersMaximum}, with commas between.`,
+    rule: `Flat tags or keys that it must not have, at most ${maxFilters}, with commas between.`,
     example: "legacy",
   },
   sort: {
@@ -541,16 +541,16 @@ export const workspaceFilters = {
   currentRunStatus: {
     parameter: "filter[current-run][status]",
     schema: words("filter[current-run][status]"),
-    rule: `Statuses of the current run, at most ${filtersMaximum}, with commas between.`,
+    rule: `Statuses of the current run, at most ${maxFilters}, with commas between.`,
     example: "planned,applied",
   },
   tagged: {
     parameter: "filter[tagged]",
     schema: z
       .array(z.object({ key: z.string().optional(), value: z.string().optional() }))
-      .max(filtersMaximum, { error: tooMany("filter[tagged]") }) as z.ZodType as z.ZodType<Tagged>,
+      .max(maxFilters, { error: tooMany("filter[tagged]") }) as z.ZodType as z.ZodType<Tagged>,
     several: { read: readTagged, write: writeTagged },
-    rule: `Key-value tags, own or inherited, as filter[tagged][0][key] and filter[tagged][0][value], at most ${filtersMaximum}. A half left out matches any.`,
+    rule: `Key-value tags, own or inherited, as filter[tagged][0][key] and filter[tagged][0][value], at most ${maxFilters}. A half left out matches any.`,
     example: "filter[tagged][0][key]=env&filter[tagged][0][value]=production",
   },
 } as const

@@ -5,7 +5,7 @@ import {
   type ManagedAccountWithOrders,
   type ManagedOrderView,
   type ManagedStatus,
-  recordsMaximum,
+  maxRecords,
   type RenewalSignalView,
 } from "../../acme/accounts/management.ts"
 import { invalid } from "../../core/errors.ts"
@@ -188,7 +188,7 @@ export const acmeAccounts = contract({
     path: "/acme/mgmt/account/keyid",
     summary: "Lists ACME accounts, at most 1000 at once.",
     body: keyPage,
-    answers: entriesById(account, recordsMaximum),
+    answers: entriesById(account, maxRecords),
   },
   get: {
     ...reading,
@@ -215,7 +215,7 @@ export const acmeOrders = contract({
     path: "/acme/mgmt/order",
     summary: "Lists ACME orders, at most 1000 at once.",
     body: bodyOf(orderPage),
-    answers: entriesById(order, recordsMaximum),
+    answers: entriesById(order, maxRecords),
   },
   get: { ...reading, path: "/acme/mgmt/order/:order_id", summary: "Returns an ACME order.", answers: data(order) },
   delete: { ...deleting, path: "/acme/mgmt/order/:order_id", summary: "Deletes an ACME order. Its certificate stays." },

@@ -23,12 +23,12 @@ const mounted = mountedAnswers<AuthMethodType | "token", AuthMethodConfig>(confi
   [...authMethodTypes, "token" as const].find((one) => one === type),
 )
 
-const shownTypeMaximum = 64
+const maxShownType = 64
 
 export const enableAuthMethod = enableBody<AuthMethodType, AuthMethodConfig>(config.input, (given, faults) => {
   const type = authMethodTypes.find((one) => one === given)
   if (type === undefined) {
-    const shown = given.slice(0, shownTypeMaximum).toWellFormed()
+    const shown = given.slice(0, maxShownType).toWellFormed()
     const detail = `"type" must be ${enumOf(...authMethodTypes).expected}, and not "${shown}"`
     faults.push({ field: ["type"], detail })
   }

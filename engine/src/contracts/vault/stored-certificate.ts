@@ -9,7 +9,7 @@ import {
   parseInstantOrOffset,
   secondMs,
 } from "../../core/time.ts"
-import { type CertificateDetails, detailsMaximum } from "../../pki/issuance/certificate-details.ts"
+import { type CertificateDetails, maxDetails } from "../../pki/issuance/certificate-details.ts"
 import { type CertificatePageRequest, inventoryStatuses } from "../../pki/issuance/certificate.ts"
 import type {
   CertificateMetadata,
@@ -158,7 +158,7 @@ const details = entries<CertificateDetails>({
     if (key === undefined || notBefore === null || notAfter === null) throw unreadable("a key or a time in it is none")
     return { ...rest, serialNumber: serialNumberIn(serialNumber), key, notBefore, notAfter }
   },
-  maximum: detailsMaximum,
+  maximum: maxDetails,
 })
 
 const metadataTable = fields({

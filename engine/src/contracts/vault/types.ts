@@ -46,7 +46,7 @@ export function problem(context: Context, input: unknown, message: string): neve
 const kibibyte = 1_024
 /** Maximum length of certificates and CSRs; longer text is not parsed. */
 const textMaximumBytes = 64 * kibibyte
-const listMaximum = 100_000
+const maxList = 100_000
 
 /** Returns a type of strings. Numbers and booleans are read as their text. */
 export const textUpTo = (maximumBytes: number): ParameterType<string> => ({
@@ -164,8 +164,8 @@ export const textsUpTo = (maximumBytes: number): ParameterType<readonly string[]
     schema: z.codec(z.union([z.string(), z.array(z.unknown())]), z.custom<readonly string[]>(), {
       decode(value, context) {
         const items = typeof value === "string" ? commaSeparated(value) : value
-        if (items.length <= listMaximum) return eachOf(items, entry, context)
-        return problem(context, undefined, `must not have more than ${listMaximum} entries`)
+        if (items.length <= maxList) return eachOf(items, entry, context)
+        return problem(context, undefined, `must not have more than ${maxList} entries`)
       },
       encode: (value) => value as string[],
     }),
@@ -181,7 +181,7 @@ export const integers: ParameterType<readonly number[]> = {
   schema: z.codec(z.union([z.string(), z.number(), z.array(z.unknown())]), z.custom<readonly number[]>(), {
     decode(value, context) {
       const items = typeof value === "string" ? commaSeparated(value) : typeof value === "number" ? [value] : value
-      return items.length > listMaximum ? mistyped(context, undefined) : eachOf(items, integer, context)
+      return items.length > maxList ? mistyped(context, undefined) : eachOf(items, integer, context)
     },
     encode: (value) => value as number[],
   }),
@@ -206,7 +206,7 @@ export const stringMap: ParameterType<Readonly<Record<string, string>>> = {
   schema: z.codec(z.unknown(), z.custom<Readonly<Record<string, string>>>(), {
     decode(value, context) {
       const entries = entriesOf(value)
-      if (entries === undefined || entries.length > listMaximum) return mistyped(context, value)
+      if (entries === undefined || entries.length > maxList) return mistyped(context, value)
       const read: [string, string][] = []
       for (const [name, content] of entries.map((entry) => entry ?? ["", ""])) {
         const [key, item] = [text.schema.safeParse(name), text.schema.safeParse(content)]

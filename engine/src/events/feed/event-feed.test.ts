@@ -10,7 +10,7 @@ import { beginning, type EventPosition, isBefore, ownOrigin, type StoredEvent } 
 import { EventFeed, type FeedRepositories, Follower } from "./event-feed.ts"
 import { createFeedMetrics } from "./feed-metrics.ts"
 
-const changesMaximum = 5_000
+const maxChanges = 5_000
 
 test("commits that come one upon the other put no event off", async () => {
   const metrics = recordedMetrics()
@@ -25,9 +25,9 @@ test("commits that come one upon the other put no event off", async () => {
   })()
   await expect.poll(() => metrics.value("chancery_event_followers")).toBe(1)
   let changes = 0
-  for (; told.length === 0 && changes < changesMaximum; changes += 1)
+  for (; told.length === 0 && changes < maxChanges; changes += 1)
     await engine.workspaces.update({ id }, { description: String(changes) })
-  expect(changes).toBeLessThan(changesMaximum)
+  expect(changes).toBeLessThan(maxChanges)
   ending.abort()
   await following
 })

@@ -40,7 +40,7 @@ const eventsPerLook = 500
 /** Commits seldom come alone. Those within this time are read together. */
 const gatherMs = 5
 /** Items that are queued for a slow follower before it is dropped. */
-const queueMaximum = 2_000
+const maxQueue = 2_000
 /** Interval at which a follower without events gets its cursor. */
 const heartbeatMs = 15 * secondMs
 
@@ -202,7 +202,7 @@ export class Follower {
 
   /** Returns false if the queue is full. */
   push(item: FeedItem, now: Instant): boolean {
-    if (this.#queue.length >= queueMaximum) return false
+    if (this.#queue.length >= maxQueue) return false
     this.#queue.push(item)
     this.heardAt = now
     this.#arrived()
@@ -411,13 +411,13 @@ async function fallenAmong(
   return fallen
 }
 
-interface Wanted {
+interface FeedRequest {
   readonly event: StoredEvent
   readonly followers: readonly Follower[]
 }
 
 /** Removes the followers that may not see an event. */
-async function seenAmong(stores: FeedRepositories, wanted: readonly Wanted[]): Promise<readonly Wanted[]> {
+async function seenAmong(stores: FeedRepositories, wanted: readonly FeedRequest[]): Promise<readonly FeedRequest[]> {
   const asked = new Set<WorkspaceId>()
   const teams = new Set<TeamId>()
   for (const { event, followers } of wanted)

@@ -9,7 +9,7 @@ import { beginning, type EventPosition, isBefore, type StoredEvent } from "./eve
 import { isKnownKind } from "./event-filter.ts"
 import { type EventFeed, Follower, type FeedRepositories, viewOf, visibleTo } from "./event-feed.ts"
 import {
-  eventPageMaximum,
+  maxEventPage,
   type EventPage,
   type EventQuery,
   type Events,
@@ -20,7 +20,7 @@ import {
 import { feedVisibilityOf } from "./feed-visibility.ts"
 
 /** Events read for one page. If the filter excludes most of them, the page is short but its cursor still advances. */
-const lookedAtMaximum = 2_000
+const maxLookedAt = 2_000
 const valuesMaximum = 100
 
 export class EventService implements Events {
@@ -47,8 +47,8 @@ export class EventService implements Events {
   list(organization: string, query: EventQuery, limit = 20): Promise<EventPage> {
     return this.#storage.readReplica(async (stores) => {
       const follower = await this.#follower(stores, organization, query, "oldest")
-      const size = Math.min(Math.max(1, Math.floor(limit)), eventPageMaximum)
-      const found = await stores.events.after(follower.organization.id, follower.position, lookedAtMaximum)
+      const size = Math.min(Math.max(1, Math.floor(limit)), maxEventPage)
+      const found = await stores.events.after(follower.organization.id, follower.position, maxLookedAt)
       const visible = await visibleTo(stores, follower, found)
       const items = visible.slice(0, size)
       const isFull = visible.length > items.length
@@ -56,7 +56,7 @@ export class EventService implements Events {
       return {
         items: items.map((event) => viewOf(event, follower.organization.name)),
         cursor: formatCursor(last?.position ?? follower.position),
-        more: isFull || found.length === lookedAtMaximum,
+        more: isFull || found.length === maxLookedAt,
       }
     })
   }

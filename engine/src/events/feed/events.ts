@@ -33,7 +33,7 @@ export interface EventPage {
   readonly more: boolean
 }
 
-export const eventPageMaximum = 100
+export const maxEventPage = 100
 
 /**
  * Events of an organization in commit order, as far as the caller may read them.
@@ -42,7 +42,7 @@ export const eventPageMaximum = 100
  * from.
  */
 export interface Events {
-  /** Returns events, oldest first, at most `eventPageMaximum`. Without `since`, begins at the oldest stored event. */
+  /** Returns events, oldest first, at most `maxEventPage`. Without `since`, begins at the oldest stored event. */
   list(organization: string, query: EventQuery, limit?: number): Promise<EventPage>
   /**
    * Yields events as they happen. Without `since`, begins now.

@@ -3,7 +3,7 @@
 // served separately, so that a slow one does not delay others.
 import { isEngineError } from "../../core/errors.ts"
 import { logFailure } from "../../core/failure-log.ts"
-import type { Held } from "../../core/leases.ts"
+import type { HeldLease } from "../../core/leases.ts"
 import type { Runtime } from "../../core/runtime.ts"
 import type { Storage } from "../../core/storage.ts"
 import { type Instant, minuteMs, secondMs } from "../../core/time.ts"
@@ -62,9 +62,9 @@ const pollMs = secondMs
 /** Commits seldom come alone. Those within this time are read together. */
 const gatherMs = 20
 /** Maximum of webhooks and dead letters that are served concurrently. */
-const atWorkMaximum = 32
+const maxAtWork = 32
 /** The same limit for one organization, and for all redeliveries together. Slow webhooks of one organization do not delay others. */
-const atWorkInGroupMaximum = 8
+const maxAtWorkInGroup = 8
 /** Deliveries to one webhook before others get a turn. */
 const deliveriesPerTurn = 20
 /** Maximum duration of a turn. One delivery may exceed it. */
@@ -74,16 +74,16 @@ const eventsPerLook = 500
 const looksPerTurn = 10
 const webhooksPerRead = 500
 /** Reads of one pass over all webhooks. */
-const readsMaximum = 200
+const maxReads = 200
 const lettersPerWrite = 500
 /** Transactions of one run of the job. */
-const writesMaximum = 1_000
+const maxWrites = 1_000
 
 /** Pause after a failure that the receiver did not cause, such as a secret that cannot be unsealed. */
 const restMs = 30 * secondMs
 
 /** Position of a webhook beyond its stored cursor, and the number of events before it that the filter excluded. */
-interface Looked {
+interface ScannedPosition {
   readonly position: EventPosition
   readonly skipped: number
 }
@@ -100,7 +100,7 @@ export class WebhookDelivery {
   readonly #atWork = new Map<string, { readonly group: string; readonly done: Promise<void> }>()
   /** Ends of the pauses after failures in this process, by webhook or dead letter. */
   readonly #resting = new Map<string, Instant>()
-  readonly #looked = new Map<string, Looked>()
+  readonly #looked = new Map<string, ScannedPosition>()
   /** Webhook that was started last. The next pass begins after it. */
   #last = ""
   #woken = false
@@ -116,7 +116,7 @@ export class WebhookDelivery {
     this.#resume()
   }
 
-  async run({ signal }: Pick<Held, "signal">): Promise<void> {
+  async run({ signal }: Pick<HeldLease, "signal">): Promise<void> {
     const { runtime, wakeJob } = this.#context
     await this.#sweepLetters(signal)
     // Another server may have served the webhooks since, with other filters.
@@ -150,7 +150,7 @@ export class WebhookDelivery {
     const { storage, runtime } = this.#context
     const { enabled, letters, end } = await storage.read(async ({ webhooks, events }) => ({
       enabled: await everyEnabled(webhooks),
-      letters: await webhooks.redelivering(atWorkInGroupMaximum),
+      letters: await webhooks.redelivering(maxAtWorkInGroup),
       end: await events.end(),
     }))
     const now = runtime.clock.now()
@@ -182,10 +182,10 @@ export class WebhookDelivery {
   /** Starts work in the background. Returns false if it is already running or paused, or if a limit is reached. */
   #work(key: string, group: string, signal: AbortSignal, work: () => Promise<void>): boolean {
     const { clock, log, tracer } = this.#context.runtime
-    if (this.#atWork.has(key) || this.#atWork.size >= atWorkMaximum || signal.aborted) return false
+    if (this.#atWork.has(key) || this.#atWork.size >= maxAtWork || signal.aborted) return false
     if ((this.#resting.get(key) ?? 0) > clock.now()) return false
     const inGroup = Array.from(this.#atWork.values()).filter((one) => one.group === group)
-    if (inGroup.length >= atWorkInGroupMaximum) return false
+    if (inGroup.length >= maxAtWorkInGroup) return false
     const done = apart(tracer, "webhook", work)
       .catch((error: unknown) => {
         // A result that was not stored leads to another attempt, so an event may be delivered twice.
@@ -322,7 +322,7 @@ export class WebhookDelivery {
   async #sweepLetters(signal: AbortSignal): Promise<void> {
     const { storage, runtime, eventRetentionMs } = this.#context
     const before = runtime.clock.now() - eventRetentionMs
-    for (let writes = 0; writes < writesMaximum && !signal.aborted; writes += 1) {
+    for (let writes = 0; writes < maxWrites && !signal.aborted; writes += 1) {
       const old = await storage.read(({ webhooks }) => webhooks.hasLettersBefore(before))
       if (!old) return
       await storage.transact(({ webhooks }) => webhooks.sweepLetters(before, lettersPerWrite))
@@ -346,7 +346,7 @@ const deliveryIdLength = 32
 
 async function everyEnabled(webhooks: UsedRepositories["webhooks"]): Promise<readonly Webhook[]> {
   const all: Webhook[] = []
-  for (let reads = 0; reads < readsMaximum; reads += 1) {
+  for (let reads = 0; reads < maxReads; reads += 1) {
     const some = await webhooks.enabled(all.at(-1)?.id ?? "", webhooksPerRead)
     all.push(...some)
     if (some.length < webhooksPerRead) break

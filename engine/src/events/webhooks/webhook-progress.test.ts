@@ -2,14 +2,7 @@ import { describe, expect, test } from "vitest"
 import type { OrganizationId } from "../../core/ids.ts"
 import { hourMs, secondMs } from "../../core/time.ts"
 import type { Webhook } from "./webhook.ts"
-import {
-  attemptsMaximum,
-  deadInARowMaximum,
-  isAttemptDue,
-  outcomeOf,
-  retryDelayMs,
-  stepAfter,
-} from "./webhook-progress.ts"
+import { attemptsMaximum, maxDeadInARow, isAttemptDue, outcomeOf, retryDelayMs, stepAfter } from "./webhook-progress.ts"
 
 const webhook: Webhook = {
   id: "whk-1",
@@ -95,7 +88,7 @@ describe("after an attempt,", () => {
   })
 
   test("the last of too many events in a row disables the webhook, and says why", () => {
-    const tired = { ...webhook, pending: pendingAfter(attemptsMaximum - 1), deadInARow: deadInARowMaximum - 1 }
+    const tired = { ...webhook, pending: pendingAfter(attemptsMaximum - 1), deadInARow: maxDeadInARow - 1 }
     expect(stepAfter(tired, failed, context)).toMatchObject({
       webhook: {
         enabled: false,

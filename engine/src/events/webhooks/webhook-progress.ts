@@ -20,7 +20,7 @@ export function outcomeOf(answer: number | FetchFailureKind, retryAfterMs?: numb
 /** Attempts before an event is given up. With the delays below, they take one to two hours. */
 export const attemptsMaximum = 8
 /** Consecutive events given up, after which a webhook is disabled. */
-export const deadInARowMaximum = 5
+export const maxDeadInARow = 5
 
 const firstDelayMs = 10 * secondMs
 const delayFactor = 3
@@ -76,7 +76,7 @@ export function stepAfter(
   const letter = { attempts, lastError: outcome.error }
   const past = { ...failing, cursor: position, pending: null, deadInARow }
   // If the owner disabled the webhook during the attempt, the server does not record a reason of its own.
-  if (deadInARow < deadInARowMaximum || !webhook.enabled) return { webhook: past, letter, disabled: false }
+  if (deadInARow < maxDeadInARow || !webhook.enabled) return { webhook: past, letter, disabled: false }
   const disabledReason = `${deadInARow} events in a row could not be delivered; the last failure was: ${outcome.error}`
   return { webhook: { ...past, enabled: false, disabledReason }, letter, disabled: true }
 }

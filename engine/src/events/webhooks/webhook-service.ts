@@ -19,7 +19,7 @@ import {
   type WebhookPatch,
   type Webhooks,
   type WebhookSettings,
-  webhooksMaximum,
+  maxWebhooks,
   type WebhookRepository,
   type WebhookView,
 } from "./webhook.ts"
@@ -59,8 +59,8 @@ export class WebhookService implements Webhooks {
       const { id: organizationId } = await this.#organization(stores, organizationName)
       rejectFaults(webhookFaults(input))
       const { totalCount } = await stores.webhooks.list(organizationId, { number: 1, size: 1 })
-      if (totalCount >= webhooksMaximum)
-        throw unprocessable(`The organization has ${webhooksMaximum} webhooks, which is as many as it may have.`)
+      if (totalCount >= maxWebhooks)
+        throw unprocessable(`The organization has ${maxWebhooks} webhooks, which is as many as it may have.`)
       const webhook: Webhook = {
         ...settingsOf({ ...defaults, ...input }),
         id,

@@ -123,14 +123,14 @@ export interface WebhookRepository {
 }
 
 /** Maximum number of webhooks of an organization. */
-export const webhooksMaximum = 200
+export const maxWebhooks = 200
 
-const nameMaximum = 255
-const urlMaximum = 2_048
+const maxName = 255
+const maxUrl = 2_048
 const valuesMaximum = 100
-const valueMaximum = 255
-const secretMinimum = 16
-const secretMaximum = 256
+const maxValue = 255
+const minSecret = 16
+const maxSecret = 256
 
 /** Returns the faults of the members that are present. */
 export function webhookFaults({ name, url, kinds, workspaces, tags, secret }: WebhookPatch): Fault[] {
@@ -153,13 +153,13 @@ function nameFaults(name: string): Fault[] {
   const field = ["name"]
   if (name.trim() === "") return [{ field, detail: "Name can't be blank" }]
   if (/\p{Cc}/u.test(name)) return [{ field, detail: "Name can't hold control characters" }]
-  return name.length > nameMaximum ? [{ field, detail: `Name is too long (maximum is ${nameMaximum} characters)` }] : []
+  return name.length > maxName ? [{ field, detail: `Name is too long (maximum is ${maxName} characters)` }] : []
 }
 
 // No detail repeats the URL: it may contain a secret of its owner.
 function urlFaults(text: string): Fault[] {
   const field = ["url"]
-  if (text.length > urlMaximum) return [{ field, detail: `Url is too long (maximum is ${urlMaximum} characters)` }]
+  if (text.length > maxUrl) return [{ field, detail: `Url is too long (maximum is ${maxUrl} characters)` }]
   const url = /[\s\p{Cc}]/u.test(text) ? null : URL.parse(text)
   if (url === null || !["http:", "https:"].includes(url.protocol))
     return [{ field, detail: "Url must be an http or https URL" }]
@@ -172,15 +172,15 @@ function listFaults(name: "kinds" | "workspaces" | "tags", values: readonly stri
   if (values.length > valuesMaximum)
     return [{ field: [name], detail: `${word} is too long (maximum is ${valuesMaximum} values)` }]
   return values.flatMap((value, index) =>
-    value.trim() === "" || value.length > valueMaximum
-      ? [{ field: [name, index], detail: `${word} must each have 1 to ${valueMaximum} characters` }]
+    value.trim() === "" || value.length > maxValue
+      ? [{ field: [name, index], detail: `${word} must each have 1 to ${maxValue} characters` }]
       : [],
   )
 }
 
 function secretFaults(secret: string): Fault[] {
   const field = ["secret"]
-  if (secret.length < secretMinimum || secret.length > secretMaximum)
-    return [{ field, detail: `Secret must have ${secretMinimum} to ${secretMaximum} characters` }]
+  if (secret.length < minSecret || secret.length > maxSecret)
+    return [{ field, detail: `Secret must have ${minSecret} to ${maxSecret} characters` }]
   return /\p{Cc}/u.test(secret) ? [{ field, detail: "Secret can't hold control characters" }] : []
 }

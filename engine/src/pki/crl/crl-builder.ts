@@ -345,10 +345,10 @@ async function assemble(
 
 const droppedPerWrite = 64
 /** Maximum number of rounds: 512 MiB of lists. The next build removes the rest. */
-const dropsMaximum = 16
+const maxDrops = 16
 
 async function dropOldSegments({ storage, plan, fence }: CrlBuild, epoch: number): Promise<void> {
-  for (let round = 0; round < dropsMaximum; round += 1) {
+  for (let round = 0; round < maxDrops; round += 1) {
     const count = await storage.transact(({ crls }) => crls.dropSegments(plan.key, fence, epoch, droppedPerWrite))
     if (count < droppedPerWrite) return
     await nextTurn()

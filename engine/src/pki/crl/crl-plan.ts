@@ -94,12 +94,12 @@ export const isNotYetValid = ({ thisUpdate }: Pick<PublishedCrl, "thisUpdate">, 
   isAhead(thisUpdate, now)
 
 /** `reader`: decides whether a list may be served. `job`: decides whether to build it before clients request it. */
-export type AskedBy = "reader" | "job"
+export type RequestedBy = "reader" | "job"
 
 /** Minimum age of a list before the job replaces it. Readers do not wait for it. */
 export const jobPauseMs = 5_000
 
-export function isCompleteDue(plan: CrlPlan, { state, latest, now }: CrlFacts, by: AskedBy): boolean {
+export function isCompleteDue(plan: CrlPlan, { state, latest, now }: CrlFacts, by: RequestedBy): boolean {
   const complete = state?.complete
   if (state === undefined || complete === undefined || complete.content !== plan.content) return true
   const { autoRebuild, autoRebuildGracePeriodMs } = plan.settings

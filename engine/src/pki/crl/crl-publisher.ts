@@ -12,7 +12,7 @@ import { auditedSigningKey } from "../keys/audited-signing-key.ts"
 import type { SigningKeys } from "../keys/signing-keys.ts"
 import { buildComplete, buildDelta, type CrlBuild, type CrlRepositories } from "./crl-builder.ts"
 import {
-  type AskedBy,
+  type RequestedBy,
   type CrlFacts,
   type CrlPlan,
   isCompleteDue,
@@ -50,17 +50,17 @@ export type CrlKind = "complete" | "delta"
 const buildTimeoutMs = 10 * minuteMs
 /** Interval and maximum number of checks while another server builds. */
 const lookAgainMs = 100
-const looksMaximum = 600
+const maxLooks = 600
 /** Maximum number of builds for one request. A build that began before the request may miss revocations; a later one does not. */
-const buildsMaximum = 3
+const maxBuilds = 3
 /** Maximum size of the lists cached in memory, in octets. */
-const heldOctetsMaximum = 64 * 1_024 * 1_024
+const maxHeldOctets = 64 * 1_024 * 1_024
 
 export class CrlPublisher {
   readonly #options: CrlPublisherOptions
   readonly #building = new Map<string, Promise<void>>()
   readonly #held = new LRUCache<string, ServedCrl>({
-    maxSize: heldOctetsMaximum,
+    maxSize: maxHeldOctets,
     sizeCalculation: ({ der }) => der.length,
   })
   #refreshAskedAt = 0
@@ -83,7 +83,7 @@ export class CrlPublisher {
       const facts = { ...(await this.#facts(plan)), latest }
       const due = dueOf(plan, kind, facts, "reader")
       if (due === undefined) return this.#published(plan.key, kind)
-      if (builds >= buildsMaximum) throw busy("The revocation list changes faster than it is built; try again.")
+      if (builds >= maxBuilds) throw busy("The revocation list changes faster than it is built; try again.")
       try {
         await this.#build(plan, due, asking, "reader")
       } catch (error) {
@@ -101,7 +101,7 @@ export class CrlPublisher {
     const { state } = await this.#facts(plan)
     if (kind === "delta" && state?.complete === undefined) await this.#build(plan, "complete", asking, "reader")
     const before = (await this.#facts(plan)).state?.[kind]?.number ?? 0
-    for (let builds = 0; builds < buildsMaximum; builds += 1) {
+    for (let builds = 0; builds < maxBuilds; builds += 1) {
       await this.#build(plan, kind, asking, "rotation")
       if (((await this.#facts(plan)).state?.[kind]?.number ?? 0) > before) return
     }
@@ -139,7 +139,7 @@ export class CrlPublisher {
   }
 
   /** Joins a build of the same list in this process, or waits for one on another server. */
-  #build(plan: CrlPlan, kind: CrlKind, asking: CrlAsking, by: AskedBy | "rotation"): Promise<void> {
+  #build(plan: CrlPlan, kind: CrlKind, asking: CrlAsking, by: RequestedBy | "rotation"): Promise<void> {
     const name = nameOf(plan.key)
     const going = this.#building.get(name)
     if (going !== undefined) return going.catch(() => {})
@@ -153,10 +153,10 @@ export class CrlPublisher {
     plan: CrlPlan,
     kind: CrlKind,
     asking: CrlAsking,
-    by: AskedBy | "rotation",
+    by: RequestedBy | "rotation",
   ): Promise<void> {
     const { exclusively, timers } = this.#options
-    for (let look = 0; look < looksMaximum; look += 1) {
+    for (let look = 0; look < maxLooks; look += 1) {
       const { held } = await exclusively({ name: `crl/${name}`, timeoutMs: buildTimeoutMs }, async (lease) => {
         // The previous holder of the lease may have built the list.
         const facts = await this.#facts(plan)
@@ -259,17 +259,17 @@ export class CrlPublisher {
 
 const adoptedPerWrite = 256
 /** Maximum number for one build. There are few: certificates of issuers that left the mount. The next build adopts the rest. */
-const adoptionsMaximum = 4_096
+const maxAdoptions = 4_096
 
 async function adoptUnlisted(storage: Storage<CrlRepositories>, { mountId, list }: CrlKey): Promise<void> {
-  for (let adopted = 0; adopted < adoptionsMaximum; adopted += adoptedPerWrite) {
+  for (let adopted = 0; adopted < maxAdoptions; adopted += adoptedPerWrite) {
     const count = await storage.transact(({ revocations }) => revocations.adopt(mountId, list, adoptedPerWrite))
     if (count < adoptedPerWrite) return
   }
 }
 
 /** Returns the kind of list to build first. A delta needs a current complete list. */
-function dueOf(plan: CrlPlan, kind: CrlKind, facts: CrlFacts, by: AskedBy): CrlKind | undefined {
+function dueOf(plan: CrlPlan, kind: CrlKind, facts: CrlFacts, by: RequestedBy): CrlKind | undefined {
   if (kind === "complete") return isCompleteDue(plan, facts, by) ? kind : undefined
   const complete = facts.state?.complete
   if (complete === undefined || complete.content !== plan.content || isNotYetValid(complete, facts.now))

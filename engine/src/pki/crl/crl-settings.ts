@@ -3,7 +3,7 @@ import type { Fault } from "../../core/errors.ts"
 import { hourMs, minuteMs, secondMs } from "../../core/time.ts"
 import type { KeyType } from "../../x509/key-algorithm.ts"
 import type { UnknownSerialsAnswer } from "../ocsp/ocsp-history.ts"
-import { isShardCount, shardCountMaximum } from "./shard.ts"
+import { isShardCount, maxShardCount } from "./shard.ts"
 
 export interface CrlSettings {
   /** Time until `nextUpdate` of a list. */
@@ -64,7 +64,7 @@ export interface CrlSettingsPatch extends Partial<Omit<CrlSettings, "shardCounts
 
 const expiryMinimumMs = secondMs
 /** Several copies of a longer list would not fit into memory. */
-const entriesMaximum = 20_000_000
+const maxEntries = 20_000_000
 
 export function changeCrlSettings(
   before: CrlSettings,
@@ -98,8 +98,8 @@ function settingsFaults(settings: CrlSettings): Fault[] {
   if (settings.ocspResponderTtlMs < hourMs || (isDelegated && settings.ocspResponderTtlMs < 2 * settings.ocspExpiryMs))
     refuse("ocspResponderTtlMs", "must be at least an hour, and twice ocsp_expiry")
   if (deltaRebuildIntervalMs < expiryMinimumMs) refuse("deltaRebuildIntervalMs", "must be at least a second")
-  if (settings.maxCrlEntries < -1 || settings.maxCrlEntries === 0 || settings.maxCrlEntries > entriesMaximum)
-    refuse("maxCrlEntries", `must be -1 for any number, or from 1 to ${entriesMaximum}`)
-  if (!isShardCount(settings.shards)) refuse("shards", `must be a power of two up to ${shardCountMaximum}`)
+  if (settings.maxCrlEntries < -1 || settings.maxCrlEntries === 0 || settings.maxCrlEntries > maxEntries)
+    refuse("maxCrlEntries", `must be -1 for any number, or from 1 to ${maxEntries}`)
+  if (!isShardCount(settings.shards)) refuse("shards", `must be a power of two up to ${maxShardCount}`)
   return faults
 }

@@ -1,6 +1,6 @@
 // Job that rebuilds lists which were requested before, so that they are ready for the next request.
 import type { RecordKeyUse } from "../../core/audit.ts"
-import type { Held } from "../../core/leases.ts"
+import type { HeldLease } from "../../core/leases.ts"
 import type { Log } from "../../core/runtime.ts"
 import { minuteMs, secondMs } from "../../core/time.ts"
 import { isEngineError } from "../../core/errors.ts"
@@ -19,7 +19,7 @@ export async function refreshCrls(
   context: Pick<PkiContext, "storage" | "mountDirectory" | "mountSnapshots" | "crlPublisher">,
   log: Log,
   recordKeyUse: RecordKeyUse,
-  { signal }: Held,
+  { signal }: HeldLease,
 ): Promise<void> {
   const { mounts } = await context.mountDirectory.current()
   for (const mount of mounts) {

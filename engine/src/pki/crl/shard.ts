@@ -11,11 +11,11 @@ export interface Shard {
 export const wholeList: Shard = { count: 1, index: 0 }
 
 /** The last 16 bits of a serial number determine the shard, because the number of shards is a power of two. */
-export const shardCountMaximum = 1_024
+export const maxShardCount = 1_024
 const shardKeyOctets = 2
 
 export const isShardCount = (count: number): boolean =>
-  Number.isInteger(count) && count >= 1 && count <= shardCountMaximum && (count & (count - 1)) === 0
+  Number.isInteger(count) && count >= 1 && count <= maxShardCount && (count & (count - 1)) === 0
 
 export function shardKeyOf(serialNumber: SerialNumber): number {
   const octets = serialNumberOctets(serialNumber).subarray(-shardKeyOctets)

@@ -34,15 +34,14 @@ export interface MadeUpList {
   readonly warnings: readonly string[]
 }
 
-const listsMaximum = 100
-const listLengthMaximum = 1_024 * 1_024
-const entriesMaximum = 100_000
+const maxLists = 100
+const maxListLength = 1_024 * 1_024
+const maxEntries = 100_000
 
 /** Combines the entries of several lists. Throws `invalid` for a list that the issuer did not sign. */
 export function combined({ crls }: ResignInput, issuer: ParsedIssuer): MadeUpList {
   if (crls.length === 0) throw invalid([{ field: ["crls"], detail: "must name at least one list" }])
-  if (crls.length > listsMaximum)
-    throw invalid([{ field: ["crls"], detail: `must not hold more than ${listsMaximum} lists` }])
+  if (crls.length > maxLists) throw invalid([{ field: ["crls"], detail: `must not hold more than ${maxLists} lists` }])
   const lists = crls.map((pem, index) => readList(pem, index, issuer))
   const earliest = new Map<string, CertificateList["entries"][number]>()
   for (const entry of lists.flatMap(({ entries }) => entries)) {
@@ -63,7 +62,7 @@ const isOthers = (oid: string): boolean => !ownExtensions.has(oid)
 function readList(pem: string, index: number, issuer: ParsedIssuer): CertificateList {
   const refused = (detail: string) => invalid([{ field: ["crls", index], detail: `list ${index + 1} ${detail}` }])
   try {
-    const [block, ...others] = readPem(pem, listLengthMaximum)
+    const [block, ...others] = readPem(pem, maxListLength)
     if (block?.label !== "X509 CRL" || others.length > 0)
       throw new UnacceptableInput("it must be one PEM block with the label X509 CRL")
     const list = parseCertificateList(block.bytes)
@@ -81,8 +80,8 @@ function readList(pem: string, index: number, issuer: ParsedIssuer): Certificate
 
 /** Builds a list from the input. Throws `invalid` with all faults. */
 export function madeUp({ revokedCertificates, extensions }: RevocationListInput): MadeUpList {
-  if (revokedCertificates.length > entriesMaximum)
-    throw unprocessable(`a list of more than ${entriesMaximum} entries is not signed`)
+  if (revokedCertificates.length > maxEntries)
+    throw unprocessable(`a list of more than ${maxEntries} entries is not signed`)
   const faults: Fault[] = extensionFaults(extensions, ["extensions"])
   for (const { oid } of extensions.filter((one) => ownExtensions.has(one.oid)))
     faults.push({ field: ["extensions"], detail: `the extension ${oid} is the issuer's own to set` })

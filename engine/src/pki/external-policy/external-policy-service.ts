@@ -219,7 +219,7 @@ async function sign<Stores extends PkiRepositories>(
     subject: template.certificate.subjectName,
     subjectAltName: template.values.subjectAltName ?? [],
   }
-  proved?.refuseOthers(names)
+  proved?.rejectOthers(names)
   const issuer = chosenIssuer(snapshot, answer, issuerRef)
   const signer = await signerOf(access.context.signingKeys, snapshot, issuer, "issuing-certificates")
   const { content, validity, warnings } = overlay(template, {
@@ -274,7 +274,7 @@ async function sign<Stores extends PkiRepositories>(
 /** Names that the client has proved to control, and the work that the transaction of the certificate includes. */
 export interface ProvedRequest<Stores extends PkiRepositories = PkiRepositories> {
   /** Throws if the template has any other name. */
-  refuseOthers(names: { readonly subject: DistinguishedName; readonly subjectAltName: readonly GeneralName[] }): void
+  rejectOthers(names: { readonly subject: DistinguishedName; readonly subjectAltName: readonly GeneralName[] }): void
   settle(stores: Stores, record: CertificateRecord): Promise<void>
 }
 

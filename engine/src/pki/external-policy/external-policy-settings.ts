@@ -61,8 +61,8 @@ export interface ChangedExternalPolicy {
 
 /** Maximum timeout, because the client waits while the service is called. */
 const timeoutMaximumMs = 120_000
-const bundleLengthMaximum = 1024 * 1024
-const certificatesMaximum = 1_000
+const maxBundleLength = 1024 * 1024
+const maxCertificates = 1_000
 
 export function changeExternalPolicy(
   before: ExternalPolicySettings,
@@ -134,13 +134,13 @@ function togetherFaults({
   return faults
 }
 
-const urlLengthMaximum = 2_048
+const maxUrlLength = 2_048
 
 function readUrl(text: string): string {
   if (text === "") return text
   const url = URL.parse(text)
   if (
-    text.length > urlLengthMaximum ||
+    text.length > maxUrlLength ||
     url?.protocol !== "https:" ||
     url.username !== "" ||
     url.password !== "" ||
@@ -165,14 +165,12 @@ function readSelection(expression: string): JmespathSelection {
 
 /** Parses certificates and returns them as normalized PEM; undefined if the input is undefined. */
 function readTrusted(text: string | undefined): string | undefined {
-  return text === undefined
-    ? undefined
-    : certificatesOf(readPem(text, bundleLengthMaximum), text.trim() === "").join("")
+  return text === undefined ? undefined : certificatesOf(readPem(text, maxBundleLength), text.trim() === "").join("")
 }
 
 function certificatesOf(blocks: readonly PemBlock[], mayBeNone: boolean): string[] {
-  if (blocks.length > certificatesMaximum)
-    throw new UnacceptableInput(`must not hold more than ${certificatesMaximum} certificates`)
+  if (blocks.length > maxCertificates)
+    throw new UnacceptableInput(`must not hold more than ${maxCertificates} certificates`)
   if (blocks.length === 0 && !mayBeNone) throw new UnacceptableInput("holds no PEM certificate")
   return blocks.map(({ label, bytes }, at) => {
     if (label !== "CERTIFICATE") throw new UnacceptableInput(`PEM block ${at + 1} is no certificate but "${label}"`)
@@ -191,7 +189,7 @@ const noIdentity: Identity = { certificates: "", key: null }
 function readIdentity(text: string | undefined): Identity | undefined {
   if (text === undefined) return undefined
   if (text.trim() === "") return noIdentity
-  const blocks = readPem(text, bundleLengthMaximum).filter(({ label }) => label !== "EC PARAMETERS")
+  const blocks = readPem(text, maxBundleLength).filter(({ label }) => label !== "EC PARAMETERS")
   const keys = blocks.filter(({ label }) => isPrivateKeyLabel(label))
   const [key] = keys
   if (key === undefined || keys.length > 1)

@@ -122,11 +122,11 @@ interface Success {
   readonly settingsOf: Instant | null
 }
 
-const rememberedMaximum = 10_000
+const maxRemembered = 10_000
 
 /** Last successful request to each service from this process. Other servers have their own; the information is not worth a write. */
 export class PolicyServiceActivity {
-  readonly #successes = new LRUCache<MountId, Success>({ max: rememberedMaximum })
+  readonly #successes = new LRUCache<MountId, Success>({ max: maxRemembered })
 
   succeeded(mountId: MountId, success: Success): void {
     this.#successes.set(mountId, success)

@@ -33,12 +33,12 @@ export interface PolicyTemplate {
 }
 
 /** Maximum length of the PEM text in characters, as for other certificates. */
-const templateLengthMaximum = 64 * 1024
+const maxTemplateLength = 64 * 1024
 
 /** Parses one PEM certificate. Throws `unprocessable` with the reason if that fails. */
 export function readPolicyTemplate(text: string): PolicyTemplate {
   try {
-    const blocks = readPem(text, templateLengthMaximum)
+    const blocks = readPem(text, maxTemplateLength)
     const [block] = blocks
     if (block?.label !== "CERTIFICATE" || blocks.length !== 1)
       throw new UnacceptableInput(`there is not one PEM certificate but ${blocks.length} PEM blocks`)

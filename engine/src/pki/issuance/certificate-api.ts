@@ -168,7 +168,7 @@ export interface Certificates {
   caChain(): Promise<readonly Uint8Array[]>
   /** Returns serial numbers in ascending order, at most `keysMaximum` at once. */
   list(page?: KeyPage): Promise<readonly SerialNumber[]>
-  /** Returns details of certificates in the order of `list`, at most `detailsMaximum` at once. */
+  /** Returns details of certificates in the order of `list`, at most `maxDetails` at once. */
   listDetails(page?: KeyPage): Promise<readonly CertificateDetails[]>
   /** Returns serial numbers of certificates with metadata, at most `keysMaximum` at once. */
   listMetadata(page?: KeyPage): Promise<readonly SerialNumber[]>
@@ -178,7 +178,7 @@ export interface Certificates {
   metadata(serialNumber: string): Promise<CertificateMetadata>
   /**
    * Records certificates that issuers of the mount signed elsewhere. Each text is PEM of one block or more, or base64 of DER; at
-   * most `importedCertificatesMaximum` certificates. Certificates that are recorded already stay unchanged.
+   * most `maxImportedCertificates` certificates. Certificates that are recorded already stay unchanged.
    */
   import(certificates: readonly string[]): Promise<ImportedCertificates>
   /** Generates a key and issues a certificate for it. */

@@ -22,9 +22,9 @@ export interface CertificateDetails {
   readonly dnsNames: readonly string[]
 }
 
-const dnsNamesMaximum = 5
+const maxDnsNames = 5
 /** Maximum number of certificates at once. Each must be parsed, and adds 300 octets to the response. */
-export const detailsMaximum = 10_000
+export const maxDetails = 10_000
 
 export function detailsOf(serialNumber: SerialNumber, der: Uint8Array): CertificateDetails {
   const { subjectName, issuerName, subjectPublicKeyInfo, notBefore, notAfter, extensions } = parseCertificate(der)
@@ -38,6 +38,6 @@ export function detailsOf(serialNumber: SerialNumber, der: Uint8Array): Certific
     key: readPublicKey(subjectPublicKeyInfo).algorithm,
     notBefore,
     notAfter,
-    dnsNames: subjectAltName.flatMap((name) => (name.kind === "dns" ? [name.value] : [])).slice(0, dnsNamesMaximum),
+    dnsNames: subjectAltName.flatMap((name) => (name.kind === "dns" ? [name.value] : [])).slice(0, maxDnsNames),
   }
 }

@@ -44,7 +44,7 @@ function alternativeNames({ extensions }: Certificate) {
 }
 
 /** Maximum number of certificates in an import, which one transaction writes. */
-export const importedCertificatesMaximum = 500
+export const maxImportedCertificates = 500
 const lengthMaximum = 1_024 * 1_024
 /** Number of certificates parsed per turn of the event loop. Verifying a signature on P-521 takes 2 ms. */
 const readPerTurn = 10
@@ -57,11 +57,11 @@ export async function readCertificates(
 ): Promise<readonly CertificateRecord[]> {
   const encoded = texts.flatMap(dersIn)
   if (encoded.length === 0) throw invalid([{ field: ["certificates"], detail: "certificates is required" }])
-  if (encoded.length > importedCertificatesMaximum)
+  if (encoded.length > maxImportedCertificates)
     throw invalid([
       {
         field: ["certificates"],
-        detail: `certificates must not have more than ${importedCertificatesMaximum} entries; got ${encoded.length}`,
+        detail: `certificates must not have more than ${maxImportedCertificates} entries; got ${encoded.length}`,
       },
     ])
   const faults: Fault[] = []

@@ -32,12 +32,12 @@ export interface CertificateInventory {
 
 const searchDefault = 100
 /** Maximum number of certificates in a page. */
-export const searchMaximum = 1_000
+export const maxSearch = 1_000
 
 /** Returns the limit of a page. Throws `invalid`. */
 export function searchLimitOf({ limit = searchDefault }: Partial<CertificatePageRequest>): number {
-  if (!Number.isInteger(limit) || limit < 1 || limit > searchMaximum)
-    throw invalid([{ field: ["limit"], detail: `"limit" must be a number from 1 to ${searchMaximum}` }])
+  if (!Number.isInteger(limit) || limit < 1 || limit > maxSearch)
+    throw invalid([{ field: ["limit"], detail: `"limit" must be a number from 1 to ${maxSearch}` }])
   return limit
 }
 

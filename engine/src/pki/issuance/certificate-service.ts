@@ -26,7 +26,7 @@ import {
   type SignVerbatimInput,
 } from "./certificate-api.ts"
 import { type CertificatePageRequest, inventoryStatuses, inventoryStatusOf } from "./certificate.ts"
-import { type CertificateDetails, detailsMaximum, detailsOf } from "./certificate-details.ts"
+import { type CertificateDetails, maxDetails, detailsOf } from "./certificate-details.ts"
 import { type KeyPage, keysMaximum } from "../mounts/key-page.ts"
 import { assertRsaExponent, type PresentedKey, presentedKey } from "../keys/key-check.ts"
 import { importCertificates, readCertificates } from "./certificate-import.ts"
@@ -238,7 +238,7 @@ export class CertificateService implements ServedCertificates {
 
   async listDetails(asked: KeyPage = {}): Promise<readonly CertificateDetails[]> {
     authorizeOnMount(this.#access, "list", "certs/detailed")
-    const { limit, after: from } = serialNumberPageOf(asked, detailsMaximum)
+    const { limit, after: from } = serialNumberPageOf(asked, maxDetails)
     const details: CertificateDetails[] = []
     let after = from
     // Reads in parts, with a turn of the event loop between them for other requests.

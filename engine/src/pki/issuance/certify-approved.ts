@@ -4,7 +4,7 @@ import { newSerialNumber } from "../../x509/serial-number.ts"
 import type { SignatureChoice } from "../../x509/signature-algorithm.ts"
 import { issuerOf, type MountSnapshot } from "../mounts/mount-snapshot.ts"
 import { type ApprovedContent, certify } from "./certify.ts"
-import type { Outcome } from "./issuance.ts"
+import type { IssuanceResult } from "./issuance.ts"
 import { certificationPaths } from "../issuers/chain.ts"
 import type { ParsedIssuer } from "../issuers/parsed-issuer.ts"
 import { type IssuerSigner, signerOf } from "../issuers/issuer-signer.ts"
@@ -45,8 +45,10 @@ export async function certifyApproved<Stores extends PkiRepositories>(
   signer: IssuerSigner,
   content: ApprovedContent,
   choice: SignatureChoice,
-  facts: Pick<Outcome, "commonName" | "names" | "role" | "metadata" | "warnings"> & { readonly leasePath: string },
-): Promise<Outcome> {
+  facts: Pick<IssuanceResult, "commonName" | "names" | "role" | "metadata" | "warnings"> & {
+    readonly leasePath: string
+  },
+): Promise<IssuanceResult> {
   const { caller, context } = access
   const { random, clock } = context.runtime
   const serialNumber = newSerialNumber(random)

@@ -9,7 +9,7 @@ import type { Role } from "../roles/role.ts"
 import type { Validity } from "./validity.ts"
 
 /** Values that are known after signing. */
-export interface Outcome {
+export interface IssuanceResult {
   readonly mount: Mount
   readonly signer: IssuerSigner
   readonly serialNumber: SerialNumber
@@ -35,7 +35,7 @@ export interface NamedTerms extends Pick<Role, "generateLease" | "noStore"> {
 }
 
 export function issuedCertificate(
-  outcome: Outcome,
+  outcome: IssuanceResult,
   { removeRootsFromChain = false }: IssuanceOptions,
 ): ServedCertificate {
   const { signer, serialNumber, certificate, validity } = outcome
@@ -52,13 +52,13 @@ export function issuedCertificate(
 }
 
 /** Returns the lease. It ends one second after `notAfter`, because that second is still valid. */
-const leaseOf = ({ leaseId, role, validity, now }: Outcome) => ({
+const leaseOf = ({ leaseId, role, validity, now }: IssuanceResult) => ({
   id: leaseId,
   durationMs: Math.max(0, validity.notAfter + secondMs - (now - (now % secondMs))),
   isKept: role?.generateLease === true && !role.noStore,
 })
 
-export function issuanceOf(outcome: Outcome): Issuance {
+export function issuanceOf(outcome: IssuanceResult): Issuance {
   const { mount, signer, serialNumber, certificate, validity, commonName, names, role, metadata, tokenId } = outcome
   const lease = leaseOf(outcome)
   const issuerId = signer.issuer.id

@@ -242,7 +242,7 @@ export interface SigningRequest {
 }
 
 /** Maximum length of a CSR in characters. A CSR with an RSA key of 16,384 bits takes 6 KiB. */
-const csrLengthMaximum = 64 * 1024
+const maxCsrLength = 64 * 1024
 /** Tools write the first one. */
 const labels: readonly string[] = ["CERTIFICATE REQUEST", "NEW CERTIFICATE REQUEST"]
 
@@ -256,7 +256,7 @@ export function readSigningRequest(csr: string): SigningRequest {
 
 function read(csr: string): SigningRequest {
   try {
-    const [block, ...others] = readPem(csr, csrLengthMaximum)
+    const [block, ...others] = readPem(csr, maxCsrLength)
     if (block === undefined) throw refused("csr contains no data")
     if (!labels.includes(block.label) || others.length > 0)
       throw new UnacceptableInput("it must be one PEM block with the label CERTIFICATE REQUEST")

@@ -38,14 +38,13 @@ export function filledUrls(
 
 const placeholder = /\{\{\s*(\w+)\s*\}\}/g
 const placeholders = new Set(["issuer_id", "cluster_path", "cluster_aia_path"])
-const urlsMaximum = 32
-const urlMaximum = 2_048
+const maxUrls = 32
+const maxUrl = 2_048
 
 /** Returns one fault for each list that contains anything other than absolute URLs, or templates of them if templating is enabled. */
 export function urlFaults(urls: AuthorityUrls): Fault[] {
   return lists.flatMap((list) => {
-    if (urls[list].length > urlsMaximum)
-      return [{ field: [list], detail: `must not hold more than ${urlsMaximum} URLs` }]
+    if (urls[list].length > maxUrls) return [{ field: [list], detail: `must not hold more than ${maxUrls} URLs` }]
     const wrong = urls[list].find((url) => !isAllowed(url, urls.enableTemplating))
     return wrong === undefined
       ? []
@@ -54,7 +53,7 @@ export function urlFaults(urls: AuthorityUrls): Fault[] {
 }
 
 function isAllowed(text: string, templating: boolean): boolean {
-  if (text.length > urlMaximum) return false
+  if (text.length > maxUrl) return false
   const names = [...text.matchAll(placeholder)].map(([, name = ""]) => name)
   if (names.length > 0 && (!templating || !names.every((name) => placeholders.has(name)))) return false
   // A cluster path is a URL by itself. Any text can replace the other placeholders.

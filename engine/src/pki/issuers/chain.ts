@@ -4,14 +4,14 @@ import type { IssuerSettings } from "./issuer.ts"
 import type { ParsedIssuer } from "./parsed-issuer.ts"
 
 /** Maximum length of a chain. A longer one is a mistake, or a circle of cross-signatures. */
-export const chainMaximum = 32
+export const maxChain = 32
 
 /** Returns the issuer, followed by the certificates above it as far as this mount has them. No certificate appears twice. */
 export function chainOf(issuer: ParsedIssuer, issuers: readonly ParsedIssuer[]): readonly ParsedIssuer[] {
   if (issuer.settings.manualChain.length > 0)
     return issuer.settings.manualChain.flatMap((id) => issuers.filter((other) => other.id === id))
   const chain: ParsedIssuer[] = [issuer]
-  for (let last = issuer; chain.length < chainMaximum && !last.isSelfSigned;) {
+  for (let last = issuer; chain.length < maxChain && !last.isSelfSigned;) {
     const parent = parentsOf(last, issuers).find((candidate) => !chain.includes(candidate))
     if (parent === undefined) break
     chain.push(parent)
@@ -43,7 +43,7 @@ export interface CertificationPaths {
 }
 
 /** Maximum number of paths. Cross-signatures multiply paths, and a verifier needs only one. */
-const pathsMaximum = 16
+const maxPaths = 16
 
 /** Returns the paths within the manual chain if the issuer has one, otherwise among all issuers of the mount. */
 export function certificationPaths(issuer: ParsedIssuer, issuers: readonly ParsedIssuer[]): CertificationPaths {
@@ -81,9 +81,9 @@ function walk(
   paths: (readonly ParsedIssuer[])[],
 ): void {
   const last = path.at(-1)
-  if (last === undefined || paths.length >= pathsMaximum) return
+  if (last === undefined || paths.length >= maxPaths) return
   const parents =
-    last.isSelfSigned || path.length >= chainMaximum
+    last.isSelfSigned || path.length >= maxChain
       ? []
       : parentsOf(last, members).filter((parent) => !path.includes(parent))
   if (parents.length === 0) paths.push(path)

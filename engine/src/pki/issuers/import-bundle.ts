@@ -48,7 +48,7 @@ const lengthMaximum = 1_024 * 1_024
 /** Minimum length of the text. A certificate in PEM is never shorter, but a file path passed by mistake usually is. */
 const lengthMinimum = 75
 /** Maximum number of certificates. A chain has a few; checking a certificate or a key on P-521 takes two milliseconds. */
-const certificatesMaximum = 32
+const maxCertificates = 32
 const keysMaximum = 16
 
 /** Parses a bundle. Throws `invalid` with one fault for each block that is not acceptable. */
@@ -63,7 +63,7 @@ export function readBundle(pem: string, { keysAllowed }: { readonly keysAllowed:
   if (!keysAllowed && keyCount > 0)
     throw refused("private keys found in the PEM bundle but not allowed by the path; use /issuers/import/bundle")
   rejectMany("private keys", keyCount, keysMaximum)
-  rejectMany("certificates", blocks.length - keyCount, certificatesMaximum)
+  rejectMany("certificates", blocks.length - keyCount, maxCertificates)
   rejectMany("PKCS #7 blocks", blocks.filter(({ label }) => bundleLabels.includes(label)).length, 1)
   const certificates = new Map<string, BundledCertificate>()
   const keys = new Map<string, PrivateKey>()

@@ -51,8 +51,8 @@ export function parseKeyDigest(text: string): KeyDigest {
   throw invalid([{ field: ["spkiSha256"], detail: "spki_sha256 must be 64 hexadecimal digits" }])
 }
 
-const pemLengthMaximum = 64 * 1_024
-const commentMaximum = 1_024
+const maxPemLength = 64 * 1_024
+const maxComment = 1_024
 
 /**
  * Returns the digest of the key in a PEM block: a public key, a certificate or a certificate request. Private keys are rejected,
@@ -61,7 +61,7 @@ const commentMaximum = 1_024
 export function readKeyDigest(pem: string): KeyDigest {
   if (pem.trim() === "") throw invalid([keyFault("is required")])
   try {
-    const [block, ...others] = readPem(pem, pemLengthMaximum)
+    const [block, ...others] = readPem(pem, maxPemLength)
     if (block === undefined || others.length > 0) throw new UnacceptableInput("must be one PEM block")
     if (isPrivateKeyLabel(block.label))
       throw new UnacceptableInput("must not be a private key; send its public key or digest")
@@ -90,8 +90,8 @@ const keyFault = (problem: string): Fault => ({ field: ["key"], detail: `key ${p
 
 export function commentFaults(comment: string): readonly Fault[] {
   const field = ["comment"]
-  if (comment.length > commentMaximum)
-    return [{ field, detail: `comment must not be longer than ${commentMaximum} characters` }]
+  if (comment.length > maxComment)
+    return [{ field, detail: `comment must not be longer than ${maxComment} characters` }]
   return /\p{Cc}/u.test(comment) ? [{ field, detail: "comment must not contain control characters" }] : []
 }
 

@@ -15,10 +15,10 @@ export interface SigningKeys {
   held(privateKey: PrivateKey): SigningKey
 }
 
-const openedMaximum = 1_000
+const maxOpened = 1_000
 
 export function storedSigningKeys(storage: Storage<{ readonly caKeys: CaKeyStore }>): SigningKeys {
-  const opened = new LRUCache<KeyId, Promise<SigningKey>>({ max: openedMaximum })
+  const opened = new LRUCache<KeyId, Promise<SigningKey>>({ max: maxOpened })
 
   async function open(id: KeyId): Promise<SigningKey> {
     const octets = await storage.read(({ caKeys }) => caKeys.privateKey(id))

@@ -152,8 +152,8 @@ export function acmeSettingsFaults(settings: AcmeSettings, around: AcmeSurroundi
     if (!/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(identity))
       refuse("caaIdentities", `"caa_identities" has ${JSON.stringify(identity)}, which is no domain name`)
   for (const [field, name] of Object.entries(rateNames) as [RateField, string][])
-    if (settings[field] < 0 || settings[field] > rateMaximum)
-      refuse(field, `"${name}" must be from 0, for any number, to ${rateMaximum}`)
+    if (settings[field] < 0 || settings[field] > maxRate)
+      refuse(field, `"${name}" must be from 0, for any number, to ${maxRate}`)
   for (const problem of directoryLimitsProblems(settings.directoryLimits))
     refuse("directoryLimits", `"directory_limits" ${problem}`)
   for (const field of ["termsOfService", "website"] as const)
@@ -176,7 +176,7 @@ export function acmeIssuerWarnings(
   return [`the mount has no ${missing}, so the ACME directories that use it answer 404 until it has one`]
 }
 
-const rateMaximum = 1_000_000
+const maxRate = 1_000_000
 const rateNames = {
   ordersPerAccount: "orders_per_account",
   ordersPerName: "orders_per_name",
@@ -192,7 +192,7 @@ interface DirectoryLimits {
   readonly limits: Partial<RateLimits>
 }
 
-const directoryLimitsMaximum = 100
+const maxDirectoryLimits = 100
 
 /**
  * Returns the rate limits of a directory. The limits of the matching entry with the fewest `*` override the mount's; of several such
@@ -225,21 +225,21 @@ function parseDirectoryLimits(text: string): DirectoryLimits | undefined {
   for (const word of words) {
     const [, name, number] = /^(\w+)=(\d{1,7})$/.exec(word) ?? []
     const [field] = (Object.keys(rateNames) as RateField[]).filter((one) => rateNames[one] === name)
-    if (field === undefined || Object.hasOwn(limits, field) || Number(number) > rateMaximum) return undefined
+    if (field === undefined || Object.hasOwn(limits, field) || Number(number) > maxRate) return undefined
     limits[field] = Number(number)
   }
   return { parts, limits }
 }
 
 function directoryLimitsProblems(texts: readonly string[]): readonly string[] {
-  if (texts.length > directoryLimitsMaximum) return [`must not have more than ${directoryLimitsMaximum} entries`]
+  if (texts.length > maxDirectoryLimits) return [`must not have more than ${maxDirectoryLimits} entries`]
   const unread = texts.filter((text) => parseDirectoryLimits(text) === undefined)
   const paths = texts.map((text) => text.trim().split(/\s+/)[0] ?? "")
   const twice = new Set(paths.filter((path, at) => paths.indexOf(path) !== at))
   return [
     ...unread.map(
       (text) =>
-        `has ${JSON.stringify(text)}, which is not the path of a directory and its limits, such as "roles/web/acme orders_per_account=100", each from 0 to ${rateMaximum}`,
+        `has ${JSON.stringify(text)}, which is not the path of a directory and its limits, such as "roles/web/acme orders_per_account=100", each from 0 to ${maxRate}`,
     ),
     ...Array.from(twice, (path) => `has limits of ${path} more than once`),
   ]

@@ -3,7 +3,7 @@ import { EngineError } from "../../core/errors.ts"
 import type { RequestSnapshot } from "../../core/cache-versions.ts"
 import type { Storage } from "../../core/storage.ts"
 import { VersionedCache } from "../../core/versioned-cache.ts"
-import { type Mount, mountPathOf, type MountRepository, mountSegmentsMaximum } from "./mount.ts"
+import { type Mount, mountPathOf, type MountRepository, maxMountSegments } from "./mount.ts"
 
 interface UsedRepositories {
   readonly mounts: MountRepository
@@ -46,7 +46,7 @@ export function resolvePath<T>(
   segments: readonly string[],
 ): { readonly value: T; readonly depth: number } | undefined {
   let path = ""
-  for (let index = 0; index < segments.length && index < mountSegmentsMaximum; index += 1) {
+  for (let index = 0; index < segments.length && index < maxMountSegments; index += 1) {
     path = index === 0 ? (segments[0] ?? "") : `${path}/${segments[index]}`
     const value = byPath.get(path)
     if (value !== undefined) return { value, depth: index + 1 }

@@ -29,7 +29,7 @@ interface UsedRepositories {
 
 const writing = ["create", "update"] as const
 /** All mounts are cached in memory and returned by one list request. */
-const mountsMaximum = 10_000
+const maxMounts = 10_000
 
 export class MountService implements Mounts {
   readonly #storage: Storage<UsedRepositories>
@@ -62,7 +62,7 @@ export class MountService implements Mounts {
     rejectFaults([...mountPathFaults(mount.path), ...mountFaults(mount)])
     return this.#storage.transact(async ({ mounts }) => {
       const others = await mounts.list()
-      if (others.length >= mountsMaximum) throw unprocessable(`there are ${mountsMaximum} mounts already`)
+      if (others.length >= maxMounts) throw unprocessable(`there are ${maxMounts} mounts already`)
       rejectTakenPath(mount.path, others)
       await mounts.insert(mount)
       return mountViewOf(mount)

@@ -93,8 +93,8 @@ export function leaseTtls({ defaultLeaseTtlMs, maxLeaseTtlMs }: MountConfig): { 
 
 /** Paths of the server, and paths where Vault clients expect other secrets engines. */
 const reservedRoots = ["sys", "auth", "cubbyhole", "identity"]
-const pathMaximum = 255
-export const mountSegmentsMaximum = 16
+const maxPath = 255
+export const maxMountSegments = 16
 // Characters that a URL carries unescaped, without the wildcards of policies.
 const segment = /^[A-Za-z0-9_~][A-Za-z0-9._~@:=-]*$/
 
@@ -113,10 +113,9 @@ export function mountPathFaults(path: string): Fault[] {
 export function pathFaults(path: string): Fault[] {
   const fault = (detail: string): Fault[] => [{ field: ["path"], detail }]
   if (path === "") return fault("path can't be blank")
-  if (path.length > pathMaximum) return fault(`path is too long (maximum is ${pathMaximum} characters)`)
+  if (path.length > maxPath) return fault(`path is too long (maximum is ${maxPath} characters)`)
   const segments = path.split("/")
-  if (segments.length > mountSegmentsMaximum)
-    return fault(`path is too deep (maximum is ${mountSegmentsMaximum} segments)`)
+  if (segments.length > maxMountSegments) return fault(`path is too deep (maximum is ${maxMountSegments} segments)`)
   if (!segments.every((part) => segment.test(part)))
     return fault("path must be made of letters, digits and the characters . _ ~ @ : = - between single slashes")
   // `sys/mounts/…/tune` is the endpoint that tunes a mount.
@@ -149,9 +148,9 @@ export function parseMountMoveId(id: string): MountMove | undefined {
 export const mountInTheWay = <T extends { readonly path: string }>(path: string, mounts: readonly T[]): T | undefined =>
   mounts.find((other) => other.path === path || path.startsWith(`${other.path}/`) || other.path.startsWith(`${path}/`))
 
-const descriptionMaximum = 1_024
-const entriesMaximum = 100
-const entryMaximum = 256
+const maxDescription = 1_024
+const maxEntries = 100
+const maxEntry = 256
 /** Longer than any certificate's intended lifetime, and well within the range of dates. */
 const longestLeaseMs = 100 * 366 * dayMs
 /** Header names are tokens (RFC 9110, section 5.6.2). */
@@ -200,8 +199,8 @@ export function mountFaults({
 function descriptionFaults(description: string): Fault[] {
   const field = ["description"]
   if (/\p{Cc}/u.test(description)) return [{ field, detail: "description can't hold control characters" }]
-  if (description.length <= descriptionMaximum) return []
-  return [{ field, detail: `description is too long (maximum is ${descriptionMaximum} characters)` }]
+  if (description.length <= maxDescription) return []
+  return [{ field, detail: `description is too long (maximum is ${maxDescription} characters)` }]
 }
 
 function orderProblem(config: MountConfig): string | undefined {
@@ -217,16 +216,16 @@ function leaseProblem(ttlMs: number | null): string | undefined {
 }
 
 function entriesProblem(entries: readonly string[]): string | undefined {
-  if (entries.length > entriesMaximum) return `has too many entries (maximum is ${entriesMaximum})`
-  const odd = entries.some((entry) => entry === "" || entry.length > entryMaximum || /\p{Cc}/u.test(entry))
-  return odd ? `must hold names of 1 to ${entryMaximum} characters` : undefined
+  if (entries.length > maxEntries) return `has too many entries (maximum is ${maxEntries})`
+  const odd = entries.some((entry) => entry === "" || entry.length > maxEntry || /\p{Cc}/u.test(entry))
+  return odd ? `must hold names of 1 to ${maxEntry} characters` : undefined
 }
 
 function optionsProblem(options: MountOptions): string | undefined {
   const texts = Object.values(options)
-  const tooLong = texts.some((value) => value.length > descriptionMaximum || /\p{Cc}/u.test(value))
+  const tooLong = texts.some((value) => value.length > maxDescription || /\p{Cc}/u.test(value))
   return tooLong
-    ? `must hold values of at most ${descriptionMaximum} characters, none of them a control character`
+    ? `must hold values of at most ${maxDescription} characters, none of them a control character`
     : entriesProblem(Object.keys(options))
 }
 

@@ -2,8 +2,8 @@
 import { toAsciiHostName } from "./host-names.ts"
 
 /** Maximum length of the local part (RFC 5321, section 4.5.3.1). */
-const localPartMaximum = 64
-const addressMaximum = 254
+const maxLocalPart = 64
+const maxAddress = 254
 const dotAtom = /^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/i
 
 /**
@@ -12,9 +12,9 @@ const dotAtom = /^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)
  */
 export function toMailbox(text: string): string | undefined {
   const [localPart = "", domain, ...rest] = text.split("@")
-  if (domain === undefined || rest.length > 0 || localPart.length > localPartMaximum || !dotAtom.test(localPart))
+  if (domain === undefined || rest.length > 0 || localPart.length > maxLocalPart || !dotAtom.test(localPart))
     return undefined
   const ascii = toAsciiHostName(domain)
   const mailbox = `${localPart}@${ascii}`
-  return ascii === undefined || mailbox.length > addressMaximum ? undefined : mailbox
+  return ascii === undefined || mailbox.length > maxAddress ? undefined : mailbox
 }

@@ -4,9 +4,9 @@
 // joiners and of bidirectional text. It accepts some names that IDNA 2008 rejects, and they are not rejected here: symbols such as
 // emoji, and characters that are newer than the Unicode tables of the platform.
 
-const nameMaximum = 253
+const maxName = 253
 /** Maximum length of text to convert, which may become shorter: combining characters are composed. */
-const textMaximum = 1_024
+const maxText = 1_024
 
 /** Returns the host name in A-labels, without a trailing dot. ASCII keeps its case. Returns undefined if the text is no host name. */
 export const toAsciiHostName = (text: string): string | undefined => toAsciiName(text, hostName)
@@ -24,7 +24,7 @@ export function toDnsName(text: string, rules: { readonly enforceHostnames: bool
   if (!isWildcardLabel(wildcard.label)) return undefined
   if (wildcard.base === "") return wildcard.label
   const base = toAsciiName(wildcard.base, form)
-  return base === undefined || wildcard.label.length + 1 + base.length > nameMaximum
+  return base === undefined || wildcard.label.length + 1 + base.length > maxName
     ? undefined
     : `${wildcard.label}.${base}`
 }
@@ -46,23 +46,23 @@ export function isPartialWildcard(text: string): boolean {
 
 /** Returns true for `*`, `foo*`, `*foo` and `f*o`, but not for a `*` inside an A-label (RFC 6125, section 7.2). */
 export const isWildcardLabel = (label: string): boolean =>
-  label.length <= labelMaximum &&
+  label.length <= maxLabel &&
   /^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)?\*(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)?$/i.test(label) &&
   !/^xn--/i.test(label)
 
-const labelMaximum = 63
+const maxLabel = 63
 const hostName = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/i
 const looseName = /^[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*$/i
 
 function toAsciiName(text: string, form: RegExp): string | undefined {
   const ascii = toAscii(text)
-  return ascii !== undefined && ascii.length <= nameMaximum && form.test(ascii) ? ascii : undefined
+  return ascii !== undefined && ascii.length <= maxName && form.test(ascii) ? ascii : undefined
 }
 
 /** Rejects ASCII characters that names cannot contain, so that the URL parser sees nothing but a host. */
 function toAscii(text: string): string | undefined {
   const name = text.endsWith(".") ? text.slice(0, -1) : text
-  if (name === "" || name.length > textMaximum || /[^A-Za-z0-9_.\-\u0080-\uffff]/.test(name)) return undefined
+  if (name === "" || name.length > maxText || /[^A-Za-z0-9_.\-\u0080-\uffff]/.test(name)) return undefined
   return /[\u0080-\uffff]|(?:^|\.)xn--/i.test(name) ? convert(name) : name
 }
 

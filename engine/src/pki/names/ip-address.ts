@@ -54,10 +54,10 @@ function parseIpv4(text: string): Uint8Array | undefined {
   return Uint8Array.from(parts, Number)
 }
 
-const ipv6LengthMaximum = 45
+const maxIpv6Length = 45
 
 function parseIpv6(text: string): Uint8Array | undefined {
-  if (text.length > ipv6LengthMaximum) return undefined
+  if (text.length > maxIpv6Length) return undefined
   const halves = text.split("::")
   const [before, after] = halves.map(parseGroups)
   if (halves.length === 1) return before?.length === 16 ? Uint8Array.from(before) : undefined

@@ -12,11 +12,11 @@ export interface DelegatedResponder {
   readonly notAfter: Instant
 }
 
-const heldMaximum = 1_000
+const maxHeld = 1_000
 
 /** Responders with open keys, and those that this process is renewing. */
 export class CachedResponders {
-  readonly #held = new LRUCache<string, DelegatedResponder>({ max: heldMaximum })
+  readonly #held = new LRUCache<string, DelegatedResponder>({ max: maxHeld })
   readonly #coming = new Map<string, Promise<DelegatedResponder>>()
 
   find(key: string): DelegatedResponder | undefined {

@@ -78,7 +78,7 @@ const issuersBySerialNumber = memoizeByIdentity(({ issuers }: MountSnapshot) =>
   Map.groupBy(issuers, ({ parsed }) => serialNumberOf(parsed.serialNumber)),
 )
 
-interface Asked {
+interface StatusRequest {
   readonly serialNumber: SerialNumber
   /** Undefined if there is no record, null if the recorded issuer is not in the mount. */
   readonly issuerId: IssuerId | null | undefined
@@ -88,7 +88,7 @@ async function isIssuedBy(
   { issuers: all, mount }: MountSnapshot,
   { certificates }: PkiRepositories,
   issuers: IssuerGroup,
-  { serialNumber, issuerId }: Asked,
+  { serialNumber, issuerId }: StatusRequest,
 ): Promise<boolean> {
   if (issuers.some(({ id }) => id === issuerId)) return true
   if (issuerId === undefined || all.some(({ id }) => id === issuerId)) return false

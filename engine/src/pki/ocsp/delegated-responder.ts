@@ -87,7 +87,7 @@ export async function newResponder(
     { signatureBits: 0, usePss: revocationSignatureAlgorithm(issuer).endsWith("PSS") },
   )
   const keyId = newId("key", runtime.random)
-  const kept: KeptResponder = {
+  const kept: StoredResponder = {
     keyId,
     certificate: Buffer.from(certificate).toString("base64"),
     privateKey: Buffer.from(made.der("pkcs8")).toString("base64"),
@@ -109,7 +109,7 @@ export async function newResponder(
   }
 }
 
-interface KeptResponder {
+interface StoredResponder {
   readonly keyId: KeyId
   /** DER, base64. */
   readonly certificate: string
@@ -118,7 +118,7 @@ interface KeptResponder {
 }
 
 export function openResponder(secret: Uint8Array, signingKeys: SigningKeys): DelegatedResponder {
-  const kept = JSON.parse(Buffer.from(secret).toString("utf8")) as KeptResponder
+  const kept = JSON.parse(Buffer.from(secret).toString("utf8")) as StoredResponder
   const certificate = Buffer.from(kept.certificate, "base64")
   const { notBefore, notAfter } = parseCertificate(certificate)
   const key = signingKeys.held(readPrivateKey(Buffer.from(kept.privateKey, "base64"), "PKCS#8"))

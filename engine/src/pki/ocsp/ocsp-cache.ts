@@ -17,10 +17,10 @@ export interface CachedAnswer {
 }
 
 /** Maximum number of responses, of about 1.5 kB each. */
-const answersMaximum = 20_000
+const maxAnswers = 20_000
 
 export class OcspCache {
-  readonly #kept = new LRUCache<string, CachedAnswer>({ max: answersMaximum })
+  readonly #kept = new LRUCache<string, CachedAnswer>({ max: maxAnswers })
 
   find(key: string): CachedAnswer | undefined {
     return this.#kept.get(key)

@@ -49,7 +49,7 @@ export class OcspService implements ServedOcsp {
     }
   }
 
-  #refused(outcome: Refusal): ServedOcspAnswer {
+  #refused(outcome: OcspErrorName): ServedOcspAnswer {
     this.#count(outcome)
     return refusals[outcome]
   }
@@ -119,7 +119,7 @@ export class OcspService implements ServedOcsp {
    * Returns a cached response without a transaction. Versions only increase. When the first version was read, the mount was
    * therefore in the state of the cached response.
    */
-  async #keptFor(request: OcspRequest): Promise<Kept | undefined> {
+  async #keptFor(request: OcspRequest): Promise<CachedResponse | undefined> {
     const snapshot = await currentSnapshot(this.#access)
     const key = keepingKeyOf(snapshot, request)
     if (key === undefined || snapshot.settings.crl.ocspDisable) return undefined
@@ -218,7 +218,7 @@ export class OcspService implements ServedOcsp {
 /** Fraction of a response's validity after which it is renewed. A client that gets it then can still use it for the rest. */
 const renewedAfter = 0.5
 
-interface Kept {
+interface CachedResponse {
   readonly kind: "kept"
   readonly answer: ServedOcspAnswer
   readonly statuses: readonly CertificateStatus[]
@@ -226,7 +226,7 @@ interface Kept {
 
 type LookedUp =
   | { readonly kind: "refused" }
-  | Kept
+  | CachedResponse
   | {
       readonly kind: "sign"
       readonly snapshot: MountSnapshot
@@ -255,7 +255,7 @@ const refusals = {
   internal_error: refusing("internalError"),
   try_later: refusing("tryLater"),
 } as const satisfies Partial<Record<OcspOutcome, ServedOcspAnswer>>
-type Refusal = keyof typeof refusals
+type OcspErrorName = keyof typeof refusals
 
 interface Answered {
   readonly answer: ServedOcspAnswer

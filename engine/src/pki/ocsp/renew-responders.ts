@@ -3,7 +3,7 @@ import type { RecordKeyUse } from "../../core/audit.ts"
 import { anonymous } from "../../core/caller.ts"
 import { isEngineError } from "../../core/errors.ts"
 import { logFailure } from "../../core/failure-log.ts"
-import type { Held } from "../../core/leases.ts"
+import type { HeldLease } from "../../core/leases.ts"
 import { minuteMs } from "../../core/time.ts"
 import type { MountSnapshot } from "../mounts/mount-snapshot.ts"
 import { mountAccess, type PkiContext } from "../pki-context.ts"
@@ -22,7 +22,7 @@ const aheadMs = 2 * renewRespondersJob.everyMs
 export async function renewResponders(
   context: PkiContext,
   recordKeyUse: RecordKeyUse,
-  { signal }: Pick<Held, "signal">,
+  { signal }: Pick<HeldLease, "signal">,
 ): Promise<void> {
   const { mountDirectory, mountSnapshots, storage, runtime } = context
   const { mounts } = await mountDirectory.current()

@@ -43,12 +43,12 @@ export function withoutRootDot(commonName: string, rules: NameRules): string {
 }
 
 /** Maximum number of names in one certificate. If there are more, individual names are not checked. */
-const namesMaximum = 1_000
+const maxNames = 1_000
 
 export function tooManyNames(kinds: readonly (readonly unknown[])[]): readonly Violation[] {
   const count = kinds.reduce((sum, names) => sum + names.length, 0)
-  const message = `a certificate must not have more than ${namesMaximum} names; ${count} were given`
-  return count > namesMaximum ? [violation("namesAreFew", "altNames", `${count}`, message)] : []
+  const message = `a certificate must not have more than ${maxNames} names; ${count} were given`
+  return count > maxNames ? [violation("namesAreFew", "altNames", `${count}`, message)] : []
 }
 
 /** Removes names that repeat an earlier one, also in another spelling. */

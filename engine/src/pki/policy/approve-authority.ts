@@ -180,15 +180,15 @@ function pathLengthFor({ maxPathLength }: AuthorityRequest, { paths }: Authority
   return read(maxPathLength, maxPathLength === 0 ? [warning] : [])
 }
 
-const keyIdentifierOctetsMaximum = 64
+const maxKeyIdentifierOctets = 64
 
 /** Parses the key identifier. Tools print it with colons, hyphens or spaces. */
 function keyIdentifierOf({ skid }: AuthorityRequest): Read<Uint8Array | undefined> {
   if (skid === "") return read(undefined)
   const digits = skid.replaceAll(/[:\- ]/g, "")
-  if (/^(?:[0-9a-f]{2})+$/i.test(digits) && digits.length <= 2 * keyIdentifierOctetsMaximum)
+  if (/^(?:[0-9a-f]{2})+$/i.test(digits) && digits.length <= 2 * maxKeyIdentifierOctets)
     return read(Uint8Array.from(digits.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16)))
-  const message = `"skid" must be at most ${keyIdentifierOctetsMaximum} octets in hexadecimal`
+  const message = `"skid" must be at most ${maxKeyIdentifierOctets} octets in hexadecimal`
   return {
     value: undefined,
     violations: [violation("keyIdentifierIsHexadecimal", "skid", skid, message)],

@@ -15,7 +15,7 @@ import { anyUserId } from "../names/user-id.ts"
 import type { CsrFacts, IssueRequest, Requested } from "../issuance/issue-request.ts"
 import type { Role } from "../roles/role.ts"
 import { nameOfCommonName, tooManyNames } from "./alternative-names.ts"
-import { isKeyType, keyBitsProblem, rsaBitsMinimum, rsaExponentProblem, weakRsaMessage } from "./key-strength.ts"
+import { isKeyType, keyBitsProblem, minRsaBits, rsaExponentProblem, weakRsaMessage } from "./key-strength.ts"
 import type { NamePolicy, NameRefusal } from "./name-policy.ts"
 import { shown, type Violation, violation } from "./violation.ts"
 
@@ -321,7 +321,7 @@ function keySuitsRole({ role, csr }: Application): readonly Violation[] {
   const refuse = (message: string) => [violation("keySuitsRole", "csr", describeKeyAlgorithm(key), message)]
   if (role.keyType !== "any" && role.keyType !== key.type) return refuse(`role requires keys of type ${role.keyType}`)
   if (key.type === "ed25519") return []
-  if (key.type === "rsa" && key.bits < rsaBitsMinimum) return refuse(weakRsaMessage(key.bits))
+  if (key.type === "rsa" && key.bits < minRsaBits) return refuse(weakRsaMessage(key.bits))
   const exponentProblem = rsaExponentProblem(csr.rsaExponent, role.allowedRsaExponents)
   if (exponentProblem !== undefined) return refuse(exponentProblem)
   return role.keyType !== "any" && key.bits < role.keyBits

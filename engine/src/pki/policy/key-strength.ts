@@ -4,7 +4,7 @@ import { keyAlgorithm, type KeyType } from "../../x509/key-algorithm.ts"
 /** Key type of a role. `any` is for requests that contain a key, or select the type. */
 export type RoleKeyType = KeyType | "any"
 
-export const rsaBitsMinimum = 2048
+export const minRsaBits = 2048
 
 const keyTypes: ReadonlySet<string> = new Set<KeyType>(["rsa", "ec", "ed25519"])
 const signatureSizes: readonly number[] = [256, 384, 512]
@@ -34,11 +34,11 @@ export function resolveSignatureBits(keyType: RoleKeyType, signatureBits: number
 export function keyBitsProblem(keyType: RoleKeyType, keyBits: number): string | undefined {
   if (keyType === "any" || keyAlgorithm(keyType, keyBits) !== undefined) return undefined
   if (keyType === "ec") return `unsupported bit length for EC key: ${keyBits}`
-  return keyBits < rsaBitsMinimum ? weakRsaMessage(keyBits) : `unsupported bit length for RSA key: ${keyBits}`
+  return keyBits < minRsaBits ? weakRsaMessage(keyBits) : `unsupported bit length for RSA key: ${keyBits}`
 }
 
 export const weakRsaMessage = (keyBits: number): string =>
-  `RSA keys < ${rsaBitsMinimum} bits are unsafe and not supported: got ${keyBits}`
+  `RSA keys < ${minRsaBits} bits are unsafe and not supported: got ${keyBits}`
 
 /** Returns the problem of a hash size. 0 lets the issuer's key decide. */
 export const signatureBitsProblem = (signatureBits: number): string | undefined =>
@@ -47,19 +47,19 @@ export const signatureBitsProblem = (signatureBits: number): string | undefined 
     : `unsupported hash signature algorithm: ${signatureBits}`
 
 /** Larger exponents slow every verifier down, and some libraries reject them (Go's, above 2^31 - 1). */
-const rsaExponentMaximum = 0x7fff_ffff
-const rsaExponentsMaximum = 100
+const maxRsaExponent = 0x7fff_ffff
+const maxRsaExponents = 100
 
 /** Returns the problem of the list in a role. */
 export function allowedRsaExponentsProblem(exponents: readonly number[]): string | undefined {
-  if (exponents.length > rsaExponentsMaximum)
-    return `"allowed_rsa_exponents" must not have more than ${rsaExponentsMaximum} entries`
+  if (exponents.length > maxRsaExponents)
+    return `"allowed_rsa_exponents" must not have more than ${maxRsaExponents} entries`
   const wrong = exponents.find(
-    (exponent) => !Number.isInteger(exponent) || exponent < 3 || exponent > rsaExponentMaximum || exponent % 2 === 0,
+    (exponent) => !Number.isInteger(exponent) || exponent < 3 || exponent > maxRsaExponent || exponent % 2 === 0,
   )
   return wrong === undefined
     ? undefined
-    : `"allowed_rsa_exponents" must contain odd numbers from 3 to ${rsaExponentMaximum}; got ${wrong}`
+    : `"allowed_rsa_exponents" must contain odd numbers from 3 to ${maxRsaExponent}; got ${wrong}`
 }
 
 /** Returns the problem of an exponent. `exponent` is undefined for a key that is not RSA. */

@@ -187,9 +187,9 @@ const formatSubtree = (subtree: Subtree): string =>
     : formatGeneralName(subtree) || "any name of that kind"
 
 /** Maximum number of subtrees in an error message. */
-const shownMaximum = 3
+const maxShown = 3
 
 function formatSubtrees(subtrees: readonly Subtree[]): string {
-  const texts = subtrees.slice(0, shownMaximum).map(formatSubtree)
-  return [...texts, ...(subtrees.length > shownMaximum ? [`${subtrees.length - shownMaximum} more`] : [])].join(", ")
+  const texts = subtrees.slice(0, maxShown).map(formatSubtree)
+  return [...texts, ...(subtrees.length > maxShown ? [`${subtrees.length - maxShown} more`] : [])].join(", ")
 }

@@ -52,10 +52,10 @@ const nameChecks: readonly NameCheck[] = [
 ]
 
 /** Maximum length: every name that can be issued is shorter, in any encoding. */
-const nameMaximum = 1_024
+const maxName = 1_024
 
 function nameIsNotTooLong({ text }: ParsedName): string | undefined {
-  return text.length > nameMaximum ? `it is longer than ${nameMaximum} characters` : undefined
+  return text.length > maxName ? `it is longer than ${maxName} characters` : undefined
 }
 
 function addressHasOneAtSign({ atSigns }: ParsedName): string | undefined {
@@ -116,7 +116,7 @@ function hasSuffix(domain: string, isBaseOfWildcard: boolean, suffixes: Readonly
 
 function parseName(text: string): ParsedName {
   // The first check rejects longer names, so the other checks do not need the rest.
-  const [localPart = "", ...domains] = text.slice(0, nameMaximum).split("@")
+  const [localPart = "", ...domains] = text.slice(0, maxName).split("@")
   const last = domains.at(-1) ?? localPart
   const wildcard = splitWildcard(last)
   const domain = wildcard?.base ?? last

@@ -20,16 +20,16 @@ export const violation = (rule: string, field: string, name: string, message: st
 })
 
 /** Maximum number of faults in a response. */
-const reportedMaximum = 100
+const maxReported = 100
 
 /** Throws `EngineError("invalid")` with a fault for each violation. */
 export function rejectViolations(violations: readonly Violation[]): void {
-  const faults = violations.slice(0, reportedMaximum).map(({ field, message }) => ({ field, detail: message }))
+  const faults = violations.slice(0, maxReported).map(({ field, message }) => ({ field, detail: message }))
   const unreported = violations.length - faults.length
   rejectFaults(unreported > 0 ? [...faults, { detail: `${unreported} more names or fields break a rule` }] : faults)
 }
 
-const shownMaximum = 256
+const maxShown = 256
 
 /** Shortens a name for error messages. Names come from clients and may have any length. */
-export const shown = (name: string): string => (name.length > shownMaximum ? `${name.slice(0, shownMaximum)}…` : name)
+export const shown = (name: string): string => (name.length > maxShown ? `${name.slice(0, maxShown)}…` : name)

@@ -12,15 +12,15 @@ import type { RevocationReason } from "../../x509/certificate-list.ts"
 import type { ParsedIssuer } from "../issuers/parsed-issuer.ts"
 import { parseRevocationReason, revocationReasonNames, type RevokeInput } from "./revocation.ts"
 
-export type Meant =
+export type RevocationTarget =
   | { readonly serialNumber: SerialNumber; readonly certificate: undefined }
   | { readonly serialNumber: SerialNumber; readonly certificate: Certificate }
 
-const certificateLengthMaximum = 64 * 1_024
-const keyLengthMaximum = 64 * 1_024
+const maxCertificateLength = 64 * 1_024
+const maxKeyLength = 64 * 1_024
 
 /** Returns the certificate that the input names. Throws `unprocessable` or `invalid`. */
-export function meantBy({ serialNumber = "", certificate = "" }: RevokeInput): Meant {
+export function revocationTarget({ serialNumber = "", certificate = "" }: RevokeInput): RevocationTarget {
   if (serialNumber === "" && certificate === "")
     throw unprocessable("The serial number or certificate to revoke must be provided.")
   if (serialNumber !== "" && certificate !== "")
@@ -40,9 +40,9 @@ export function reasonGiven(text: string | undefined): RevocationReason {
   return reason
 }
 
-function given(pem: string): Meant {
+function given(pem: string): RevocationTarget {
   try {
-    const [block, ...others] = readPem(pem, certificateLengthMaximum)
+    const [block, ...others] = readPem(pem, maxCertificateLength)
     if (block?.label !== "CERTIFICATE" || others.length > 0)
       throw new UnacceptableInput("it must be one PEM block with the label CERTIFICATE")
     const certificate = parseCertificate(block.bytes)
@@ -81,7 +81,7 @@ export function rejectOtherKey(privateKey: string | undefined, subjectPublicKeyI
     throw unprocessable("Must have private key to revoke via the /revoke-with-key path.")
   let key
   try {
-    key = readPrivateKeyPem(privateKey, keyLengthMaximum)
+    key = readPrivateKeyPem(privateKey, maxKeyLength)
   } catch (error) {
     if (!(error instanceof UnacceptableInput)) throw error
     throw refused("privateKey", `the private key could not be parsed: ${error.message}`)

@@ -10,7 +10,13 @@ import type { CertificateRecord } from "../issuance/certificate.ts"
 import { presentedRecord } from "../issuance/certificate-import.ts"
 import { refreshCrlsJob } from "../crl/refresh-crls.ts"
 import { recordRevocation } from "./record-revocation.ts"
-import { issuerOfGiven, type Meant, meantBy, reasonGiven, rejectOtherKey } from "./revocable-certificate.ts"
+import {
+  issuerOfGiven,
+  type RevocationTarget,
+  revocationTarget,
+  reasonGiven,
+  rejectOtherKey,
+} from "./revocable-certificate.ts"
 import type { RevokedCertificate, Revocations, RevokeInput, RevokeWithKeyInput } from "./revocation.ts"
 import { type KeyPage, keysMaximum } from "../mounts/key-page.ts"
 import { serialNumberPageOf } from "../issuance/certificate-inventory.ts"
@@ -49,14 +55,14 @@ export class RevokeService implements Revocations {
     return readMount(this.#access, async () => [])
   }
 
-  async #revoke(input: RevokeInput, refuseUnproven: (certificate: Certificate) => void): Promise<RevokedCertificate> {
-    const meant = meantBy(input)
+  async #revoke(input: RevokeInput, rejectUnproven: (certificate: Certificate) => void): Promise<RevokedCertificate> {
+    const meant = revocationTarget(input)
     const reason = reasonGiven(input.reason)
     const snapshot = await currentSnapshot(this.#access)
     const presented =
       meant.certificate &&
       presentedRecord(issuerOfGiven(meant.certificate, snapshot.issuers), meant.certificate, meant.serialNumber)
-    if (presented !== undefined && meant.certificate !== undefined) refuseUnproven(meant.certificate)
+    if (presented !== undefined && meant.certificate !== undefined) rejectUnproven(meant.certificate)
     const now = this.#access.context.runtime.clock.now()
     // A revocation writes the version of its mount's revocations before its own row. Of two concurrent ones in a mount, the database
     // runs one again, which then finds the other: repeatable read is enough. A revocation that must insert its certificate first is
@@ -68,7 +74,7 @@ export class RevokeService implements Revocations {
         const kept = await stores.certificates.find(current.mount.id, meant.serialNumber)
         const record = certificateMeant(meant, kept, presented)
         const certificate = meant.certificate ?? parseCertificate(record.certificate)
-        if (presented === undefined) refuseUnproven(certificate)
+        if (presented === undefined) rejectUnproven(certificate)
         return recordRevocation(current, stores, { record, certificate, reason, now, isNew: kept === undefined })
       },
       options,
@@ -80,7 +86,7 @@ export class RevokeService implements Revocations {
 }
 
 function certificateMeant(
-  { serialNumber }: Meant,
+  { serialNumber }: RevocationTarget,
   kept: CertificateRecord | undefined,
   presented: CertificateRecord | undefined,
 ): CertificateRecord {

@@ -130,9 +130,10 @@ export interface Role {
 }
 
 /** Fields of a role as clients send them. Enumerated values are not validated yet. `faults` are those of the document itself. */
-export type RoleInput = Partial<Omit<Role, keyof Spoken>> & Partial<Spoken> & { readonly faults?: readonly Fault[] }
+export type RoleInput = Partial<Omit<Role, keyof RoleTextMembers>> &
+  Partial<RoleTextMembers> & { readonly faults?: readonly Fault[] }
 
-interface Spoken {
+interface RoleTextMembers {
   readonly keyType: string
   readonly cnValidations: readonly string[]
   readonly serialNumberSource: string
@@ -212,11 +213,11 @@ export function changeRole(before: Role, patch: RoleInput): Role {
   return settle(isOtherType ? { ...before, keyBits: 0, signatureBits: 0 } : before, patch)
 }
 
-const nameMaximum = 255
+const maxName = 255
 
 export function roleNameFaults(name: string): Fault[] {
   const field = ["name"]
-  if (name.length > nameMaximum) return [{ field, detail: `"name" must not be longer than ${nameMaximum} characters` }]
+  if (name.length > maxName) return [{ field, detail: `"name" must not be longer than ${maxName} characters` }]
   if (/^\w([\w.-]*\w)?$/.test(name)) return []
   const detail = `"name" may hold letters, digits, "_", "-" and ".", and must begin and end with a letter, digit or "_"`
   return [{ field, detail }]
@@ -257,10 +258,10 @@ function settle(before: Role, input: RoleInput): Role {
   }
 }
 
-type AskedRole = Omit<Role, keyof Spoken> & Spoken
+type RequestedRole = Omit<Role, keyof RoleTextMembers> & RoleTextMembers
 
-function merge(before: Role, { faults: _, ...input }: RoleInput): AskedRole {
-  const asked: AskedRole = { ...before, ...input }
+function merge(before: Role, { faults: _, ...input }: RoleInput): RequestedRole {
+  const asked: RequestedRole = { ...before, ...input }
   const cnValidations = asked.cnValidations.filter((word) => word !== "")
   return {
     ...asked,
@@ -273,7 +274,7 @@ function merge(before: Role, { faults: _, ...input }: RoleInput): AskedRole {
   }
 }
 
-function settingFaults(role: AskedRole): Fault[] {
+function settingFaults(role: RequestedRole): Fault[] {
   const problems: readonly (readonly [keyof Role, string | undefined])[] = [
     ["ttlMs", ttlProblem(role)],
     ["maxTtlMs", durationProblem("max_ttl", role.maxTtlMs)],
@@ -286,7 +287,7 @@ function settingFaults(role: AskedRole): Fault[] {
     ["serialNumberSource", serialNumberSourceProblem(role.serialNumberSource)],
     ["cnValidations", cnValidationsProblem(role.cnValidations)],
     ["policyIdentifiers", policyIdentifiersProblem(role.policyIdentifiers)],
-    ["issuerRef", textOf('"issuer_ref"', role.issuerRef, entryMaximum)],
+    ["issuerRef", textOf('"issuer_ref"', role.issuerRef, maxEntry)],
   ]
   return problems.flatMap(([field, detail]) => (detail === undefined ? [] : [{ field: [field], detail }]))
 }
@@ -301,7 +302,7 @@ const durationProblem = (field: string, durationMs: number): string | undefined 
       ? `"${field}" is too long`
       : undefined
 
-function ttlProblem({ ttlMs, maxTtlMs }: AskedRole): string | undefined {
+function ttlProblem({ ttlMs, maxTtlMs }: RequestedRole): string | undefined {
   if (maxTtlMs > 0 && ttlMs > maxTtlMs) return '"ttl" value must be less than "max_ttl" value'
   return durationProblem("ttl", ttlMs)
 }
@@ -311,7 +312,7 @@ const boundProblem = (field: string, bound: string | Instant, words: readonly st
     ? undefined
     : `"${field}" must be ${words.map((word) => `"${word}"`).join(", ")} or a timestamp`
 
-const isReversed = ({ notBefore, notAfter }: AskedRole): boolean =>
+const isReversed = ({ notBefore, notAfter }: RequestedRole): boolean =>
   notBefore !== null && notAfter !== null && notAfter <= notBefore
 
 function keyProblems({
@@ -319,7 +320,7 @@ function keyProblems({
   keyBits,
   signatureBits,
   allowedRsaExponents,
-}: AskedRole): (readonly [keyof Role, string | undefined])[] {
+}: RequestedRole): (readonly [keyof Role, string | undefined])[] {
   return [
     ...(isRoleKeyType(keyType)
       ? [["keyBits", keyBitsProblem(keyType, keyBits)] as const]
@@ -344,23 +345,23 @@ function cnValidationsProblem(words: readonly string[]): string | undefined {
 }
 
 /** Maximum length of a notice in characters (RFC 5280, section 4.2.1.4). */
-const noticeMaximum = 200
+const maxNotice = 200
 
 function policyIdentifiersProblem(policies: readonly PolicyIdentifier[]): string | undefined {
-  if (policies.length > entriesMaximum) return `"policy_identifiers" must not hold more than ${entriesMaximum} entries`
+  if (policies.length > maxEntries) return `"policy_identifiers" must not hold more than ${maxEntries} entries`
   if (new Set(policies.map(({ oid }) => oid)).size < policies.length)
     return `"policy_identifiers" names one policy twice`
   return firstProblem(policies, ({ oid, notice, cps }) => {
     if (!isObjectIdentifier(oid)) return `"${oid}" could not be parsed as a valid oid for a policy identifier`
     if (cps !== undefined && !isUri(cps)) return `"cps" of policy identifier ${oid} must be a URI`
-    return notice === undefined ? undefined : textOf(`"notice" of policy identifier ${oid}`, notice, noticeMaximum)
+    return notice === undefined ? undefined : textOf(`"notice" of policy identifier ${oid}`, notice, maxNotice)
   })
 }
 
 interface ListRule {
   /** Name of the field on the wire. */
   readonly field: string
-  readonly valueMaximum: number
+  readonly maxValue: number
   readonly problem?: (entry: string, all: readonly string[]) => string | undefined
 }
 
@@ -372,39 +373,39 @@ type ListField = {
     : never
 }[keyof Role]
 
-const entriesMaximum = 10_000
+const maxEntries = 10_000
 /** Maximum number of entries with a `*`. Each of them is matched against each requested name. */
-const globsMaximum = 1_000
-const entryMaximum = 1_024
+const maxGlobs = 1_000
+const maxEntry = 1_024
 
 const lists: Readonly<Record<ListField, ListRule>> = {
-  allowedDomains: { field: "allowed_domains", valueMaximum: entryMaximum },
-  allowedIpSansCidr: { field: "allowed_ip_sans_cidr", valueMaximum: entryMaximum, problem: rangeProblem },
-  allowedUriSans: { field: "allowed_uri_sans", valueMaximum: entryMaximum },
-  allowedOtherSans: { field: "allowed_other_sans", valueMaximum: entryMaximum, problem: otherSanProblem },
-  allowedSerialNumbers: { field: "allowed_serial_numbers", valueMaximum: entryMaximum },
-  allowedUserIds: { field: "allowed_user_ids", valueMaximum: entryMaximum },
-  keyUsage: { field: "key_usage", valueMaximum: entryMaximum },
-  extKeyUsage: { field: "ext_key_usage", valueMaximum: entryMaximum },
-  extKeyUsageOids: { field: "ext_key_usage_oids", valueMaximum: entryMaximum, problem: extKeyUsageOidProblem },
-  ou: { field: "ou", valueMaximum: subjectMaxima.organizationalUnit },
-  organization: { field: "organization", valueMaximum: subjectMaxima.organization },
-  country: { field: "country", valueMaximum: entryMaximum, problem: countryProblem },
-  locality: { field: "locality", valueMaximum: subjectMaxima.locality },
-  province: { field: "province", valueMaximum: subjectMaxima.province },
-  streetAddress: { field: "street_address", valueMaximum: subjectMaxima.streetAddress },
-  postalCode: { field: "postal_code", valueMaximum: subjectMaxima.postalCode },
+  allowedDomains: { field: "allowed_domains", maxValue: maxEntry },
+  allowedIpSansCidr: { field: "allowed_ip_sans_cidr", maxValue: maxEntry, problem: rangeProblem },
+  allowedUriSans: { field: "allowed_uri_sans", maxValue: maxEntry },
+  allowedOtherSans: { field: "allowed_other_sans", maxValue: maxEntry, problem: otherSanProblem },
+  allowedSerialNumbers: { field: "allowed_serial_numbers", maxValue: maxEntry },
+  allowedUserIds: { field: "allowed_user_ids", maxValue: maxEntry },
+  keyUsage: { field: "key_usage", maxValue: maxEntry },
+  extKeyUsage: { field: "ext_key_usage", maxValue: maxEntry },
+  extKeyUsageOids: { field: "ext_key_usage_oids", maxValue: maxEntry, problem: extKeyUsageOidProblem },
+  ou: { field: "ou", maxValue: subjectMaxima.organizationalUnit },
+  organization: { field: "organization", maxValue: subjectMaxima.organization },
+  country: { field: "country", maxValue: maxEntry, problem: countryProblem },
+  locality: { field: "locality", maxValue: subjectMaxima.locality },
+  province: { field: "province", maxValue: subjectMaxima.province },
+  streetAddress: { field: "street_address", maxValue: subjectMaxima.streetAddress },
+  postalCode: { field: "postal_code", maxValue: subjectMaxima.postalCode },
 }
 
 const listFields = Object.keys(lists) as readonly ListField[]
 
 function listProblem(entries: readonly string[], rule: ListRule): string | undefined {
-  if (entries.length > entriesMaximum) return `"${rule.field}" must not hold more than ${entriesMaximum} entries`
-  if (entries.filter((entry) => entry.includes("*")).length > globsMaximum)
-    return `"${rule.field}" must not hold more than ${globsMaximum} entries with a "*"`
+  if (entries.length > maxEntries) return `"${rule.field}" must not hold more than ${maxEntries} entries`
+  if (entries.filter((entry) => entry.includes("*")).length > maxGlobs)
+    return `"${rule.field}" must not hold more than ${maxGlobs} entries with a "*"`
   return firstProblem(
     entries,
-    (entry) => textOf(`"${rule.field}" entry`, entry, rule.valueMaximum) ?? rule.problem?.(entry, entries),
+    (entry) => textOf(`"${rule.field}" entry`, entry, rule.maxValue) ?? rule.problem?.(entry, entries),
   )
 }
 

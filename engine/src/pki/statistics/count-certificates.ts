@@ -1,4 +1,4 @@
-import type { Held } from "../../core/leases.ts"
+import type { HeldLease } from "../../core/leases.ts"
 import { type Instant, minuteMs } from "../../core/time.ts"
 import { nextTurn } from "../../core/timers.ts"
 import type { MountId } from "../mounts/mount.ts"
@@ -20,9 +20,9 @@ export type ReadStep = <T>(work: (store: StatisticsRepository) => Promise<T>) =>
 
 const rowsPerStep = 10_000
 /** Enough for 10¹¹ certificates. */
-const stepsMaximum = 10_000_000
-const rolesShownMaximum = 500
-const rolesMaximum = 100_000
+const maxSteps = 10_000_000
+const maxRolesShown = 500
+const maxRoles = 100_000
 const beginning = Number.MIN_SAFE_INTEGER
 const end = Number.MAX_SAFE_INTEGER
 
@@ -49,8 +49,8 @@ export async function countMount(
     expired,
     revoked: sum(revoked),
     expiringWithin: expiryWindows.map((_window, index) => sum(valid.slice(0, index + 1))),
-    soonestOfRoles: roles.slice(0, rolesShownMaximum),
-    rolesLeftOut: Math.max(0, roles.length - rolesShownMaximum),
+    soonestOfRoles: roles.slice(0, maxRolesShown),
+    rolesLeftOut: Math.max(0, roles.length - maxRolesShown),
   }
 }
 
@@ -70,7 +70,7 @@ async function countRange(
 ): Promise<number> {
   let count = 0
   let after: ExpiryPlace | undefined = { notAfter: from, number: 0 }
-  for (let step = 0; after !== undefined && step < stepsMaximum; step += 1) {
+  for (let step = 0; after !== undefined && step < maxSteps; step += 1) {
     signal.throwIfAborted()
     const range: ExpiryRange = { mountId, revoked, before, after }
     const part: CountedPart = await read((store) => store.countPart(range, rowsPerStep))
@@ -84,7 +84,7 @@ async function countRange(
 async function soonestOfRoles(read: ReadStep, mountId: MountId, now: Instant, signal: AbortSignal) {
   const found: { readonly role: string; readonly notAfter: Instant }[] = []
   let role: string | undefined
-  for (let count = 0; count < rolesMaximum; count += 1) {
+  for (let count = 0; count < maxRoles; count += 1) {
     signal.throwIfAborted()
     const before: string = role ?? ""
     role = await read((store) => store.nextRole(mountId, before))
@@ -97,13 +97,13 @@ async function soonestOfRoles(read: ReadStep, mountId: MountId, now: Instant, si
 }
 
 const firstLookRows = 8
-const looksMaximum = 10_000
+const maxLooks = 10_000
 
 /** Returns the earliest expiry of a role's valid certificates. Revoked ones are skipped, so the first read nearly always suffices. */
 async function soonestOf(read: ReadStep, mountId: MountId, role: string, now: Instant): Promise<Instant | undefined> {
   let after: ExpiryPlace = { notAfter: now, number: 0 }
   let limit = firstLookRows
-  for (let look = 0; look < looksMaximum; look += 1) {
+  for (let look = 0; look < maxLooks; look += 1) {
     const from = after
     const rows = await read((store) => store.ofRole(mountId, role, from, limit))
     const valid = rows.find(({ isRevoked }) => !isRevoked)
@@ -123,7 +123,7 @@ export const countCertificatesJob = { name: "statistics", everyMs: 5 * minuteMs,
 /** Counts the certificates of all mounts. One server counts, and all servers report the result. */
 export async function countCertificates(
   { mountDirectory, storage, runtime }: Pick<PkiContext, "mountDirectory" | "storage" | "runtime">,
-  { signal }: Pick<Held, "signal">,
+  { signal }: Pick<HeldLease, "signal">,
 ): Promise<void> {
   const { mounts } = await mountDirectory.current()
   for (const mount of mounts) {

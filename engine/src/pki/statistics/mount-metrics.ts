@@ -46,7 +46,7 @@ export interface AuthorityFigures {
 }
 
 /** Maximum number of figures of each kind, so that the metrics database can store them even with many mounts. */
-const figuresMaximum = 1_000
+const maxFigures = 1_000
 /** Time for which the figures are cached. */
 const heldMs = 15 * secondMs
 const patienceMs = 2 * secondMs
@@ -99,8 +99,8 @@ export class FigureBoard {
     const lists: ListFigures[] = []
     const counted: { readonly mount: string; readonly statistics: MountStatistics }[] = []
     const facts = new Map<MountId, MountFacts>()
-    let rolesLeft = figuresMaximum
-    for (const mount of mounts.slice(0, figuresMaximum)) {
+    let rolesLeft = maxFigures
+    for (const mount of mounts.slice(0, maxFigures)) {
       const { known, states, statistics } = await this.#readMount(mount)
       facts.set(mount.id, known)
       issuers.push(...known.issuers.map(({ list: _list, ...issuer }) => issuer))
@@ -113,10 +113,10 @@ export class FigureBoard {
       await nextTurn()
     }
     const figures = {
-      issuers: issuers.slice(0, figuresMaximum),
-      lists: lists.slice(0, figuresMaximum),
+      issuers: issuers.slice(0, maxFigures),
+      lists: lists.slice(0, maxFigures),
       mounts: counted,
-      leftOut: [issuers, lists, mounts].reduce((sum, { length }) => sum + Math.max(0, length - figuresMaximum), 0),
+      leftOut: [issuers, lists, mounts].reduce((sum, { length }) => sum + Math.max(0, length - maxFigures), 0),
     }
     this.#held = { at, figures }
     this.#facts = facts
@@ -202,7 +202,7 @@ function together(published: readonly { readonly key: KeyedCrlState["key"]; read
 }
 
 // Metrics of CAs. Labels are names that administrators chose, never values of certificates, and the number of each is limited
-// (`figuresMaximum`).
+// (`maxFigures`).
 
 type Samples = readonly (readonly [labels: Attributes, value: number])[]
 

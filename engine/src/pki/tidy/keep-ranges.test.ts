@@ -2,7 +2,7 @@
 import { sql } from "kysely"
 import { afterEach, describe, expect, test } from "vitest"
 import { acmeTidySteps } from "../../acme/tidy-acme.ts"
-import type { Held } from "../../core/leases.ts"
+import type { HeldLease } from "../../core/leases.ts"
 import { type Log, systemRuntime } from "../../core/runtime.ts"
 import { dayMs, hourMs } from "../../core/time.ts"
 import { systemTimers } from "../../core/timers.ts"
@@ -25,7 +25,7 @@ import { TidyWorker } from "./tidy-mounts.ts"
 const postgres = databaseKinds.find(({ name }) => name === "PostgreSQL")!
 const weekMs = 7 * dayMs
 const monday = Date.UTC(2030, 0, 7)
-const held: Held = { signal: new AbortController().signal, fence: 1 }
+const held: HeldLease = { signal: new AbortController().signal, fence: 1 }
 
 describe.runIf(postgres.available)("on PostgreSQL", () => {
   let closing = new AsyncDisposableStack()

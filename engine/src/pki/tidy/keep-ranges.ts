@@ -1,6 +1,6 @@
 // Job that creates partitions of certificates in advance, and drops those that have expired. Several servers may run it at once: the
 // second finds nothing to do.
-import type { Held } from "../../core/leases.ts"
+import type { HeldLease } from "../../core/leases.ts"
 import { formatInstant, hourMs, minuteMs } from "../../core/time.ts"
 import type { PkiContext } from "../pki-context.ts"
 import {
@@ -25,7 +25,7 @@ export type RangeContext = Pick<PkiContext, "storage" | "mountDirectory" | "moun
   readonly filingRanges: FilingRanges
 }
 
-export async function keepRanges(context: RangeContext, metrics: TidyMetrics, { signal }: Pick<Held, "signal">) {
+export async function keepRanges(context: RangeContext, metrics: TidyMetrics, { signal }: Pick<HeldLease, "signal">) {
   const { filingRanges, runtime } = context
   const now = runtime.clock.now()
   const known = await filingRanges.list()

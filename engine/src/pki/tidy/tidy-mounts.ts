@@ -2,7 +2,7 @@
 // not delay others. If a server dies, another continues its runs.
 import { isEngineError } from "../../core/errors.ts"
 import { logFailure } from "../../core/failure-log.ts"
-import type { Held } from "../../core/leases.ts"
+import type { HeldLease } from "../../core/leases.ts"
 import { type Instant, minuteMs, secondMs } from "../../core/time.ts"
 import { nextTurn, type Timers } from "../../core/timers.ts"
 import type { MountSnapshot } from "../mounts/mount-snapshot.ts"
@@ -56,7 +56,7 @@ export class TidyWorker<Stores extends PkiRepositories> {
     this.#chance = (context.runtime.random.bytes(1)[0] ?? 0) / 255
   }
 
-  async run({ signal }: Held): Promise<void> {
+  async run({ signal }: HeldLease): Promise<void> {
     const { storage, mountDirectory, wakeJob, runtime } = this.#context
     const began = runtime.clock.now()
     const { mounts } = await mountDirectory.current()

@@ -72,7 +72,7 @@ export const tidiesAnything = (options: TidyOptions): boolean => tidyOperations.
 /** Longer than any certificate's intended lifetime. */
 const bufferMaximumMs = 100 * 366 * dayMs
 const pauseMaximumMs = hourMs
-const pageSizeMaximum = 10_000
+const maxPageSize = 10_000
 
 const buffers = [
   "safetyBufferMs",
@@ -90,8 +90,8 @@ export function tidyOptionFaults(options: TidyOptions): Fault[] {
   })
   if (options.pauseDurationMs < 0 || options.pauseDurationMs > pauseMaximumMs)
     faults.push({ field: ["pauseDurationMs"], detail: "must not be longer than an hour" })
-  if (options.pageSize < 1 || options.pageSize > pageSizeMaximum)
-    faults.push({ field: ["pageSize"], detail: `must be from 1 to ${pageSizeMaximum}` })
+  if (options.pageSize < 1 || options.pageSize > maxPageSize)
+    faults.push({ field: ["pageSize"], detail: `must be from 1 to ${maxPageSize}` })
   return faults
 }
 

@@ -29,7 +29,7 @@ import {
 } from "./tidy-run.ts"
 
 /** Maximum number of rows in one write, even if the page size is larger. */
-const rowsPerWriteMaximum = 500
+const maxRowsPerWrite = 500
 /** Number of certificates parsed in one turn of the event loop: about 2 ms. */
 const parsedPerTurn = 50
 
@@ -74,7 +74,7 @@ export async function nextStep<Stores extends PkiRepositories>(
 ): Promise<StepWrite<Stores> | undefined> {
   const { phase } = run.progress
   if (phase === undefined) return undefined
-  const limit = Math.min(run.options.pageSize, rowsPerWriteMaximum)
+  const limit = Math.min(run.options.pageSize, maxRowsPerWrite)
   const steps: Readonly<Record<TidyPhase, (step: PkiStep) => Promise<StepWrite<Stores>>>> = {
     ...pkiSteps,
     ...context.acmeTidySteps,

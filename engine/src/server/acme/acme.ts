@@ -1,6 +1,6 @@
 // ACME directories. Below a directory, every error is a problem document, and every answer has a nonce (RFC 8555, sections 6.5 and 6.7).
 import { AcmeProblem, type Problem } from "../../acme/problem.ts"
-import type { AccountSigner, AcmeServer, Entrance, KeySigner } from "../../acme/acme.ts"
+import type { AccountSigner, AcmeServer, DirectoryAccess, KeySigner } from "../../acme/acme.ts"
 import type { AcmeAccountId } from "../../acme/accounts/account.ts"
 import type { Directory } from "../../acme/directory.ts"
 import type { AcmeOrderId, AuthorizationId } from "../../acme/orders/order.ts"
@@ -52,10 +52,10 @@ const pollMs = 1_000
 /** Enough for identifiers, CSR and signature of the largest order allowed. */
 const bodyLimitBytes = 256 * 1_024
 
-interface Visit {
+interface AcmeExchange {
   readonly request: PkiRequest
   readonly server: AcmeServer
-  readonly entrance: Entrance
+  readonly entrance: DirectoryAccess
   /** URL prefix of the directory's resources, without a trailing slash. */
   readonly base: string
 }
@@ -73,8 +73,8 @@ interface Reply {
   readonly retryAfterMs?: number
 }
 
-type HandleGet = (visit: Visit) => Promise<Reply>
-type HandlePost = (visit: Visit, signed: SignedRequest) => Promise<Reply>
+type HandleGet = (visit: AcmeExchange) => Promise<Reply>
+type HandlePost = (visit: AcmeExchange, signed: SignedRequest) => Promise<Reply>
 type Handlers<C extends AcmeContract> = {
   readonly [Name in keyof C]: C[Name]["method"] extends "GET" ? HandleGet : HandlePost
 }
@@ -120,7 +120,7 @@ function open(operation: "read" | "write", directoryPath: string, below: string,
     bodyLimitBytes,
     async handle(request) {
       const server = request.engine.acmeDirectory(request.mount.path, directoryOf(directoryPath, request.params))
-      let entrance: Entrance | undefined
+      let entrance: DirectoryAccess | undefined
       try {
         entrance = await server.enter()
         const { base } = entrance
@@ -154,7 +154,7 @@ function signed(directoryPath: string, { path, payload }: AcmeEndpoint, handle: 
 }
 
 async function signedRequest(
-  { request, base }: Visit,
+  { request, base }: AcmeExchange,
   pathOf: (request: PkiRequest) => string,
 ): Promise<SignedRequest> {
   const type = request.headers.get("content-type")
@@ -177,7 +177,7 @@ function pathBelow(pattern: string): (request: PkiRequest) => string {
 }
 
 /** Verifies the signature of an account. Tries the cached key first, and reads the current one if that key does not match. */
-async function asAccount({ server, entrance, base }: Visit, signed: SignedRequest): Promise<AccountSigner> {
+async function asAccount({ server, entrance, base }: AcmeExchange, signed: SignedRequest): Promise<AccountSigner> {
   const id = signed.kid === undefined ? undefined : accountIdIn(base, signed.kid)
   if (signed.kid === undefined)
     throw new AcmeProblem("malformed", `The request is signed as an account, which "kid" names.`)
@@ -199,27 +199,27 @@ async function asKey(signed: SignedRequest): Promise<KeySigner> {
 }
 
 /** Serves a public resource by POST-as-GET as well (RFC 8555, section 6.3). */
-function shownTo(handle: (visit: Visit) => Promise<Reply>) {
-  return async (visit: Visit, signed: SignedRequest): Promise<Reply> => {
+function shownTo(handle: (visit: AcmeExchange) => Promise<Reply>) {
+  return async (visit: AcmeExchange, signed: SignedRequest): Promise<Reply> => {
     await visit.server.admit(await asAccount(visit, signed))
     return handle(visit)
   }
 }
 
-async function directory({ server }: Visit): Promise<Reply> {
+async function directory({ server }: AcmeExchange): Promise<Reply> {
   return { document: encodeDirectory(await server.describe()), isIndex: true }
 }
 
-async function newNonce({ request }: Visit): Promise<Reply> {
+async function newNonce({ request }: AcmeExchange): Promise<Reply> {
   return { status: request.method === "HEAD" ? 200 : 204 }
 }
 
-async function renewalInfo({ request, server }: Visit): Promise<Reply> {
+async function renewalInfo({ request, server }: AcmeExchange): Promise<Reply> {
   const info = await server.renewalInfo(param(request, "certificate_id"))
   return { document: encodeRenewalInfo(info), retryAfterMs: info.retryAfterMs }
 }
 
-async function newAccount(visit: Visit, signed: SignedRequest): Promise<Reply> {
+async function newAccount(visit: AcmeExchange, signed: SignedRequest): Promise<Reply> {
   const { server, base } = visit
   const signer = await asKey(signed)
   const { externalAccountBinding: sentBinding, ...input } = acme.newAccount.payload.decode(readPayload(signed.payload))
@@ -235,7 +235,7 @@ async function newAccount(visit: Visit, signed: SignedRequest): Promise<Reply> {
   return { status: created ? 201 : 200, document: encodeAccount(base, made), location: accountUrl(base, made.id) }
 }
 
-async function account(visit: Visit, signed: SignedRequest): Promise<Reply> {
+async function account(visit: AcmeExchange, signed: SignedRequest): Promise<Reply> {
   const { request, server, base } = visit
   const signer = await asAccount(visit, signed)
   const id = accountId(request)
@@ -254,7 +254,7 @@ function accountChangeIn(payload: JsonObject) {
   return { contact, deactivate: status === "deactivated" }
 }
 
-async function orders(visit: Visit, signed: SignedRequest): Promise<Reply> {
+async function orders(visit: AcmeExchange, signed: SignedRequest): Promise<Reply> {
   const { request, server, base } = visit
   const signer = await asAccount(visit, signed)
   const id = accountId(request)
@@ -264,14 +264,14 @@ async function orders(visit: Visit, signed: SignedRequest): Promise<Reply> {
   return { document: encodeOrderPage(base, page), links: next }
 }
 
-async function newOrder(visit: Visit, signed: SignedRequest): Promise<Reply> {
+async function newOrder(visit: AcmeExchange, signed: SignedRequest): Promise<Reply> {
   const { server, base } = visit
   const signer = await asAccount(visit, signed)
   const made = await server.newOrder(signer, acme.newOrder.payload.decode(readPayload(signed.payload)))
   return { status: 201, document: encodeOrder(base, made), location: orderUrl(base, made.id) }
 }
 
-async function order(visit: Visit, signed: SignedRequest): Promise<Reply> {
+async function order(visit: AcmeExchange, signed: SignedRequest): Promise<Reply> {
   const found = await visit.server.order(await asAccount(visit, signed), orderId(visit))
   return {
     document: encodeOrder(visit.base, found),
@@ -280,7 +280,7 @@ async function order(visit: Visit, signed: SignedRequest): Promise<Reply> {
   }
 }
 
-async function finalize(visit: Visit, signed: SignedRequest): Promise<Reply> {
+async function finalize(visit: AcmeExchange, signed: SignedRequest): Promise<Reply> {
   const signer = await asAccount(visit, signed)
   const id = orderId(visit)
   const { csr } = acme.finalize.payload.decode(readPayload(signed.payload))
@@ -292,7 +292,7 @@ async function finalize(visit: Visit, signed: SignedRequest): Promise<Reply> {
   }
 }
 
-async function certificate(visit: Visit, signed: SignedRequest): Promise<Reply> {
+async function certificate(visit: AcmeExchange, signed: SignedRequest): Promise<Reply> {
   const { request, base } = visit
   const id = orderId(visit)
   const chains = await visit.server.chains(await asAccount(visit, signed), id)
@@ -306,7 +306,7 @@ async function certificate(visit: Visit, signed: SignedRequest): Promise<Reply> 
   }
 }
 
-async function newAuthorization(visit: Visit, signed: SignedRequest): Promise<Reply> {
+async function newAuthorization(visit: AcmeExchange, signed: SignedRequest): Promise<Reply> {
   const { server, base } = visit
   const signer = await asAccount(visit, signed)
   const { identifier } = acme.newAuthorization.payload.decode(readPayload(signed.payload))
@@ -318,7 +318,7 @@ async function newAuthorization(visit: Visit, signed: SignedRequest): Promise<Re
   }
 }
 
-async function authorization(visit: Visit, signed: SignedRequest): Promise<Reply> {
+async function authorization(visit: AcmeExchange, signed: SignedRequest): Promise<Reply> {
   const { request, server, base } = visit
   const signer = await asAccount(visit, signed)
   const id = param(request, "id") as AuthorizationId
@@ -333,7 +333,7 @@ async function authorization(visit: Visit, signed: SignedRequest): Promise<Reply
   }
 }
 
-async function challenge(visit: Visit, signed: SignedRequest): Promise<Reply> {
+async function challenge(visit: AcmeExchange, signed: SignedRequest): Promise<Reply> {
   const { request, server, base } = visit
   const signer = await asAccount(visit, signed)
   const id = param(request, "id") as AuthorizationId
@@ -352,13 +352,13 @@ async function challenge(visit: Visit, signed: SignedRequest): Promise<Reply> {
   }
 }
 
-async function revoke(visit: Visit, signed: SignedRequest): Promise<Reply> {
+async function revoke(visit: AcmeExchange, signed: SignedRequest): Promise<Reply> {
   const signer = signed.kid === undefined ? await asKey(signed) : await asAccount(visit, signed)
   await visit.server.revoke(signer, acme.revoke.payload.decode(readPayload(signed.payload)))
   return {}
 }
 
-async function keyChange(visit: Visit, signed: SignedRequest): Promise<Reply> {
+async function keyChange(visit: AcmeExchange, signed: SignedRequest): Promise<Reply> {
   const { server, base } = visit
   const signer = await asAccount(visit, signed)
   const { newKey, account: named, oldKey } = await readKeyChange(signed.payload, `${base}/key-change`)
@@ -373,10 +373,10 @@ function accountId(request: PkiRequest): AcmeAccountId {
   return id
 }
 
-const orderId = ({ request }: Visit): AcmeOrderId => param(request, "id") as AcmeOrderId
+const orderId = ({ request }: AcmeExchange): AcmeOrderId => param(request, "id") as AcmeOrderId
 
 /** Encodes a reply. Every response has a nonce and a link to the directory (RFC 8555, sections 6.5 and 7.1). */
-function responseTo(reply: Reply, entrance: Entrance): PkiResponse {
+function responseTo(reply: Reply, entrance: DirectoryAccess): PkiResponse {
   const { status = 200, document, pem, location, links = [], isIndex = false, retryAfterMs } = reply
   const headers: Record<string, string | readonly string[]> = {
     "cache-control": "no-store",
@@ -398,7 +398,7 @@ function responseTo(reply: Reply, entrance: Entrance): PkiResponse {
 }
 
 /** Encodes errors as problem documents. Rethrows unexpected errors, which the certificate API answers. */
-function refusal(error: unknown, entrance: Entrance | undefined): PkiResponse {
+function refusal(error: unknown, entrance: DirectoryAccess | undefined): PkiResponse {
   const refused = error instanceof AcmeProblem ? error : isEngineError(error) ? problemOf(error) : undefined
   if (refused === undefined) throw error
   const { accountId, algorithms, retryAfterMs } = refused.options

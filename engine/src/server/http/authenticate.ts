@@ -1,7 +1,7 @@
 import { unauthenticated } from "../../core/errors.ts"
 import type { RequestHeaders } from "./message.ts"
 
-const tokenMaximum = 512
+const maxToken = 512
 
 /** Returns the token of an `Authorization: Bearer …` header, of any length. Returns undefined if there is none. */
 export const tokenIn = (header: string | null | undefined): string | undefined =>
@@ -10,7 +10,7 @@ export const tokenIn = (header: string | null | undefined): string | undefined =
 /** Returns the token of an `Authorization: Bearer …` header. Throws `unauthenticated` if the header is missing, malformed or too long. */
 export function bearerToken(header: string | null): string {
   const token = tokenIn(header)
-  if (token === undefined || token.length > tokenMaximum) throw unauthenticated()
+  if (token === undefined || token.length > maxToken) throw unauthenticated()
   return token
 }
 
@@ -21,6 +21,6 @@ export const serviceTokenIn = (headers: RequestHeaders): string | undefined =>
 /** Returns the token of a certificate API request. Throws `unauthenticated` if it is missing, empty or too long. */
 export function serviceToken(headers: RequestHeaders): string {
   const token = serviceTokenIn(headers)
-  if (token === undefined || token === "" || token.length > tokenMaximum) throw unauthenticated()
+  if (token === undefined || token === "" || token.length > maxToken) throw unauthenticated()
   return token
 }

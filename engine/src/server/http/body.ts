@@ -81,7 +81,7 @@ export async function* socketBody(incoming: IncomingMessage): AsyncGenerator<Uin
 }
 
 /** Bounds on reading a body after its request was answered. A client within them is about to read the response. */
-const discardedBytesMaximum = 64 * 1024 * 1024
+const maxDiscardedBytes = 64 * 1024 * 1024
 const discardTimeoutMs = 500
 
 /**
@@ -95,7 +95,7 @@ export function discardBody(incoming: IncomingMessage): void {
     const timer = setTimeout(end, discardTimeoutMs).unref()
     incoming.on("data", (chunk: Uint8Array) => {
       length += chunk.length
-      if (length > discardedBytesMaximum) end()
+      if (length > maxDiscardedBytes) end()
     })
     incoming.once("close", () => clearTimeout(timer))
   }

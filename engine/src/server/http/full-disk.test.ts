@@ -58,7 +58,7 @@ const disks = [{ name: "a file that may not grow", open: limited }]
 if (mayMount()) disks.push({ name: "a filesystem of 8 MiB", open: mounted })
 
 /** Number of writes that fills either disk. */
-const writesMaximum = 2_000
+const maxWrites = 2_000
 
 describe.each(disks)("on $name", ({ open }) => {
   test("[F-S4] writes are refused with 503, readiness says why, stored CRLs are served, and all goes on once there is room", async () => {
@@ -84,7 +84,7 @@ describe.each(disks)("on $name", ({ open }) => {
 
     const kept: string[] = []
     let refused = await write("first")
-    for (let count = 0; refused.status === 201 && count < writesMaximum; count += 1) {
+    for (let count = 0; refused.status === 201 && count < maxWrites; count += 1) {
       kept.push(refused.body.data.id)
       refused = await write(`key-${count}`)
     }
@@ -117,7 +117,7 @@ test("[F-S4] a file that had no room is written again once rows are gone from it
     return world.request("POST", `/workspaces/${id}/vars`, { body: { data: { type: "vars", attributes } } })
   }
   const kept: string[] = []
-  for (let count = 0; count < writesMaximum; count += 1) {
+  for (let count = 0; count < maxWrites; count += 1) {
     const { status, body } = await write(`key-${count}`)
     if (status !== 201) break
     kept.push(body.data.id)

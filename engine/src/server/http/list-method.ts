@@ -51,7 +51,7 @@ function readAnew(packet: Buffer, socket: Socket, server: Server): void {
 /** Sockets on which a LIST waits for earlier requests to be answered. */
 const waiting = new WeakSet<Socket>()
 /** Bytes buffered while a LIST waits. Above this, the socket is paused. */
-const heldBytesMaximum = 64 * 1024
+const maxHeldBytes = 64 * 1024
 
 async function readAfter(
   answering: readonly ServerResponse[],
@@ -67,7 +67,7 @@ async function readAfter(
   const hold = (more: Buffer): void => {
     held.push(more)
     heldBytes += more.length
-    if (heldBytes > heldBytesMaximum) socket.pause()
+    if (heldBytes > maxHeldBytes) socket.pause()
   }
   const leave = (): void => {
     socket.destroy()

@@ -43,7 +43,7 @@ const filled = (bucket: Bucket, now: Instant, perSecond: number): number =>
   Math.min(perSecond, bucket.level + (Math.max(0, now - bucket.at) / 1000) * perSecond)
 
 /** The least recently used buckets are evicted first; they are usually full again. */
-const bucketsMaximum = 20_000
+const maxBuckets = 20_000
 
 export interface RateLimiter {
   /**
@@ -57,8 +57,8 @@ export interface RateLimiter {
 
 /** Creates a rate limiter that grants `perSecond` requests to each token or address. */
 export function rateLimiter(perSecond: number): RateLimiter {
-  const credentials = new LRUCache<string, Bucket>({ max: bucketsMaximum })
-  const addresses = new LRUCache<string, Bucket>({ max: bucketsMaximum })
+  const credentials = new LRUCache<string, Bucket>({ max: maxBuckets })
+  const addresses = new LRUCache<string, Bucket>({ max: maxBuckets })
 
   return {
     charge({ credential, address, now }) {

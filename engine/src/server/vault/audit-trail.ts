@@ -6,7 +6,7 @@ import type { Mount, MountConfig } from "../../pki/mounts/mount.ts"
 import type { Document } from "../../contracts/vault/format/parameters.ts"
 import type { Operation } from "./vault-route.ts"
 
-interface Told {
+interface ReportedRequest {
   readonly method: string
   readonly path: string
   readonly remoteAddress: string | undefined
@@ -18,7 +18,7 @@ export interface RecordedMount extends Pick<Mount, "path"> {
   readonly config: Pick<MountConfig, "auditNonHmacRequestKeys">
 }
 
-interface Learned {
+interface LearnedIdentity {
   readonly caller?: Caller
   /** Unknown token of a request that failed to authenticate. */
   readonly secret?: string | undefined
@@ -31,17 +31,17 @@ interface Learned {
 export class RequestTrail {
   readonly trail: AuditTrail
   readonly #audit: Audit
-  readonly #told: Told
-  readonly #learned: Learned = {}
+  readonly #told: ReportedRequest
+  readonly #learned: LearnedIdentity = {}
   #recorded = false
 
-  constructor(audit: Audit, requestId: string, told: Told) {
+  constructor(audit: Audit, requestId: string, told: ReportedRequest) {
     this.#audit = audit
     this.trail = audit.trail({ requestId })
     this.#told = told
   }
 
-  learn(learned: Learned): void {
+  learn(learned: LearnedIdentity): void {
     Object.assign(this.#learned, learned)
   }
 

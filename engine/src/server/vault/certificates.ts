@@ -9,7 +9,7 @@ import {
   storedCertificates,
 } from "../../contracts/vault/stored-certificate.ts"
 import type { IssuerChoice } from "../../pki/issuance/certificate-api.ts"
-import { inventoryPages, type MountInventoryEntry, searchMaximum } from "../../pki/issuance/certificate-inventory.ts"
+import { inventoryPages, type MountInventoryEntry, maxSearch } from "../../pki/issuance/certificate-inventory.ts"
 import type { CertificatePageRequest } from "../../pki/issuance/certificate.ts"
 import type { ServedIssuerCertificate } from "../../pki/issuers/issuer-api.ts"
 import { writePem } from "../../x509/pem.ts"
@@ -83,7 +83,7 @@ type Search = (page: CertificatePageRequest) => Promise<{
  * Streams all pages as CSV, or one page if there is a limit. Reads the first page before the response starts, so that errors have a status.
  */
 export async function csvAnswer(search: Search, page: Partial<CertificatePageRequest>): Promise<PkiResponse> {
-  const { limit = searchMaximum } = page
+  const { limit = maxSearch } = page
   const pages = inventoryPages(
     page.limit === undefined ? search : async (one) => ({ ...(await search(one)), next: undefined }),
     { ...page, limit },

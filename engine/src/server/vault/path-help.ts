@@ -71,13 +71,13 @@ const membersOf = ({ members }: ParameterTable): readonly Field[] =>
     ].join(" "),
   }))
 
-const lineMaximum = 80
+const maxLine = 80
 
 function indented(text: string): string {
   const lines: string[] = []
   let line = ""
   for (const word of text.split(" ")) {
-    if (line !== "" && line.length + 1 + word.length > lineMaximum) {
+    if (line !== "" && line.length + 1 + word.length > maxLine) {
       lines.push(line)
       line = word
     } else line = line === "" ? word : `${line} ${word}`

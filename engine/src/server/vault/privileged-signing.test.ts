@@ -70,7 +70,7 @@ const lifetimeSeconds = ({ notBefore, notAfter }: { notBefore: number; notAfter:
   (notAfter - notBefore) / 1_000 + 1
 
 /** Lowers the mount's max_lease_ttl during `work`. The issuers then outlive the maximum. */
-async function withMaximum(max_lease_ttl: string, work: () => Promise<void>): Promise<void> {
+async function maxWith(max_lease_ttl: string, work: () => Promise<void>): Promise<void> {
   const tune = (body: object) => world.pki("POST", "/sys/mounts/pki/tune", { body })
   expect((await tune({ max_lease_ttl })).status).toBe(204)
   await work()
@@ -226,7 +226,7 @@ describe("sign-intermediate:", () => {
     expect(lifetimeSeconds(backdated.certificate)).toBe(48 * 3_600 + 60)
     const { certificate, data } = await intermediate({ ttl: "999h" })
     expect(certificate.notAfter).toBe(readIssued(data.issuing_ca).notAfter)
-    await withMaximum("800h", async () => {
+    await maxWith("800h", async () => {
       const { certificate, warnings } = await intermediate({ ttl: "801h" })
       expect(lifetimeSeconds(certificate)).toBe(800 * 3_600 + 30)
       expect(warnings).toBe('TTL "801h" is longer than permitted maxTTL "800h", so maxTTL is being used')
@@ -509,7 +509,7 @@ describe("sign-verbatim:", () => {
   test("[P-4.11-r10] [F-P12] the lifetime is the mount's unless one is asked for, and never above its maximum", async () => {
     expect(lifetimeSeconds((await verbatim({ ttl: "5h" })).certificate)).toBe(5 * 3_600 + 30)
     expect(lifetimeSeconds((await verbatim()).certificate)).toBe(768 * 3_600 + 30)
-    await withMaximum("800h", async () => {
+    await maxWith("800h", async () => {
       const { certificate, warnings } = await verbatim({ ttl: "801h" })
       expect(lifetimeSeconds(certificate)).toBe(800 * 3_600 + 30)
       expect(warnings).toBe('TTL "801h" is longer than permitted maxTTL "800h", so maxTTL is being used')

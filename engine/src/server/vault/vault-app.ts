@@ -50,7 +50,7 @@ const isSystem = ([root, below]: readonly string[]): boolean =>
 export type ServePki = (request: HttpRequest, path: string, exchange: Exchange) => Promise<HttpResponse>
 
 /** One request and its context. */
-interface Visit {
+interface VaultExchange {
   readonly request: HttpRequest
   readonly exchange: Exchange
   readonly dialect: Dialect
@@ -92,7 +92,7 @@ export function createPkiApp(options: PkiAppOptions): ServePki {
   const { engine, runtime, jsonBounds = defaultJsonBounds } = options
   const server = factsOf(engine, runtime)
 
-  async function answered(visit: Visit, path: string): Promise<HttpResponse> {
+  async function answered(visit: VaultExchange, path: string): Promise<HttpResponse> {
     const segments = path.slice(prefix.length + 1).split("/")
     if (isSystem(segments))
       return await served(visit, {
@@ -120,7 +120,7 @@ export function createPkiApp(options: PkiAppOptions): ServePki {
   }
 
   /** Serves a request to an auth method. `segments` are those below `auth/`. */
-  async function answeredByMethod(visit: Visit, segments: readonly string[]): Promise<HttpResponse> {
+  async function answeredByMethod(visit: VaultExchange, segments: readonly string[]): Promise<HttpResponse> {
     const methods = await engine.authMethodTable(visit.requestSnapshot)
     const found = methods.resolve(segments.map((segment) => decoded(segment) ?? ""))
     if (found === undefined) {
@@ -137,7 +137,7 @@ export function createPkiApp(options: PkiAppOptions): ServePki {
     })
   }
 
-  async function served<R extends SystemRequest>(visit: Visit, part: Part<R>): Promise<HttpResponse> {
+  async function served<R extends SystemRequest>(visit: VaultExchange, part: Part<R>): Promise<HttpResponse> {
     const { find, segments, mount } = part
     const { exchange, operation, query, request, trail } = visit
     trail.learn({ mount })
@@ -181,7 +181,7 @@ export function createPkiApp(options: PkiAppOptions): ServePki {
   }
 
   async function handled<R extends SystemRequest>(
-    visit: Visit,
+    visit: VaultExchange,
     operation: Operation,
     route: ApiRoute<R>,
     caller: Caller,
@@ -230,7 +230,7 @@ export function createPkiApp(options: PkiAppOptions): ServePki {
     )
   }
 
-  async function callerOf({ request, exchange, trail, requestSnapshot }: Visit): Promise<Caller> {
+  async function callerOf({ request, exchange, trail, requestSnapshot }: VaultExchange): Promise<Caller> {
     try {
       const caller = await engine.authenticate(serviceToken(request.headers), {
         requestSnapshot,
@@ -245,12 +245,12 @@ export function createPkiApp(options: PkiAppOptions): ServePki {
     }
   }
 
-  async function finished({ trail }: Visit, response: HttpResponse): Promise<HttpResponse> {
+  async function finished({ trail }: VaultExchange, response: HttpResponse): Promise<HttpResponse> {
     await trail.done(response.status)
     return response
   }
 
-  function failed(error: unknown, visit: Visit, wireNames?: WireNames): HttpResponse {
+  function failed(error: unknown, visit: VaultExchange, wireNames?: WireNames): HttpResponse {
     const { requestId } = visit.exchange
     if (!isEngineError(error)) runtime.log.error("request failed", { requestId, error })
     const known = isEngineError(error) ? error : new EngineError("internal", `internal error in request ${requestId}`)
@@ -259,7 +259,7 @@ export function createPkiApp(options: PkiAppOptions): ServePki {
   }
 
   function refused(
-    { dialect, trail, request: { method } }: Visit,
+    { dialect, trail, request: { method } }: VaultExchange,
     status: number,
     errors: readonly string[],
     { headers, problems = false }: { readonly headers: Readonly<Record<string, string>>; readonly problems?: boolean },
@@ -279,7 +279,7 @@ export function createPkiApp(options: PkiAppOptions): ServePki {
     const query = queryOf(url)
     const operation = operationOf(method, query)
     const trail = new RequestTrail(engine.audit, requestId, { method, path, remoteAddress, operation })
-    const visit: Visit = {
+    const visit: VaultExchange = {
       request,
       exchange,
       dialect: dialectOf(headers),
@@ -371,7 +371,7 @@ function queryOf(url: string): URLSearchParams {
   return new URLSearchParams(start < 0 ? "" : url.slice(start + 1))
 }
 
-interface Around {
+interface MountContext {
   readonly requestId: string
   readonly dialect: Dialect
   readonly mount: Mounted | undefined
@@ -394,7 +394,7 @@ async function* encodedText(
 }
 
 /** Encodes a response. `warned` are warnings about the request itself. */
-function encoded(response: PkiResponse, warned: readonly string[], around: Around): HttpResponse {
+function encoded(response: PkiResponse, warned: readonly string[], around: MountContext): HttpResponse {
   const { requestId, dialect, mount, method, onAbort } = around
   switch (response.kind) {
     case "bare":

@@ -121,12 +121,12 @@ export type PkiResponse =
     }
   | { readonly kind: "none"; readonly warnings?: readonly string[] }
 
-interface Around {
+interface AnswerContext {
   readonly warnings?: readonly string[]
   readonly lease?: Lease | undefined
 }
 
-export const answer = (data: Document, around: Around = {}): PkiResponse => ({
+export const answer = (data: Document, around: AnswerContext = {}): PkiResponse => ({
   kind: "data",
   status: 200,
   data,
@@ -146,7 +146,7 @@ export const bare = (document: Document, status = 200): PkiResponse => ({ kind: 
 export const listed = (
   keys: readonly string[],
   keyInfo?: Readonly<Record<string, unknown>>,
-  around: Around = {},
+  around: AnswerContext = {},
 ): PkiResponse =>
   keys.length === 0
     ? { kind: "bare", status: 404, document: { errors: [] } }

@@ -25,7 +25,7 @@ export async function openReader(
     : undefined
 }
 
-export interface SchemaStanding {
+export interface SchemaState {
   readonly appliedCount: number
   /** Migrations of this release that the next start will apply. */
   readonly missing: readonly string[]
@@ -33,7 +33,7 @@ export interface SchemaStanding {
   readonly unknown: string | undefined
 }
 
-export async function schemaStanding(session: QueryRunner): Promise<SchemaStanding> {
+export async function schemaStanding(session: QueryRunner): Promise<SchemaState> {
   const table =
     session.dialect === "sqlite"
       ? sql`select name from sqlite_master where type = 'table' and name = 'migrations'`
@@ -62,7 +62,7 @@ export interface ServerFacts {
   readonly mayCreate: boolean
   readonly hasTrigrams: boolean
   /** Maximum number of connections of this role: the lowest limit of server, database and role. */
-  readonly connectionMaximum: number
+  readonly maxConnection: number
   readonly connectionCount: number
   /** Settings under which an acknowledged write may be lost, as `name = value`. */
   readonly unsafeSettings: readonly string[]
@@ -106,7 +106,7 @@ export async function serverFacts(session: QueryRunner): Promise<ServerFacts> {
     readOnly: row.read_only === "on",
     mayCreate: row.may_create,
     hasTrigrams: row.trigrams,
-    connectionMaximum: Math.min(...maxima),
+    maxConnection: Math.min(...maxima),
     connectionCount: row.count,
     unsafeSettings: (["fsync", "synchronous_commit"] as const)
       .filter((name) => row[name] === "off")
@@ -184,7 +184,7 @@ export interface UnboundedRoles {
 }
 
 /** A longer list would not be read. */
-const rolesMaximum = 100
+const maxRoles = 100
 
 /** Returns the roles whose requests may name any end of validity. */
 export async function unboundedRoles(session: QueryRunner): Promise<UnboundedRoles> {
@@ -198,7 +198,7 @@ export async function unboundedRoles(session: QueryRunner): Promise<UnboundedRol
   )
   const found = rows.filter(({ definition }) => roleOf(definition).notAfterBound === "permit")
   return {
-    roles: found.slice(0, rolesMaximum).map(({ mount, name }) => ({ mount, name })),
-    leftOut: Math.max(0, found.length - rolesMaximum),
+    roles: found.slice(0, maxRoles).map(({ mount, name }) => ({ mount, name })),
+    leftOut: Math.max(0, found.length - maxRoles),
   }
 }

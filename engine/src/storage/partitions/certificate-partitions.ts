@@ -17,7 +17,7 @@ const columns: Readonly<Record<PartitionedTable, string>> = {
 }
 
 /** Maximum number of rows moved while all queries wait: one or two seconds in a large table. */
-const movedMaximum: Readonly<Record<PartitionedTable, number>> = { certificates: 20_000, certificate_names: 100_000 }
+const maxMoved: Readonly<Record<PartitionedTable, number>> = { certificates: 20_000, certificate_names: 100_000 }
 
 export function filingRangesOver(database: Pick<Database, "dialect" | "read" | "transact" | "alter">): FilingRanges {
   return {
@@ -142,7 +142,7 @@ async function make(session: QueryRunner, table: PartitionedTable, range: Filing
   // Concurrent inserts wait here and then find the new partition.
   await session.execute(sql`lock table ${others} in access exclusive mode`)
   const place = sql`filed_at >= ${range.from} and filed_at < ${range.to}`
-  const most = movedMaximum[table]
+  const most = maxMoved[table]
   const found = await session.queryOne(
     sql<{
       count: number

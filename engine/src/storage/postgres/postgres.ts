@@ -17,7 +17,7 @@ import {
 import { backOff } from "../sql/retry-backoff.ts"
 import type { Bound } from "../sql/dialect.ts"
 import { faultOf, isBroken, isCertainlyRolledBack, isReadOnly, isRefusal } from "./postgres-errors.ts"
-import { Presence } from "../sql/database-availability.ts"
+import { DatabaseAvailability } from "../sql/database-availability.ts"
 import { OutdatedSnapshot, ReferenceViolation, UniqueViolation, type QueryRunner } from "../sql/query-runner.ts"
 import type { UnitKind } from "../sql/storage-metrics.ts"
 import { commitSpan } from "../sql/traced-backend.ts"
@@ -131,7 +131,7 @@ function bytesOf(value: string): Uint8Array {
 const typeParserOf: (oid: number, format?: "text" | "binary") => (value: string) => unknown = types.getTypeParser
 
 /** Settings of a kind of unit of work. */
-interface Manner {
+interface TransactionMode {
   readonly begin: string
   readonly kind: UnitKind
   /** Milliseconds to wait for each answer. After that the server counts as unreachable. */
@@ -150,7 +150,9 @@ interface Manner {
 
 type Phase = "beginning" | "working" | "committing"
 
-type Outcome<T> = { readonly kind: "done"; readonly value: T } | { readonly kind: "run-again"; readonly cause: unknown }
+type AttemptResult<T> =
+  | { readonly kind: "done"; readonly value: T }
+  | { readonly kind: "run-again"; readonly cause: unknown }
 
 class PostgresStore implements Backend, Standby {
   readonly dialect = "postgres"
@@ -158,11 +160,11 @@ class PostgresStore implements Backend, Standby {
   readonly #pool: Pool
   readonly #options: BackendOptions
   readonly #limits: Limits
-  readonly #reading: Manner
-  readonly #writing: Readonly<Record<Isolation, Manner>>
-  readonly #migrating: Manner
-  readonly #altering: Manner
-  readonly #presence: Presence
+  readonly #reading: TransactionMode
+  readonly #writing: Readonly<Record<Isolation, TransactionMode>>
+  readonly #migrating: TransactionMode
+  readonly #altering: TransactionMode
+  readonly #presence: DatabaseAvailability
   readonly #inFlight = new Set<Promise<unknown>>()
   /** Open connections, to destroy at closing those whose server no longer answers. */
   readonly #open = new Set<PoolClient>()
@@ -178,7 +180,7 @@ class PostgresStore implements Backend, Standby {
     this.#pool = pool
     this.#options = options
     this.#limits = limits
-    this.#presence = new Presence(options)
+    this.#presence = new DatabaseAvailability(options)
     const { statementTimeoutMs, lockTimeoutMs, idleTimeoutMs, idleMigrationMs } = limits
     // Set per transaction, because connection poolers reject such settings as startup parameters.
     const set = [
@@ -294,7 +296,7 @@ class PostgresStore implements Backend, Standby {
     }
   }
 
-  async #tracked<T>(manner: Manner, work: (session: QueryRunner) => Promise<T>, span?: Span): Promise<T> {
+  async #tracked<T>(manner: TransactionMode, work: (session: QueryRunner) => Promise<T>, span?: Span): Promise<T> {
     if (this.#closed !== undefined) throw closedError()
     const outcome = this.#retrying(manner, work, span)
     this.#inFlight.add(outcome)
@@ -305,7 +307,7 @@ class PostgresStore implements Backend, Standby {
     }
   }
 
-  async #retrying<T>(manner: Manner, work: (session: QueryRunner) => Promise<T>, span?: Span): Promise<T> {
+  async #retrying<T>(manner: TransactionMode, work: (session: QueryRunner) => Promise<T>, span?: Span): Promise<T> {
     const { attempts = defaultAttempts, random, stopwatch } = this.#options
     const began = stopwatch()
     for (let attempt = 1; ; attempt += 1) {
@@ -319,7 +321,11 @@ class PostgresStore implements Backend, Standby {
     }
   }
 
-  async #once<T>(manner: Manner, work: (session: QueryRunner) => Promise<T>, span?: Span): Promise<Outcome<T>> {
+  async #once<T>(
+    manner: TransactionMode,
+    work: (session: QueryRunner) => Promise<T>,
+    span?: Span,
+  ): Promise<AttemptResult<T>> {
     const client = await this.#connect(manner.kind)
     const session = new PostgresSession(client, manner)
     let usable = true
@@ -357,7 +363,7 @@ class PostgresStore implements Backend, Standby {
   #met(
     error: unknown,
     client: PoolClient,
-    { writes, awaitsLocks }: Manner,
+    { writes, awaitsLocks }: TransactionMode,
     phase: Phase = "working",
   ): { readonly usable: boolean; readonly told?: Error; readonly runsAgain?: true } {
     if (writes && isReadOnly(error, { beginning: phase === "beginning" })) {
@@ -390,7 +396,7 @@ class PostgresStore implements Backend, Standby {
   }
 
   /** Ignores results of old connections: their server may be about to end them. */
-  #found(client: PoolClient, { writes }: Manner): void {
+  #found(client: PoolClient, { writes }: TransactionMode): void {
     if ((this.#ages.get(client) ?? 0) >= this.#age) this.#presence.found({ writes })
   }
 
@@ -459,7 +465,7 @@ class PostgresSession extends UnitOfWork {
 
   constructor(
     client: PoolClient,
-    { patienceMs, statementPrefix = "chancery" }: Pick<Manner, "patienceMs" | "statementPrefix">,
+    { patienceMs, statementPrefix = "chancery" }: Pick<TransactionMode, "patienceMs" | "statementPrefix">,
   ) {
     super("postgres")
     this.#client = client

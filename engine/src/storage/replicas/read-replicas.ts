@@ -58,12 +58,12 @@ export async function openReadReplicas({ urls, waitMs }: ReadReplicaOptions, opt
     return new Replica(nameOf(url), standby, { ...options, waitMs: waitMs ?? defaultWaitMs })
   })
   const opened = new FollowedReplicas(replicas, options)
-  await opened.refuseOthers()
+  await opened.rejectOthers()
   opening.move()
   return opened
 }
 
-export interface ReplicaStanding {
+export interface ReplicaStatus {
   readonly name: string
   /** Reason why servers would not read from the replica; undefined if they would. */
   readonly fault: string | undefined
@@ -76,7 +76,7 @@ export async function replicaStandings(
   { urls, waitMs }: ReadReplicaOptions,
   primary: Pick<Backend, "read">,
   options: Pick<BackendOptions, "random" | "log">,
-): Promise<readonly ReplicaStanding[]> {
+): Promise<readonly ReplicaStatus[]> {
   const stopwatch = () => performance.now()
   const system = await primary.read((session) => session.queryOne(systemQuery, {}))
   const place = await primary.read((session) => session.queryOne(placeQuery, {}))
@@ -115,7 +115,7 @@ class FollowedReplicas implements ReadReplicas {
     this.#reads = createReplicaMetrics(options.meter, replicas)
   }
 
-  async refuseOthers(): Promise<void> {
+  async rejectOthers(): Promise<void> {
     const system = await this.#options.primary
       .readSingle((session) => session.queryOne(systemQuery, {}))
       .catch(() => undefined)

@@ -1,4 +1,4 @@
-const placesMaximum = 600
+const maxPlaces = 600
 
 /**
  * Recent positions of the primary's log with their times, from which the lag of a replica is computed. A replica of an idle primary does
@@ -16,7 +16,7 @@ export class WrittenPositions {
     this.#places = this.#places.filter((one) => one.position <= position)
     this.#places.push({ at, position })
     // Halves the resolution. Long lags need less precision.
-    if (this.#places.length > placesMaximum) this.#places = this.#places.filter((_, index) => index % 2 === 0)
+    if (this.#places.length > maxPlaces) this.#places = this.#places.filter((_, index) => index % 2 === 0)
   }
 
   /** Returns for how many milliseconds, at least, the replica has lagged. Returns 0 if it has replayed everything. */

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest"
 import { silentLog } from "../../core/runtime.ts"
-import { Presence } from "./database-availability.ts"
+import { DatabaseAvailability } from "./database-availability.ts"
 
 function watched() {
   const lines: unknown[] = []
   let now = 0
   const tell = (level: string) => (event: string, fields?: object) => void lines.push({ level, event, ...fields })
-  const presence = new Presence({
+  const presence = new DatabaseAvailability({
     log: { ...silentLog, error: tell("error"), info: tell("info") },
     stopwatch: () => now,
   })

@@ -2,17 +2,17 @@
 // it is back, however many units of work fail.
 import type { BackendOptions } from "./backend.ts"
 
-type Absence = "cannot be reached" | "takes no writes"
+type UnavailabilityReason = "cannot be reached" | "takes no writes"
 
-export class Presence {
+export class DatabaseAvailability {
   readonly #options: Pick<BackendOptions, "log" | "stopwatch">
-  #absent: { readonly absence: Absence; readonly since: number } | undefined
+  #absent: { readonly absence: UnavailabilityReason; readonly since: number } | undefined
 
   constructor(options: Pick<BackendOptions, "log" | "stopwatch">) {
     this.#options = options
   }
 
-  away(absence: Absence, cause: unknown): void {
+  away(absence: UnavailabilityReason, cause: unknown): void {
     if (this.#absent !== undefined) return
     const { log, stopwatch } = this.#options
     this.#absent = { absence, since: stopwatch() }

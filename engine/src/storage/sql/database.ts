@@ -13,7 +13,7 @@ import type { DialectName, QueryRunner } from "./query-runner.ts"
 import { openSqlite } from "../sqlite/sqlite.ts"
 import { tracedBackend, tracedRun } from "./traced-backend.ts"
 import { createStorageMetrics, type UnitKind, type UnitOutcome } from "./storage-metrics.ts"
-import { StoreRoom } from "./store-capacity.ts"
+import { StorageCapacity } from "./store-capacity.ts"
 import { UnusableStore } from "./unusable-store.ts"
 import type { SyncFile } from "../sqlite/write-ahead-sync.ts"
 
@@ -114,7 +114,7 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
   const observeCommits = (result: ObservableResult) => result.observe(backend.commitCount)
   commits.addCallback(observeCommits)
   opening.defer(() => commits.removeCallback(observeCommits))
-  const room = new StoreRoom(backend, backendOptions.log)
+  const room = new StorageCapacity(backend, backendOptions.log)
   const closing = opening.move()
   // Observes the promise instead of wrapping it, so that the caller waits for no further promise.
   const counted = <T>(kind: UnitKind, answer: Promise<T>): Promise<T> => {

@@ -9,7 +9,7 @@ const probeName = "storage-probe"
 /** More than fits into partly filled pages. */
 const probeBytes = 64 * 1024
 
-export class StoreRoom {
+export class StorageCapacity {
   readonly #backend: Pick<Backend, "transact">
   readonly #log: Log
   #isFull = false

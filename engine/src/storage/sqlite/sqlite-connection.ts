@@ -16,14 +16,14 @@ const cachedStatements = 512
  * Query that returns arrays of cells. The driver's row objects are in dictionary mode: making and reading one takes twice as long as making
  * our own from an array.
  */
-interface Question {
+interface PreparedQuery {
   readonly statement: StatementSync
   columns: readonly string[]
 }
 
 export class SqliteConnection {
   readonly #database: DatabaseSync
-  readonly #questions = new LRUCache<string, Question>({ max: cachedStatements })
+  readonly #questions = new LRUCache<string, PreparedQuery>({ max: cachedStatements })
   readonly #changes = new LRUCache<string, StatementSync>({ max: cachedStatements })
 
   constructor(database: DatabaseSync) {
@@ -83,7 +83,7 @@ export class SqliteConnection {
   }
 }
 
-function asQuestion(statement: StatementSync): Question {
+function asQuestion(statement: StatementSync): PreparedQuery {
   statement.setReturnArrays(true)
   return { statement, columns: namesOf(statement) }
 }
@@ -98,7 +98,7 @@ const namesOf = (statement: StatementSync): readonly string[] => statement.colum
 const cellsOf = (rows: unknown): readonly (readonly unknown[])[] => rows as readonly (readonly unknown[])[]
 
 /** Returns the names of the columns, read again if `select *` returns more of them after a migration. */
-function columnsOf(question: Question, cells: readonly unknown[]): readonly string[] {
+function columnsOf(question: PreparedQuery, cells: readonly unknown[]): readonly string[] {
   if (cells.length !== question.columns.length) question.columns = namesOf(question.statement)
   return question.columns
 }

@@ -143,14 +143,14 @@ interface Attempt {
 }
 
 /** Time limit of a batch. */
-interface Patience {
+interface BatchDeadline {
   over: boolean
   /** Rejects the running unit of work. */
   giveUp: (error: Error) => void
 }
 
 /** Cheaper than a race with one promise for the whole batch, which would take longer than most units of work do. */
-const inTime = <T>(work: Promise<T>, patience: Patience): Promise<T> =>
+const inTime = <T>(work: Promise<T>, patience: BatchDeadline): Promise<T> =>
   new Promise((resolve, reject) => {
     patience.giveUp = reject
     work.then(resolve, reject)
@@ -219,7 +219,7 @@ class SqliteStore implements Backend {
 
   async #read<T>(work: (session: QueryRunner) => Promise<T>, run: typeof snapshot): Promise<T> {
     if (this.#readers.length === 0) return this.#enqueue(work, true)
-    this.#refuseUnusable()
+    this.#rejectUnusable()
     try {
       return await this.#withReader((reader) => run(reader, work))
     } finally {
@@ -259,14 +259,14 @@ class SqliteStore implements Backend {
 
   #enqueue<T>(work: (session: QueryRunner) => Promise<T>, readOnly: boolean, span?: Span): Promise<T> {
     return new Promise<unknown>((resolve, reject) => {
-      this.#refuseUnusable()
+      this.#rejectUnusable()
       this.#queue.push({ work, readOnly, span, resolve, reject, queuedAt: this.#options.stopwatch() })
       this.#waits(kindOf(readOnly))
       this.#drained ??= this.#drain()
     }) as Promise<T>
   }
 
-  #refuseUnusable(): void {
+  #rejectUnusable(): void {
     if (this.#closed) throw closedError()
     if (this.#unsyncable !== undefined) throw unsyncable(this.#unsyncable.cause)
   }
@@ -350,7 +350,7 @@ class SqliteStore implements Backend {
     let full: unknown
     let commit: Span | undefined
     // A unit of work that awaits only its session completes before a timer can fire, whatever the size of the batch.
-    const patience: Patience = { over: false, giveUp() {} }
+    const patience: BatchDeadline = { over: false, giveUp() {} }
     const timer = setTimeout(() => {
       patience.over = true
       patience.giveUp(new Error("a unit of work waited too long for something other than its session"))
@@ -404,7 +404,7 @@ class SqliteStore implements Backend {
     }
   }
 
-  async #attempt(job: Job, patience: Patience, guarded: boolean): Promise<Attempt> {
+  async #attempt(job: Job, patience: BatchDeadline, guarded: boolean): Promise<Attempt> {
     const writer = this.#writer
     if (guarded) writer.command("savepoint work")
     if (job.readOnly) writer.command("pragma query_only = on")

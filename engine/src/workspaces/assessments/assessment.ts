@@ -18,12 +18,12 @@ export interface Assessment {
 export type AssessmentInput = Pick<Assessment, "drifted" | "succeeded" | "errorMessage">
 export type AssessmentView = Omit<Assessment, "organizationId">
 
-const errorMessageMaximum = 65_536
+const maxErrorMessage = 65_536
 
 export const errorMessageFaults = (text: string): Fault[] =>
-  text.length <= errorMessageMaximum
+  text.length <= maxErrorMessage
     ? []
-    : [{ field: ["errorMessage"], detail: `Error msg is too long (maximum is ${errorMessageMaximum} characters)` }]
+    : [{ field: ["errorMessage"], detail: `Error msg is too long (maximum is ${maxErrorMessage} characters)` }]
 
 /** Returns the members of a workspace that describe its newest assessment. */
 export const currentAssessmentFacts = (newest: Assessment | undefined) => ({

@@ -62,10 +62,10 @@ export interface BulkActions {
 }
 
 /** Limit of workspaces per request. */
-export const bulkWorkspacesMaximum = 20_000
+export const maxBulkWorkspaces = 20_000
 /** Limit of tags or bindings per request. */
-const namesMaximum = 100
-const keyMaximum = 128
+const maxNames = 100
+const maxKey = 128
 const printable = /^[\x21-\x7e]+$/
 
 /** Throws `invalid` for faults of the request itself. */
@@ -76,10 +76,10 @@ export function rejectBulkRequest({ action, query = {}, all = false, idempotency
   if (!isFiltered && !all)
     faults.push({ field: ["all"], detail: "All must be true where no filter says which workspaces are meant" })
   if (isFiltered && all) faults.push({ field: ["all"], detail: "All cannot be true where a filter is given" })
-  if (key !== undefined && (key.length > keyMaximum || !printable.test(key)))
+  if (key !== undefined && (key.length > maxKey || !printable.test(key)))
     faults.push({
       header: "Idempotency-Key",
-      detail: `Idempotency-Key must be 1 to ${keyMaximum} printable ASCII characters without spaces`,
+      detail: `Idempotency-Key must be 1 to ${maxKey} printable ASCII characters without spaces`,
     })
   if (faults.length > 0) throw invalid(faults)
 }
@@ -110,7 +110,7 @@ function actionFaults(action: BulkAction): Fault[] {
 }
 
 const lengthFaults = (name: string, { length }: readonly unknown[]): Fault[] =>
-  length > 0 && length <= namesMaximum ? [] : [{ field: [name], detail: `${name} must be 1 to ${namesMaximum}` }]
+  length > 0 && length <= maxNames ? [] : [{ field: [name], detail: `${name} must be 1 to ${maxNames}` }]
 
 /** Scope of a key. Each caller has its own keys in each organization. */
 export interface BulkKey {

@@ -50,7 +50,7 @@ export interface BulkContext {
 }
 
 /** Writes and events for one workspace. Tags and events of all workspaces are each written together. */
-interface Deed {
+interface BulkOperation {
   readonly write?: () => Promise<void>
   readonly tags?: TaggableChange
   readonly events: readonly Change[]
@@ -59,7 +59,7 @@ interface Deed {
  * Rules of the single action for one workspace. The function returns undefined if the action would change nothing, and throws the error of
  * the single action.
  */
-type Judge<Found extends WorkspaceOutline> = (workspace: Found) => Promise<Deed | undefined>
+type PlanOperation<Found extends WorkspaceOutline> = (workspace: Found) => Promise<BulkOperation | undefined>
 type TagAction = Extract<BulkAction, { readonly kind: "tag" | "untag" | "bind" }>
 
 const neededFor: Record<BulkAction["kind"], readonly WorkspacePermission[]> = {
@@ -88,24 +88,24 @@ export async function doPart(
     case "untag":
     case "bind": {
       const found = await stores.workspaces.outlines(ids)
-      return judgeAndWrite(stores, action, ids, found, (seen) => taggingAs(stores, action, seen, context), context)
+      return planAndWrite(stores, action, ids, found, (seen) => taggingAs(stores, action, seen, context), context)
     }
     default: {
       const present = await stores.workspaces.findMany(ids)
       // Locking a locked workspace fails for its holder too.
       const named = action.kind === "lock" ? await nameHolders(stores, present) : present
       const found = action.kind === "unlock" ? await nameHolders(stores, present, actorOf(context.caller)) : named
-      return judgeAndWrite(stores, action, ids, found, (seen) => judgeOf(stores, action, seen, context), context)
+      return planAndWrite(stores, action, ids, found, (seen) => judgeOf(stores, action, seen, context), context)
     }
   }
 }
 
-async function judgeAndWrite<Found extends WorkspaceOutline>(
+async function planAndWrite<Found extends WorkspaceOutline>(
   stores: UsedRepositories,
   action: BulkAction,
   ids: readonly WorkspaceId[],
   found: readonly Found[],
-  judgeOf: (seen: readonly Found[]) => Promise<Judge<Found>>,
+  judgeOf: (seen: readonly Found[]) => Promise<PlanOperation<Found>>,
   context: PartContext,
 ): Promise<readonly BulkResult[]> {
   const authorized = await withPermissions(stores, context.caller, found)
@@ -115,7 +115,7 @@ async function judgeAndWrite<Found extends WorkspaceOutline>(
       .map(({ workspace, permissions }) => [workspace.id, { workspace, permissions }]),
   )
   const judge = await judgeOf([...seen.values()].map(({ workspace }) => workspace))
-  const deeds: Deed[] = []
+  const deeds: BulkOperation[] = []
   const changed: WorkspaceId[] = []
   const results: BulkResult[] = []
   for (const workspaceId of ids) {
@@ -163,7 +163,7 @@ async function judgeOf(
   action: Exclude<BulkAction, TagAction>,
   workspaces: readonly SituatedWorkspace[],
   { caller, now }: BulkContext,
-): Promise<Judge<SituatedWorkspace>> {
+): Promise<PlanOperation<SituatedWorkspace>> {
   const by = actorOf(caller)
   switch (action.kind) {
     case "lock":
@@ -205,7 +205,7 @@ async function taggingAs(
   action: TagAction,
   workspaces: readonly WorkspaceOutline[],
   { owner }: BulkContext,
-): Promise<Judge<WorkspaceOutline>> {
+): Promise<PlanOperation<WorkspaceOutline>> {
   const present = await tags.bindingsOf(workspaces.map(taggableOf))
   return async (workspace) => {
     const before = present.get(workspace.id) ?? []
@@ -236,7 +236,7 @@ async function moving(
   projectId: string,
   workspaces: readonly SituatedWorkspace[],
   now: Instant,
-): Promise<Judge<SituatedWorkspace>> {
+): Promise<PlanOperation<SituatedWorkspace>> {
   const { project } = await authorizeProject(stores, caller, projectId, "canMoveWorkspaces")
   const refusals = new Map<string, EngineError>()
   for (const source of new Set(workspaces.map((workspace) => workspace.projectId)))

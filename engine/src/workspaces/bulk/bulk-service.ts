@@ -25,7 +25,7 @@ import {
   type BulkRequest,
   type BulkResult,
   type BulkRun,
-  bulkWorkspacesMaximum,
+  maxBulkWorkspaces,
   rejectBulkRequest,
 } from "./bulk-action.ts"
 import { doPart } from "./bulk-operations.ts"
@@ -55,7 +55,7 @@ const partsAtOnce = 2
 /** Lifetime of an idempotency key. */
 export const bulkKeptMs = dayMs
 
-interface Begun {
+interface StartedRun {
   readonly id: string
   readonly totalCount: number
   readonly partCount: number
@@ -86,7 +86,7 @@ export class BulkActionService implements BulkActions {
   }
 
   async *#results(
-    begun: Begun,
+    begun: StartedRun,
     request: BulkRequest,
     owner: string | undefined,
   ): AsyncGenerator<readonly BulkResult[]> {
@@ -109,7 +109,7 @@ export class BulkActionService implements BulkActions {
   }
 
   #part(
-    { id, ids }: Begun,
+    { id, ids }: StartedRun,
     position: number,
     { action, dryRun = false }: BulkRequest,
     owner: string | undefined,
@@ -136,7 +136,7 @@ export class BulkActionService implements BulkActions {
     stores: UsedRepositories,
     organizationName: string,
     request: BulkRequest,
-  ): Promise<Begun & { readonly ids: readonly WorkspaceId[]; readonly organizationId: OrganizationId }> {
+  ): Promise<StartedRun & { readonly ids: readonly WorkspaceId[]; readonly organizationId: OrganizationId }> {
     const organizationId = await this.#organization(stores, organizationName)
     const visibility = visibilityIn(this.#caller, organizationId)
     if (visibility === undefined) throw notFound(organizationName)
@@ -146,11 +146,9 @@ export class BulkActionService implements BulkActions {
       const { project } = await authorizeProject(stores, this.#caller, action.projectId, "canMoveWorkspaces")
       if (project.organizationId !== organizationId) throw notFound(action.projectId)
     }
-    const found = await stores.workspaces.ids(query, visibility, { number: 1, size: bulkWorkspacesMaximum })
-    if (found.totalCount > bulkWorkspacesMaximum)
-      throw unprocessable(
-        `${found.totalCount} workspaces match, and one request acts on ${bulkWorkspacesMaximum} at most.`,
-      )
+    const found = await stores.workspaces.ids(query, visibility, { number: 1, size: maxBulkWorkspaces })
+    if (found.totalCount > maxBulkWorkspaces)
+      throw unprocessable(`${found.totalCount} workspaces match, and one request acts on ${maxBulkWorkspaces} at most.`)
     const id = newId("bulk", this.#runtime.random)
     // Without `sort`, process in the order in which the database stores the rows to be written: they are on half as many pages.
     const ids = query.sort === undefined ? found.items.toSorted() : found.items
@@ -161,7 +159,7 @@ export class BulkActionService implements BulkActions {
     return (await authorizeOrganization(stores, this.#caller, name)).organization.id
   }
 
-  #beginKept(organizationName: string, request: BulkRequest, key: string): Promise<Begun> {
+  #beginKept(organizationName: string, request: BulkRequest, key: string): Promise<StartedRun> {
     const text = textOf(request)
     return this.#storage.transact(async (stores) => {
       const now = this.#runtime.clock.now()

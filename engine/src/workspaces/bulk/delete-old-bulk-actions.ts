@@ -1,5 +1,5 @@
 // Deletes stored bulk actions after their key has expired.
-import type { Held } from "../../core/leases.ts"
+import type { HeldLease } from "../../core/leases.ts"
 import type { Runtime } from "../../core/runtime.ts"
 import type { Storage } from "../../core/storage.ts"
 import { hourMs, minuteMs } from "../../core/time.ts"
@@ -16,14 +16,14 @@ export const forgetBulkActionsJob = { name: "bulk-actions", everyMs: hourMs, tim
 /** Limit of actions per transaction. */
 const actionsPerWrite = 20
 /** Limit of transactions per run of the job. The next run continues. */
-const writesMaximum = 1_000
+const maxWrites = 1_000
 
 export async function forgetBulkActions(
   { storage, runtime }: Context,
-  { signal }: Pick<Held, "signal">,
+  { signal }: Pick<HeldLease, "signal">,
 ): Promise<void> {
   const now = runtime.clock.now()
-  for (let writes = 0; writes < writesMaximum; writes += 1) {
+  for (let writes = 0; writes < maxWrites; writes += 1) {
     signal.throwIfAborted()
     if ((await storage.transact(({ bulkActions }) => bulkActions.sweep(now, actionsPerWrite))) === 0) return
     await nextTurn()

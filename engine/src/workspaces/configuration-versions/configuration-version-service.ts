@@ -16,7 +16,7 @@ import {
   becomesCurrent,
   changeConfigurationData,
   type ConfigurationArchive,
-  configurationBytesMaximum,
+  maxConfigurationBytes,
   type ConfigurationDataAction,
   type ConfigurationVersion,
   configurationVersionFaults,
@@ -237,8 +237,8 @@ async function receiveArchive(
   id: string,
   bytes: Uint8Array,
 ): Promise<void> {
-  if (bytes.length > configurationBytesMaximum)
-    throw new EngineError("too-large", `The configuration is larger than ${configurationBytesMaximum} bytes.`)
+  if (bytes.length > maxConfigurationBytes)
+    throw new EngineError("too-large", `The configuration is larger than ${maxConfigurationBytes} bytes.`)
   const announced = await storage.read(async (stores) => {
     const found = await situated(stores, id)
     return { ...found, isUsed: await stores.runs.usesConfiguration(found.version) }

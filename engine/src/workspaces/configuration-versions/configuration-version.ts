@@ -83,23 +83,23 @@ export interface IngressAttributesView extends IngressAttributes {
   readonly id: string
 }
 
-export const readmeBytesMaximum = 1024 * 1024
+export const maxReadmeBytes = 1024 * 1024
 
-const ingressTextMaximum = 4_096
+const maxIngressText = 4_096
 
 export function configurationVersionFaults({ readme, ingressAttributes }: ConfigurationVersionInput): Fault[] {
   const faults = Object.entries(ingressAttributes ?? {}).flatMap(([name, value]): Fault[] =>
-    typeof value === "string" && value.length > ingressTextMaximum
+    typeof value === "string" && value.length > maxIngressText
       ? [
           {
             field: ["ingressAttributes", name],
-            detail: `An ingress attribute is too long (maximum is ${ingressTextMaximum} characters)`,
+            detail: `An ingress attribute is too long (maximum is ${maxIngressText} characters)`,
           },
         ]
       : [],
   )
-  if (readme === null || new TextEncoder().encode(readme).length <= readmeBytesMaximum) return faults
-  return [...faults, { field: ["readme"], detail: `readme is too long (maximum is ${readmeBytesMaximum} bytes)` }]
+  if (readme === null || new TextEncoder().encode(readme).length <= maxReadmeBytes) return faults
+  return [...faults, { field: ["readme"], detail: `readme is too long (maximum is ${maxReadmeBytes} bytes)` }]
 }
 
 /**
@@ -198,4 +198,4 @@ export interface InspectedConfiguration {
 }
 
 /** Limit of the size of an archive. Archives are held in memory during upload. */
-export const configurationBytesMaximum = 64 * 1024 * 1024
+export const maxConfigurationBytes = 64 * 1024 * 1024

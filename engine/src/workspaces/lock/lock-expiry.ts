@@ -5,7 +5,7 @@
 // For all other locks, the job `locks` applies them within seconds: it publishes the event and promotes the state version saved under the
 // lock.
 import type { WorkspaceId } from "../../core/ids.ts"
-import type { Held } from "../../core/leases.ts"
+import type { HeldLease } from "../../core/leases.ts"
 import type { Runtime } from "../../core/runtime.ts"
 import type { Storage } from "../../core/storage.ts"
 import { type Instant, minuteMs, secondMs } from "../../core/time.ts"
@@ -38,12 +38,12 @@ export async function expireLock(stores: UsedRepositories, id: WorkspaceId, now:
 export const expireLocksJob = { name: "locks", everyMs: 5 * secondMs, timeoutMs: minuteMs } as const
 
 /** Limit of locks per run of the job. The next run continues. */
-const locksMaximum = 1_000
+const maxLocks = 1_000
 
 /** Expires locks that no writing transaction has expired yet. */
-export async function expireLocks({ storage, runtime }: Context, { signal }: Pick<Held, "signal">): Promise<void> {
+export async function expireLocks({ storage, runtime }: Context, { signal }: Pick<HeldLease, "signal">): Promise<void> {
   const { clock, log } = runtime
-  const ids = await storage.read(({ workspaces }) => workspaces.expiredLocks(clock.now(), locksMaximum))
+  const ids = await storage.read(({ workspaces }) => workspaces.expiredLocks(clock.now(), maxLocks))
   for (const id of ids) {
     signal.throwIfAborted()
     if (await storage.transact((stores) => expireLock(stores, id, clock.now())))

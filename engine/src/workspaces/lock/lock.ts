@@ -24,9 +24,9 @@ export interface LockInput extends LockExtension {
 type HeldLock = Extract<Lock, { held: true }>
 
 /** Every document of the workspace contains the reason, also in lists. */
-const reasonMaximum = 10_000
+const maxReason = 10_000
 /** Error texts quote at most this many characters of the reason. */
-const quotedMaximum = 200
+const maxQuoted = 200
 const shortestTtlMs = secondMs
 const longestTtlMs = 30 * dayMs
 
@@ -95,8 +95,8 @@ export const lockFaults = ({
 }): Fault[] => [...reasonFaults(reason), ...ttlFaults(ttlMs)]
 
 const reasonFaults = (reason: string): Fault[] =>
-  reason.length > reasonMaximum
-    ? [{ field: ["reason"], detail: `Reason is too long (maximum is ${reasonMaximum} characters)` }]
+  reason.length > maxReason
+    ? [{ field: ["reason"], detail: `Reason is too long (maximum is ${maxReason} characters)` }]
     : []
 
 const ttlFaults = (ttlMs: number | undefined): Fault[] =>
@@ -112,7 +112,7 @@ const ttlFaults = (ttlMs: number | undefined): Fault[] =>
 /** Describes since when, until when and why the workspace is locked, for error texts. */
 function circumstances({ since, end, reason }: HeldLock): string {
   const until = end === undefined ? "" : ` until ${formatInstant(end.at)}`
-  const quoted = reason.length > quotedMaximum ? `${reason.slice(0, quotedMaximum).toWellFormed()}…` : reason
+  const quoted = reason.length > maxQuoted ? `${reason.slice(0, maxQuoted).toWellFormed()}…` : reason
   return `since ${formatInstant(since)}${until}${reason === "" ? "" : ` for the reason "${quoted}"`}`
 }
 

@@ -1,5 +1,5 @@
 // Handles runs whose executor is silent. A run that has not begun waits for another executor; one that has begun fails.
-import type { Held } from "../../core/leases.ts"
+import type { HeldLease } from "../../core/leases.ts"
 import type { Runtime } from "../../core/runtime.ts"
 import type { Storage } from "../../core/storage.ts"
 import { formatInstant, minuteMs, secondMs } from "../../core/time.ts"
@@ -27,19 +27,19 @@ interface UsedRepositories {
 export const endRunClaimsJob = { name: "run-claims", everyMs: 15 * secondMs, timeoutMs: minuteMs } as const
 
 /** Limit of claims per run of the job. The next run continues. */
-const claimsMaximum = 1_000
+const maxClaims = 1_000
 
 export async function endRunClaims(
   {
     storage,
     runtime,
   }: { readonly storage: Storage<UsedRepositories>; readonly runtime: Pick<Runtime, "clock" | "log"> },
-  { signal }: Pick<Held, "signal">,
+  { signal }: Pick<HeldLease, "signal">,
 ): Promise<void> {
   const { clock, log } = runtime
   const ids = await storage.read(({ runs }) => {
     const now = clock.now()
-    return runs.claimsToEnd({ now, latest: now + longestClaimMs, limit: claimsMaximum })
+    return runs.claimsToEnd({ now, latest: now + longestClaimMs, limit: maxClaims })
   })
   for (const id of ids) {
     signal.throwIfAborted()

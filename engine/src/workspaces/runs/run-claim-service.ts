@@ -83,7 +83,7 @@ export interface ClaimTools {
 /** Interval at which a waiting request checks for a claimable run. Runs can be queued by any server. */
 const lookMs = 500
 /** Limit of waiting runs to check, the longest waiting first. Runs that the caller may not execute are skipped. */
-const candidatesMaximum = 200
+const maxCandidates = 200
 
 export class RunClaimService implements RunClaims {
   readonly #storage: Storage<UsedRepositories>
@@ -293,7 +293,7 @@ export class RunClaimService implements RunClaims {
   }
 
   async #next(stores: UsedRepositories, scope: ClaimScope): Promise<Run | undefined> {
-    const waiting = await stores.runs.claimable(scope, this.#runtime.clock.now(), candidatesMaximum)
+    const waiting = await stores.runs.claimable(scope, this.#runtime.clock.now(), maxCandidates)
     if (scope.visibility === undefined && scope.agentPoolId !== undefined) return waiting[0]
     const workspaces = await stores.workspaces.findMany([...new Set(waiting.map((run) => run.workspaceId))])
     const authorized = await withPermissions(stores, this.#caller, workspaces)

@@ -82,12 +82,12 @@ export const defaultLeaseMs = minuteMs
 const leaseBoundsMs = { least: 10 * secondMs, most: 10 * minuteMs }
 /** Shorter than the timeouts of proxies and clients. */
 const waitMaximumMs = 30 * secondMs
-const nameMaximum = 255
+const maxName = 255
 
 export function claimFaults({ name, leaseMs, waitMs }: ClaimInput): Fault[] {
   const faults: Fault[] = []
-  if (name.length === 0 || name.length > nameMaximum)
-    faults.push({ field: ["name"], detail: `Name must have 1 to ${nameMaximum} characters` })
+  if (name.length === 0 || name.length > maxName)
+    faults.push({ field: ["name"], detail: `Name must have 1 to ${maxName} characters` })
   if (!(leaseMs >= leaseBoundsMs.least && leaseMs <= leaseBoundsMs.most))
     faults.push({
       field: ["leaseSeconds"],
@@ -147,16 +147,15 @@ export const canBeGivenBack = ({ status }: Run): boolean =>
 export const stageOf = ({ status }: Run): RunStage => (isApplyStatus(status) ? "apply" : "plan")
 
 /** Limit of one request that appends to a log. */
-export const logPieceMaximum = 512 * 1024
+export const maxLogPiece = 512 * 1024
 /** Limit of a whole log. It suffices for the debug output of long applies. */
-const logMaximum = 64 * 1024 * 1024
-export const documentMaximum = 32 * 1024 * 1024
+const maxLog = 64 * 1024 * 1024
+export const maxDocument = 32 * 1024 * 1024
 
 /** Returns the bytes that are not in the log yet. The log has `size` bytes; `bytes` begins at `offset`. */
 export function newPart(bytes: Uint8Array, offset: number, size: number): Uint8Array {
   if (offset > size) throw conflict(`The log has ${size} bytes; what begins at ${offset} would leave a gap.`)
-  if (offset + bytes.length > logMaximum)
-    throw new EngineError("too-large", `The log is larger than ${logMaximum} bytes.`)
+  if (offset + bytes.length > maxLog) throw new EngineError("too-large", `The log is larger than ${maxLog} bytes.`)
   return bytes.subarray(Math.min(bytes.length, size - offset))
 }
 
@@ -165,11 +164,10 @@ export function requirePiece(offset: number, bytes: Uint8Array): void {
     throw new EngineError("bad-request", "The offset is not valid.", {
       faults: [{ detail: "offset must be an integer from 0 on", parameter: "offset" }],
     })
-  if (bytes.length > logPieceMaximum) throw pieceTooLarge()
+  if (bytes.length > maxLogPiece) throw pieceTooLarge()
 }
 
-export const pieceTooLarge = () =>
-  new EngineError("too-large", `A piece of a log is larger than ${logPieceMaximum} bytes.`)
+export const pieceTooLarge = () => new EngineError("too-large", `A piece of a log is larger than ${maxLogPiece} bytes.`)
 
 /** Throws `conflict` unless the stage can still write its log: an apply must have begun, and neither stage can write after its end. */
 export function requireUnended(run: Run, stage: RunStage): void {
@@ -182,10 +180,10 @@ export function requireUnended(run: Run, stage: RunStage): void {
 }
 
 export const documentTooLarge = (document: RunDocument) =>
-  new EngineError("too-large", `The ${document} is larger than ${documentMaximum} bytes.`)
+  new EngineError("too-large", `The ${document} is larger than ${maxDocument} bytes.`)
 
 export function requireDocument(document: RunDocument, bytes: Uint8Array): void {
-  if (bytes.length > documentMaximum) throw documentTooLarge(document)
+  if (bytes.length > maxDocument) throw documentTooLarge(document)
   if (document !== "json-output") return
   try {
     // Checks only the syntax, and builds no values: the server reads none of them.

@@ -13,7 +13,7 @@ import { applyStatus, hasEnded, planStatus } from "./run-status.ts"
 export const logGrantMs = 25 * hourMs
 
 /** Limit of one response. */
-const sliceMaximum = 1024 * 1024
+const maxSlice = 1024 * 1024
 const startOfText = 0x02
 const endOfText = 0x03
 
@@ -61,7 +61,7 @@ export class RunLogService implements RunLogs {
       const stage = ofPlan === undefined ? "apply" : "plan"
       const status = (stage === "plan" ? planStatus : applyStatus)(run.status, run.statusTimestamps)
       const size = await runRecords.logSize(run.id, stage)
-      const end = Math.min(offset + limit, offset + sliceMaximum)
+      const end = Math.min(offset + limit, offset + maxSlice)
       const from = Math.max(0, offset - 1)
       const text = end > 1 ? await runRecords.readLog(run.id, stage, from, end - 1 - from) : new Uint8Array()
       return Buffer.concat([

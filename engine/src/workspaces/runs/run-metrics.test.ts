@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { measuredRunsMaximum, runMetrics } from "./run-metrics.ts"
+import { maxMeasuredRuns, runMetrics } from "./run-metrics.ts"
 
 const applied = (planDurationMs: number, applyDurationMs: number, policyFailed = false) => ({
   status: "applied" as const,
@@ -64,7 +64,7 @@ test.each([
 })
 
 test("metrics forget all but the newest 30 runs", () => {
-  const newest = Array.from({ length: measuredRunsMaximum }, () => applied(10, 20))
+  const newest = Array.from({ length: maxMeasuredRuns }, () => applied(10, 20))
   expect(runMetrics([...newest, errored(1_000_000)])).toMatchObject({
     planDurationAverageMs: 10,
     runFailures: 0,

@@ -2,7 +2,7 @@
 import type { Run } from "./run.ts"
 import type { RunMetrics } from "../workspace/workspace.ts"
 
-export const measuredRunsMaximum = 30
+export const maxMeasuredRuns = 30
 
 type MeasuredRun = Pick<Run, "status" | "planDurationMs" | "applyDurationMs" | "policyFailed">
 
@@ -11,7 +11,7 @@ type MeasuredRun = Pick<Run, "status" | "planDurationMs" | "applyDurationMs" | "
  * value.
  */
 export function runMetrics(runs: readonly MeasuredRun[]): RunMetrics {
-  const measured = runs.slice(0, measuredRunsMaximum)
+  const measured = runs.slice(0, maxMeasuredRuns)
   if (measured.length === 0) return noMetrics
   return {
     applyDurationAverageMs: average(measured.map(({ applyDurationMs }) => applyDurationMs)),

@@ -12,7 +12,7 @@ import { discardAndPromote } from "../state/state-version-rules.ts"
 import { type AutoDestroyStatus, lastActivity } from "../workspace/auto-destroy.ts"
 import type { WorkspaceRepository } from "../workspace/workspace-repository.ts"
 import type { SituatedWorkspace, Workspace } from "../workspace/workspace.ts"
-import { measuredRunsMaximum, runMetrics } from "./run-metrics.ts"
+import { maxMeasuredRuns, runMetrics } from "./run-metrics.ts"
 import type { RunRepository } from "./run-repository.ts"
 import { advance, decision, lockStep, runActor } from "./run-rules.ts"
 import { isFinal, isMeasured } from "./run-status.ts"
@@ -99,7 +99,7 @@ async function recordEnd(stores: UsedRepositories, run: Run): Promise<void> {
   const workspace = await stores.workspaces.find({ id: run.workspaceId })
   if (workspace === undefined) return
   const metrics = isMeasured(run.status)
-    ? runMetrics(await stores.runs.measured(run.workspaceId, measuredRunsMaximum))
+    ? runMetrics(await stores.runs.measured(run.workspaceId, maxMeasuredRuns))
     : workspace.metrics
   const configuration =
     run.status === "applied" && run.configurationVersionId !== null

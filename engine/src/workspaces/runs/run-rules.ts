@@ -5,33 +5,33 @@ import type { ResourceChanges, Run, RunInput, RunOperation, RunStep } from "./ru
 import { holdsLock, isApplyStatus, isDecided, isFinal, mayBecome, type RunStatus } from "./run-status.ts"
 import type { Actor, Lock, Workspace } from "../workspace/workspace.ts"
 
-const messageMaximum = 10_000
+const maxMessage = 10_000
 
 export const messageFaults = (message: string): Fault[] =>
-  message.length <= messageMaximum
+  message.length <= maxMessage
     ? []
-    : [{ field: ["message"], detail: `Message is too long (maximum is ${messageMaximum} characters)` }]
+    : [{ field: ["message"], detail: `Message is too long (maximum is ${maxMessage} characters)` }]
 
-const commentMaximum = 10_000
+const maxComment = 10_000
 /** Every document of a run contains the ids of all its comments. */
-const commentsMaximum = 500
+const maxComments = 500
 
 export function commentFaults(body: string): Fault[] {
   if (body.trim() === "") return [{ field: ["body"], detail: "Body can't be blank" }]
-  return body.length <= commentMaximum
+  return body.length <= maxComment
     ? []
-    : [{ field: ["body"], detail: `Body is too long (maximum is ${commentMaximum} characters)` }]
+    : [{ field: ["body"], detail: `Body is too long (maximum is ${maxComment} characters)` }]
 }
 
 export function assertTakesComment({ id, commentIds }: Pick<Run, "id" | "commentIds">): void {
-  if (commentIds.length >= commentsMaximum)
-    throw conflict(`The run has ${commentsMaximum} comments and takes no more.`, { subject: id })
+  if (commentIds.length >= maxComments)
+    throw conflict(`The run has ${maxComments} comments and takes no more.`, { subject: id })
 }
 
-const addressesMaximum = 1_000
-const addressMaximum = 4_096
-const variablesMaximum = 1_000
-const variableValueMaximum = 256 * 1024
+const maxAddresses = 1_000
+const maxAddress = 4_096
+const maxVariables = 1_000
+const maxVariableValue = 256 * 1024
 
 /** Returns the faults that can be found in the input alone. */
 export function runInputFaults(input: RunInput): Fault[] {
@@ -46,23 +46,23 @@ export function runInputFaults(input: RunInput): Fault[] {
 }
 
 function addressFaults(field: string, subject: string, addresses: readonly string[]): Fault[] {
-  if (addresses.length > addressesMaximum)
-    return [{ field: [field], detail: `${subject} has too many entries (maximum is ${addressesMaximum})` }]
+  if (addresses.length > maxAddresses)
+    return [{ field: [field], detail: `${subject} has too many entries (maximum is ${maxAddresses})` }]
   return addresses.flatMap((address, index): Fault[] =>
-    address !== "" && address.length <= addressMaximum
+    address !== "" && address.length <= maxAddress
       ? []
       : [
           {
             field: [field, index],
-            detail: `${subject} must be resource addresses of 1 to ${addressMaximum} characters`,
+            detail: `${subject} must be resource addresses of 1 to ${maxAddress} characters`,
           },
         ],
   )
 }
 
 function variableFaults(variables: NonNullable<RunInput["variables"]>): Fault[] {
-  if (variables.length > variablesMaximum)
-    return [{ field: ["variables"], detail: `Variables has too many entries (maximum is ${variablesMaximum})` }]
+  if (variables.length > maxVariables)
+    return [{ field: ["variables"], detail: `Variables has too many entries (maximum is ${maxVariables})` }]
   const keys = new Set<string>()
   return variables.flatMap(({ key, value }, index): Fault[] => {
     const again = keys.has(key)
@@ -75,12 +75,12 @@ function variableFaults(variables: NonNullable<RunInput["variables"]>): Fault[] 
         },
       ]
     if (again) return [{ field: ["variables", index, "key"], detail: `Variables has the key "${key}" twice` }]
-    return value.length <= variableValueMaximum
+    return value.length <= maxVariableValue
       ? []
       : [
           {
             field: ["variables", index, "value"],
-            detail: `Variables must have values of at most ${variableValueMaximum} characters`,
+            detail: `Variables must have values of at most ${maxVariableValue} characters`,
           },
         ]
   })
@@ -126,13 +126,13 @@ export function operationOf(
 }
 
 /** Above the counts of any real configuration. It keeps sums exact. */
-const countMaximum = 1_000_000_000
+const maxCount = 1_000_000_000
 
 export function countFaults(counts: ResourceChanges | null | undefined): Fault[] {
   return Object.entries(counts ?? {}).flatMap(([name, count]: [string, number]): Fault[] =>
-    Number.isInteger(count) && count >= 0 && count <= countMaximum
+    Number.isInteger(count) && count >= 0 && count <= maxCount
       ? []
-      : [{ field: [`resource-${name}`], detail: `resource-${name} must be an integer from 0 to ${countMaximum}` }],
+      : [{ field: [`resource-${name}`], detail: `resource-${name} must be an integer from 0 to ${maxCount}` }],
   )
 }
 

@@ -1,7 +1,7 @@
 // Reads the resources and outputs of large states after their upload. The row of the state version records that this is still to be done,
 // so any server can do it, also after an interruption.
 import { logFailure } from "../../core/failure-log.ts"
-import type { Held } from "../../core/leases.ts"
+import type { HeldLease } from "../../core/leases.ts"
 import { newId } from "../../core/ids.ts"
 import type { Runtime } from "../../core/runtime.ts"
 import type { Storage } from "../../core/storage.ts"
@@ -25,13 +25,13 @@ export interface ReadingContext {
 export const readStatesJob = { name: "states", everyMs: 30 * secondMs, timeoutMs: 30 * minuteMs } as const
 
 /** Limit of states per run of the job. The next run continues. */
-const statesMaximum = 1_000
+const maxStates = 1_000
 /** Limit of outputs per transaction. */
 const outputsPerWrite = 100
 
-export async function readStates(context: ReadingContext, { signal }: Pick<Held, "signal">): Promise<void> {
+export async function readStates(context: ReadingContext, { signal }: Pick<HeldLease, "signal">): Promise<void> {
   const { storage, runtime } = context
-  for (let count = 0; count < statesMaximum; count += 1) {
+  for (let count = 0; count < maxStates; count += 1) {
     signal.throwIfAborted()
     const version = await storage.transact(({ stateVersions }) => stateVersions.beginReading())
     if (version === undefined) return

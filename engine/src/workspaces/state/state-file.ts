@@ -50,7 +50,7 @@ export type OutputType = (typeof outputTypes)[number]
 
 export const rootModule = "root"
 /** Deeper values cannot be written back as JSON without exhausting the stack. */
-export const outputDepthMaximum = 200
+export const maxOutputDepth = 200
 
 export function parseStateFile(bytes: Uint8Array): StateFile {
   const document = jsonObject(bytes)
@@ -167,8 +167,8 @@ export function parseOutput(name: string, output: unknown, faults: string[]): St
     !storable(name) ||
     typeof sensitive !== "boolean" ||
     value === undefined ||
-    depthOf(value) > outputDepthMaximum ||
-    depthOf(detailedType) > outputDepthMaximum ||
+    depthOf(value) > maxOutputDepth ||
+    depthOf(detailedType) > maxOutputDepth ||
     !(typeof detailedType === "string" || Array.isArray(detailedType))
   )
     faults.push(`State output ${JSON.stringify(name)} is malformed`)
@@ -216,7 +216,7 @@ function typeOfValue(value: unknown): OutputType {
 function depthOf(value: unknown): number {
   let depth = 0
   let level: unknown[] = [value]
-  while (level.length > 0 && depth <= outputDepthMaximum) {
+  while (level.length > 0 && depth <= maxOutputDepth) {
     level = level.flatMap((item) => (typeof item === "object" && item !== null ? Object.values(item) : []))
     depth += 1
   }

@@ -1,6 +1,6 @@
 // Background cleanup of states and configuration versions: uploads that never finished, abandoned documents, and data that retention
 // policies delete.
-import type { Held } from "../../core/leases.ts"
+import type { HeldLease } from "../../core/leases.ts"
 import type { Runtime } from "../../core/runtime.ts"
 import type { Storage } from "../../core/storage.ts"
 import { hourMs, minuteMs } from "../../core/time.ts"
@@ -25,18 +25,21 @@ export const stateUpkeepJob = { name: "state-upkeep", everyMs: 5 * minuteMs, tim
 /** Limit of versions per transaction. */
 const versionsPerWrite = 100
 /** Limit of transactions per run of the job. The next run continues. */
-const writesMaximum = 10_000
+const maxWrites = 10_000
 /** An upload that began just before its URL expired may still be running this long after. */
 const longestUploadMs = hourMs
 
-export async function keepStates({ storage, runtime }: UpkeepContext, { signal }: Pick<Held, "signal">): Promise<void> {
+export async function keepStates(
+  { storage, runtime }: UpkeepContext,
+  { signal }: Pick<HeldLease, "signal">,
+): Promise<void> {
   const { clock, log } = runtime
   const now = clock.now()
   const uploadsEndedBefore = now - grantMs.upload - longestUploadMs
   /** Repeats a write until it changes nothing. Returns the total. */
   const all = async (write: () => Promise<number>): Promise<number> => {
     let total = 0
-    for (let writes = 0; writes < writesMaximum; writes += 1) {
+    for (let writes = 0; writes < maxWrites; writes += 1) {
       signal.throwIfAborted()
       const count = await write()
       if (count === 0) break

@@ -16,11 +16,11 @@ import {
 import type { FoundResource, FoundResources } from "./workspace-resource.ts"
 
 /** Serials, lineages and versions are shorter. */
-const headerBytesMaximum = 64 * 1024
+const maxHeaderBytes = 64 * 1024
 /** Limit of the size of an output. The values of longer ones are not stored. */
-const outputBytesMaximum = 16 * 1024 * 1024
+const maxOutputBytes = 16 * 1024 * 1024
 /** Limit of listed resources. All resources are counted. */
-export const resourcesListedMaximum = 10_000
+export const maxResourcesListed = 10_000
 
 const headerMembers: ReadonlySet<unknown> = new Set(["version", "serial", "lineage", "terraform_version"])
 const resourceMembers: ReadonlySet<unknown> = new Set(["mode", "type", "name", "provider", "module"])
@@ -50,7 +50,7 @@ export function stateHeaderReader(): Reader<FoundHeader> {
       if (name === "serial") serialPlaces.push(place)
     },
   }
-  return reading(new JsonReader(visitor, { captureMaximumBytes: headerBytesMaximum }), () => {
+  return reading(new JsonReader(visitor, { captureMaximumBytes: maxHeaderBytes }), () => {
     const faults: string[] = []
     const header = parseStateHeader(members, faults)
     if (faults.length > 0) throw refused(...faults)
@@ -69,7 +69,7 @@ export interface FoundContents extends StateContents {
 /** Reads the contents of a state that was already accepted. Malformed parts are omitted and counted. */
 export function stateContentsReader(): Reader<FoundContents> {
   const visitor = new ContentsVisitor()
-  return reading(new JsonReader(visitor, { captureMaximumBytes: outputBytesMaximum }), () => visitor.contents())
+  return reading(new JsonReader(visitor, { captureMaximumBytes: maxOutputBytes }), () => visitor.contents())
 }
 
 /** Reads the managed resources of a state, by instance. Malformed parts are omitted. `digest` hashes the JSON of an instance. */
@@ -138,10 +138,10 @@ class ContentsVisitor implements JsonVisitor {
     const resource = parseResource(this.#resource, this.#index, faults)
     this.#index += 1
     if (faults.length > 0) this.#leaveOutResource()
-    else if (this.#resources.length < resourcesListedMaximum) this.#resources.push(resource)
+    else if (this.#resources.length < maxResourcesListed) this.#resources.push(resource)
     else {
       this.#unlisted.push(resource)
-      if (this.#unlisted.length >= resourcesListedMaximum) this.#unlisted = countsOnly(this.#unlisted)
+      if (this.#unlisted.length >= maxResourcesListed) this.#unlisted = countsOnly(this.#unlisted)
     }
   }
 

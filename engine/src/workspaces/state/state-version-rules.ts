@@ -16,7 +16,7 @@ export interface EarlierVersions {
   readonly newestFinalized: StateVersion | undefined
 }
 
-const lineageMaximum = 255
+const maxLineage = 255
 
 export type AnnouncedStateVersion = Omit<StateVersionInput, "state" | "jsonState">
 
@@ -33,9 +33,9 @@ export const md5Faults = (md5: string): Fault[] =>
   /^[0-9a-f]{32}$/.test(md5) ? [] : [{ field: ["md5"], detail: "MD5 must be that of the state, in hex" }]
 
 export const lineageFaults = (lineage: string): Fault[] =>
-  lineage.length <= lineageMaximum
+  lineage.length <= maxLineage
     ? []
-    : [{ field: ["lineage"], detail: `Lineage is too long (maximum is ${lineageMaximum} characters)` }]
+    : [{ field: ["lineage"], detail: `Lineage is too long (maximum is ${maxLineage} characters)` }]
 
 /** Returns a pending version. Throws `conflict` if the workspace does not accept it. */
 export function admit(

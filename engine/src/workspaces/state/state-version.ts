@@ -55,7 +55,7 @@ export interface StateSummary {
    */
   readonly resourcesProcessed: boolean
   readonly resourceCount: number
-  /** A large state lists only the first ones (`resourcesListedMaximum`). */
+  /** A large state lists only the first ones (`maxResourcesListed`). */
   readonly resources: readonly StateResource[]
   readonly modules: ResourceCounts
   readonly providers: ResourceCounts

@@ -51,9 +51,9 @@ export interface BindingChange {
 }
 
 /** Limit of bindings with a value per resource. */
-export const bindingsMaximum = 10
-export const bindingKeyMaximum = 128
-export const bindingValueMaximum = 256
+export const maxBindings = 10
+export const maxBindingKey = 128
+export const maxBindingValue = 256
 
 export const hasValue = (binding: Binding): boolean => binding.value !== ""
 
@@ -183,12 +183,12 @@ function flatTagFaults(names: readonly string[], bindings: ReadonlyMap<string, B
   })
 }
 
-const tooMany = `Tag bindings cannot exceed ${bindingsMaximum} bindings per resource`
+const tooMany = `Tag bindings cannot exceed ${maxBindings} bindings per resource`
 const text = /^[a-zA-Z0-9_.=+@:-]*$/
 const characters = "letters, numbers, and _ . = + - @ :"
 
 const countFaults = (bindings: readonly Binding[], prefix: FieldPath): Fault[] =>
-  bindings.filter(hasValue).length > bindingsMaximum ? [{ field: prefix, detail: tooMany }] : []
+  bindings.filter(hasValue).length > maxBindings ? [{ field: prefix, detail: tooMany }] : []
 
 function keyFaults(binding: Binding, field: FieldPath): Fault[] {
   const { key } = binding
@@ -196,8 +196,8 @@ function keyFaults(binding: Binding, field: FieldPath): Fault[] {
   // Terraform also writes each flat tag as a binding. Its key can then be as long as a flat tag's name.
   if (!hasValue(binding) && isFlatTagName(key)) return []
   const faults: Fault[] = []
-  if (key.length > bindingKeyMaximum)
-    faults.push({ field, detail: `Key is too long (maximum is ${bindingKeyMaximum} characters)` })
+  if (key.length > maxBindingKey)
+    faults.push({ field, detail: `Key is too long (maximum is ${maxBindingKey} characters)` })
   if (isReserved(key)) faults.push({ field, detail: `Key "${key}" begins with a reserved prefix (hc: or hcp:)` })
   if (!text.test(key)) faults.push({ field, detail: `Key can only include ${characters}` })
   return faults
@@ -205,8 +205,8 @@ function keyFaults(binding: Binding, field: FieldPath): Fault[] {
 
 function valueFaults(value: string, field: FieldPath): Fault[] {
   const faults: Fault[] = []
-  if (value.length > bindingValueMaximum)
-    faults.push({ field, detail: `Value is too long (maximum is ${bindingValueMaximum} characters)` })
+  if (value.length > maxBindingValue)
+    faults.push({ field, detail: `Value is too long (maximum is ${maxBindingValue} characters)` })
   if (!text.test(value)) faults.push({ field, detail: `Value can only include ${characters}` })
   return faults
 }

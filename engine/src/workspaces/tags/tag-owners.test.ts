@@ -5,7 +5,7 @@ import {
   bindAs,
   type OwnedBinding,
   type OwnershipPlan,
-  ownersMaximum,
+  maxOwners,
   rejectPlan,
   removeFlatAs,
   replaceAllAs,
@@ -136,8 +136,8 @@ describe("a write by an owner", () => {
     expect(() => rejectPlan({ ...plan, faults: [] })).toThrow(/a=1 is held by it.*; .*b=1 is held by it/)
   })
 
-  test(`one of ${ownersMaximum} owners stays, and there is no room for another`, () => {
-    const owners = Array.from({ length: ownersMaximum }, (_, index) => `o${index}`)
+  test(`one of ${maxOwners} owners stays, and there is no room for another`, () => {
+    const owners = Array.from({ length: maxOwners }, (_, index) => `o${index}`)
     for (const present of [
       { key: "t", value: "", isTag: true, isBinding: false, owners },
       { key: "t", value: "v", isTag: false, isBinding: true, owners },

@@ -34,7 +34,7 @@ export interface OwnershipPlan extends PlannedBindings {
 }
 
 /** Limit of owners per binding. */
-export const ownersMaximum = 32
+export const maxOwners = 32
 
 type Owner = string | undefined
 
@@ -160,9 +160,9 @@ const joined = (owner: string, owners: readonly string[]): readonly string[] =>
 const written = ({ key, value }: Binding): string => (value === "" ? key : `${key}=${value}`)
 
 const roomFor = (owner: string, found: OwnedBinding | undefined): string | undefined =>
-  found === undefined || found.owners.includes(owner) || found.owners.length < ownersMaximum
+  found === undefined || found.owners.includes(owner) || found.owners.length < maxOwners
     ? undefined
-    : `Tag ${written(found)} is held by ${ownersMaximum} owners, and cannot be held by more`
+    : `Tag ${written(found)} is held by ${maxOwners} owners, and cannot be held by more`
 
 const clash = (owner: string, others: readonly string[], found: Binding, wanted: Binding): string =>
   `Tag ${written(found)} is held by ${others.join(", ")}: ${owner} cannot make it ${written(wanted)}`

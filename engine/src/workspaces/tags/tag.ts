@@ -18,7 +18,7 @@ export interface CountedTag extends Tag {
 
 export const foldTag = foldName
 
-export const tagNameMaximum = 255
+export const maxTagName = 255
 /** Reserved prefixes (docs/compatibility.md, "Tags"). */
 const reserved = /^hcp?:/i
 const flatName = /^[a-zA-Z0-9]([a-zA-Z0-9:_-]*[a-zA-Z0-9])?$/
@@ -34,8 +34,7 @@ export const isReserved = (name: string): boolean => reserved.test(name)
 
 function nameFaults(name: string, field: FieldPath): Fault[] {
   if (name === "") return [{ field, detail: "Name can't be blank" }]
-  if (name.length > tagNameMaximum)
-    return [{ field, detail: `Name is too long (maximum is ${tagNameMaximum} characters)` }]
+  if (name.length > maxTagName) return [{ field, detail: `Name is too long (maximum is ${maxTagName} characters)` }]
   if (isReserved(name)) return [{ field, detail: `Name "${name}" begins with a reserved prefix (hc: or hcp:)` }]
   if (!flatName.test(name))
     return [

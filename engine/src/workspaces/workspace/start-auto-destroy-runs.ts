@@ -1,7 +1,7 @@
 // Queues destroy runs of workspaces at their scheduled instant, or after a period without activity. The transaction that queues the run
 // also records that it is done. So there is one run, also with several servers and after a restart.
 import type { WorkspaceId } from "../../core/ids.ts"
-import type { Held } from "../../core/leases.ts"
+import type { HeldLease } from "../../core/leases.ts"
 import type { Runtime } from "../../core/runtime.ts"
 import type { Storage } from "../../core/storage.ts"
 import { type Instant, minuteMs } from "../../core/time.ts"
@@ -30,12 +30,12 @@ export const destroyWhenDueJob = { name: "auto-destroy", everyMs: minuteMs, time
 
 const workspacesPerLook = 100
 /** Limit of batches per run of the job. The next run continues. */
-const looksMaximum = 1_000
+const maxLooks = 1_000
 
-export async function destroyWhenDue(context: Context, { signal }: Pick<Held, "signal">): Promise<void> {
+export async function destroyWhenDue(context: Context, { signal }: Pick<HeldLease, "signal">): Promise<void> {
   const { storage, runtime } = context
   let after = ""
-  for (let looks = 0; looks < looksMaximum; looks += 1) {
+  for (let looks = 0; looks < maxLooks; looks += 1) {
     const last = after
     const due = await storage.read(({ workspaces }) =>
       workspaces.dueForDestruction(runtime.clock.now(), last, workspacesPerLook),

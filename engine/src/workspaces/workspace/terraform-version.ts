@@ -79,8 +79,8 @@ export interface TerraformVersionRepository {
 }
 
 const versionMaximum = 128
-const urlMaximum = 2_048
-const reasonMaximum = 1_000
+const maxUrl = 2_048
+const maxReason = 1_000
 const operatingSystems = ["linux"]
 const architectures = ["amd64", "arm64"]
 
@@ -217,7 +217,7 @@ function versionFaults(version: string): readonly Fault[] {
 function urlFaults(text: string, field: FieldPath): readonly Fault[] {
   const protocol = URL.parse(text)?.protocol
   if (protocol !== "https:" && protocol !== "http:") return [{ field, detail: "url must be an http or https URL" }]
-  return text.length > urlMaximum ? [{ field, detail: `url is too long (maximum is ${urlMaximum} characters)` }] : []
+  return text.length > maxUrl ? [{ field, detail: `url is too long (maximum is ${maxUrl} characters)` }] : []
 }
 
 const shaFaults = (text: string, field: FieldPath): readonly Fault[] =>
@@ -227,8 +227,8 @@ function reasonFaults(reason: string | null, deprecated: boolean): readonly Faul
   const field = ["deprecatedReason"]
   if (reason === null) return []
   if (!deprecated) return [{ field, detail: "deprecated-reason must be blank unless deprecated is true" }]
-  return reason.length > reasonMaximum
-    ? [{ field, detail: `deprecated-reason is too long (maximum is ${reasonMaximum} characters)` }]
+  return reason.length > maxReason
+    ? [{ field, detail: `deprecated-reason is too long (maximum is ${maxReason} characters)` }]
     : []
 }
 
@@ -315,7 +315,7 @@ export function isAtLeast(version: string, minimum: string): boolean {
 
 const exactVersion = /^\d{1,5}\.\d{1,5}\.\d{1,5}(-[0-9A-Za-z][0-9A-Za-z.-]{0,40})?$/
 const term = /^(=|!=|>=|<=|>|<|~>)?\s*(\d{1,5}(?:\.\d{1,5}){0,2})$/
-const termsMaximum = 10
+const maxTerms = 10
 
 function exact(text: string): Numbers | undefined {
   return /^\d{1,5}\.\d{1,5}\.\d{1,5}$/.test(text) ? numbersOf(text) : undefined
@@ -330,7 +330,7 @@ const compare = (a: Numbers, b: Numbers): number => a[0] - b[0] || a[1] - b[1] |
 
 function parseConstraints(text: string): ((version: Numbers) => boolean) | undefined {
   const terms = text.split(",")
-  if (terms.length > termsMaximum) return undefined
+  if (terms.length > maxTerms) return undefined
   const meets = terms.map((part) => parseTerm(part.trim()))
   if (meets.includes(undefined)) return undefined
   return (version) => meets.every((meet) => meet?.(version))

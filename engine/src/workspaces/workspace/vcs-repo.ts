@@ -13,9 +13,9 @@ export interface VcsConnectionFacts {
   readonly appInstallationExists: boolean
 }
 
-const identifierMaximum = 512
-const branchMaximum = 255
-const regexMaximum = 512
+const maxIdentifier = 512
+const maxBranch = 255
+const maxRegex = 512
 
 export function changeVcsRepo(
   before: VcsRepo | null,
@@ -82,7 +82,7 @@ function connectionFaults(repo: VcsRepo, input: VcsRepoInput, facts: VcsConnecti
 function identifierFaults(identifier: string): Fault[] {
   const field = ["vcsRepo", "identifier"]
   if (identifier === "") return [{ field, detail: "Identifier can't be blank" }]
-  if (identifier.length > identifierMaximum) return [{ field, detail: tooLong("Identifier", identifierMaximum) }]
+  if (identifier.length > maxIdentifier) return [{ field, detail: tooLong("Identifier", maxIdentifier) }]
   const parts = identifier.split("/")
   const wellFormed =
     parts.length >= 2 && parts.every((part) => /^[\w.~+ -]+$/.test(part) && part.trim() === part && !/^\.+$/.test(part))
@@ -91,7 +91,7 @@ function identifierFaults(identifier: string): Fault[] {
 
 function branchFaults(branch: string): Fault[] {
   const field = ["vcsRepo", "branch"]
-  if (branch.length > branchMaximum) return [{ field, detail: tooLong("Branch", branchMaximum) }]
+  if (branch.length > maxBranch) return [{ field, detail: tooLong("Branch", maxBranch) }]
   // Git refuses these in a reference name.
   return /[\s\p{Cc}~^:?*[\\]|\.\./u.test(branch) ? [{ field, detail: "Branch is not a valid branch name" }] : []
 }
@@ -99,7 +99,7 @@ function branchFaults(branch: string): Fault[] {
 function regexFaults(regex: string | null): Fault[] {
   if (regex === null) return []
   const field = ["vcsRepo", "tagsRegex"]
-  if (regex.length > regexMaximum) return [{ field, detail: tooLong("Tags regex", regexMaximum) }]
+  if (regex.length > maxRegex) return [{ field, detail: tooLong("Tags regex", maxRegex) }]
   return compiles(regex) ? [] : [{ field, detail: "Tags regex is not a valid regular expression" }]
 }
 

@@ -29,12 +29,12 @@ export interface Surroundings extends VcsConnectionFacts {
   readonly agentPoolAdmits: boolean
 }
 
-const workspaceNameMaximum = 90
-const descriptionMaximum = 10_000
-const sourceNameMaximum = 255
-const sourceUrlMaximum = 2_048
-const directoryMaximum = 1_024
-const triggersMaximum = 1_000
+const maxWorkspaceName = 90
+const maxDescription = 10_000
+const maxSourceName = 255
+const maxSourceUrl = 2_048
+const maxDirectory = 1_024
+const maxTriggers = 1_000
 const assessmentsMinimumVersion = "0.15.4"
 
 export function createWorkspace(
@@ -166,7 +166,7 @@ function changeSettings(before: Settings, input: WorkspaceInput, surroundings: S
     },
     faults: [
       ...nameFaults(input.name, surroundings.nameIsTaken),
-      ...lengthFaults("description", "Description", input.description, descriptionMaximum),
+      ...lengthFaults("description", "Description", input.description, maxDescription),
       ...execution.faults,
       ...assessments.faults,
       ...autoDestroy.faults,
@@ -175,7 +175,7 @@ function changeSettings(before: Settings, input: WorkspaceInput, surroundings: S
       ...triggers.faults,
       ...vcsRepo.faults,
       ...directoryFaults(input.workingDirectory),
-      ...lengthFaults("sourceName", "Source name", input.sourceName, sourceNameMaximum),
+      ...lengthFaults("sourceName", "Source name", input.sourceName, maxSourceName),
       ...sourceUrlFaults(input.sourceUrl),
     ],
   }
@@ -186,16 +186,15 @@ const given = <T>(value: T | undefined, before: T): T => (value === undefined ? 
 const nameCharacters = /^[a-zA-Z0-9_-]+$/
 
 /** Returns whether the name is valid. Does not check that it is free. */
-export const isWorkspaceName = (name: string): boolean =>
-  name.length <= workspaceNameMaximum && nameCharacters.test(name)
+export const isWorkspaceName = (name: string): boolean => name.length <= maxWorkspaceName && nameCharacters.test(name)
 
 function nameFaults(name: string | undefined, isTaken: boolean): Fault[] {
   if (name === undefined) return []
   const field = ["name"]
   if (name === "") return [{ field, detail: "Name can't be blank" }]
   const faults: Fault[] = []
-  if (name.length > workspaceNameMaximum)
-    faults.push({ field, detail: `Name is too long (maximum is ${workspaceNameMaximum} characters)` })
+  if (name.length > maxWorkspaceName)
+    faults.push({ field, detail: `Name is too long (maximum is ${maxWorkspaceName} characters)` })
   if (!nameCharacters.test(name)) faults.push({ field, detail: "Name can only include letters, numbers, -, and _." })
   return faults.length === 0 && isTaken ? [{ field, detail: "Name has already been taken" }] : faults
 }
@@ -295,12 +294,11 @@ function changeTriggers(before: Triggers, input: Partial<Triggers>, vcsRepo: Vcs
 }
 
 function listFaults(field: string, noun: string, list: readonly string[] = []): Fault[] {
-  if (list.length > triggersMaximum)
-    return [{ field: [field], detail: `${noun} has more than ${triggersMaximum} items` }]
+  if (list.length > maxTriggers) return [{ field: [field], detail: `${noun} has more than ${maxTriggers} items` }]
   return list.flatMap((item, index): Fault[] => {
     if (item.trim() === "") return [{ field: [field, index], detail: `${noun} can't hold a blank item` }]
-    return item.length > directoryMaximum
-      ? [{ field: [field, index], detail: `${noun} holds an item longer than ${directoryMaximum} characters` }]
+    return item.length > maxDirectory
+      ? [{ field: [field, index], detail: `${noun} holds an item longer than ${maxDirectory} characters` }]
       : []
   })
 }
@@ -308,7 +306,7 @@ function listFaults(field: string, noun: string, list: readonly string[] = []): 
 function directoryFaults(directory: string | null | undefined): Fault[] {
   if (!directory) return []
   const field = "workingDirectory"
-  const faults = lengthFaults(field, "Working directory", directory, directoryMaximum)
+  const faults = lengthFaults(field, "Working directory", directory, maxDirectory)
   // A leading slash is the root of the repository, as in HCP Terraform.
   if (directory.split("/").includes("..") || directory.includes("\0"))
     faults.push({ field: [field], detail: "Working directory must be a path inside the repository" })
@@ -317,7 +315,7 @@ function directoryFaults(directory: string | null | undefined): Fault[] {
 
 function sourceUrlFaults(url: string | null | undefined): Fault[] {
   if (!url) return []
-  const faults = lengthFaults("sourceUrl", "Source url", url, sourceUrlMaximum)
+  const faults = lengthFaults("sourceUrl", "Source url", url, maxSourceUrl)
   const parsed = URL.parse(url)
   if (parsed === null || !["http:", "https:"].includes(parsed.protocol))
     faults.push({ field: ["sourceUrl"], detail: "Source url must be an http or https address" })

@@ -1,14 +1,14 @@
 // OBJECT IDENTIFIER: dotted text ⇄ content octets (X.690, clause 8.19).
 
 /** Lets the length of every identifier fit into one octet. Registered identifiers are shorter. */
-export const oidOctetsMaximum = 127
+export const maxOidOctets = 127
 
 /** An identifier of 127 octets has at most 266 decimal digits; the dots come in addition. */
-const oidTextMaximum = 400
+const maxOidText = 400
 
 /** Returns the content octets of a dotted identifier, or undefined if the text is not one or is too long. */
 export function encodeOidContent(text: string): Uint8Array | undefined {
-  if (text.length > oidTextMaximum || !/^[0-2](\.(0|[1-9]\d*))+$/.test(text)) return undefined
+  if (text.length > maxOidText || !/^[0-2](\.(0|[1-9]\d*))+$/.test(text)) return undefined
   const arcs = text.split(".")
   const root = Number(arcs[0])
   const second = BigInt(arcs[1] ?? "")
@@ -16,7 +16,7 @@ export function encodeOidContent(text: string): Uint8Array | undefined {
   const octets: number[] = []
   pushBase128(octets, BigInt(root * 40) + second)
   for (let at = 2; at < arcs.length; at += 1) pushBase128(octets, BigInt(arcs[at] ?? ""))
-  return octets.length > oidOctetsMaximum ? undefined : Uint8Array.from(octets)
+  return octets.length > maxOidOctets ? undefined : Uint8Array.from(octets)
 }
 
 function pushBase128(octets: number[], arc: bigint): void {
@@ -32,7 +32,7 @@ function pushBase128(octets: number[], arc: bigint): void {
 
 /** Returns the dotted text of the content octets between two positions, or undefined if they are not an identifier. */
 export function decodeOidContent(bytes: Uint8Array, start: number, end: number): string | undefined {
-  if (start >= end || end - start > oidOctetsMaximum) return undefined
+  if (start >= end || end - start > maxOidOctets) return undefined
   let text = ""
   let arc = 0
   let arcStart = start

@@ -67,7 +67,7 @@ export class DerReader {
   /** Reads a SET OF, or an implicitly tagged one, and checks that its elements are in ascending order. */
   setOf(field: string, identifier: number = tag.set): DerReader {
     const elements = this.enter(identifier, field)
-    elements.#refuseDisorder(field)
+    elements.#rejectDisorder(field)
     return elements
   }
 
@@ -349,7 +349,7 @@ export class DerReader {
       }
       const content = this.#length(at, limit, field)
       const identifier = this.#octet(at)
-      if ((identifier & 0xc0) === 0) this.#refuseMalformedUniversal(at, content, field)
+      if ((identifier & 0xc0) === 0) this.#rejectMalformedUniversal(at, content, field)
       if (!isConstructed(identifier)) at = this.#contentEnd
       else if (this.#depth + ends.length > depthMaximum)
         this.refuse(field, `is nested more than ${depthMaximum} levels deep`, at)
@@ -361,7 +361,7 @@ export class DerReader {
   }
 
   /** Checks values of the simple types, which have one encoding for each value. */
-  #refuseMalformedUniversal(at: number, start: number, field: string): void {
+  #rejectMalformedUniversal(at: number, start: number, field: string): void {
     const identifier = this.#octet(at)
     const length = this.#contentEnd - start
     const first = length > 0 ? this.#octet(start) : -1
@@ -406,7 +406,7 @@ export class DerReader {
     }
   }
 
-  #refuseDisorder(field: string): void {
+  #rejectDisorder(field: string): void {
     let previous: Uint8Array | undefined
     for (let at = this.#at; at < this.#end; at = this.#contentEnd) {
       this.#length(at, this.#end, field)

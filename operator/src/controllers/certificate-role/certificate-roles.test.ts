@@ -6,8 +6,8 @@ import { connectionOf } from "../controllers.ts"
 import { certificateRole } from "../../api/certificate-role.ts"
 import { keyOf, type KubernetesObject } from "../../kube/kubernetes-object.ts"
 import { ObjectStore } from "../../kube/object-store.ts"
-import { type OwnStatus, Unsettled } from "../reconcile-result.ts"
-import type { Visit } from "../reconciler.ts"
+import { type OwnStatus, NotReadyError } from "../reconcile-result.ts"
+import type { ReconcileRequest } from "../reconciler.ts"
 
 let world: Awaited<ReturnType<typeof openTestEngine>>
 
@@ -23,7 +23,7 @@ async function setting(mount: string) {
   const roles = new ObjectStore({ connection: connectionOf })
   const reconciler = reconcileCertificateRoles({ engines: { connect: async () => ({ engine: world.engine }) }, roles })
   const statuses = new Map<string, OwnStatus>()
-  const visitOf = (object: KubernetesObject): Visit => ({
+  const visitOf = (object: KubernetesObject): ReconcileRequest => ({
     signal: new AbortController().signal,
     now: 0,
     quiet: false,
@@ -54,7 +54,7 @@ async function setting(mount: string) {
         conditions,
         status = {},
       } = await reconciler.reconcile(object, visitOf(object)).catch((error: unknown) => {
-        if (error instanceof Unsettled) return error.outcome
+        if (error instanceof NotReadyError) return error.outcome
         throw error
       })
       if (health.is === "ready") statuses.set(keyOf(object), status)

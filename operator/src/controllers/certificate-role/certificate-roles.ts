@@ -10,8 +10,8 @@ import type { EngineConnections } from "../engine-connections.ts"
 import { certificateRole, type CertificateRoleSpec, ruleNames } from "../../api/certificate-role.ts"
 import { keyOf, type KubernetesObject } from "../../kube/kubernetes-object.ts"
 import type { ObjectStore } from "../../kube/object-store.ts"
-import { type Outcome, type OwnStatus, pollMs, refused, stalled, Unsettled } from "../reconcile-result.ts"
-import { parsedSpec, type Reconciler, type Visit } from "../reconciler.ts"
+import { type ReconcileResult, type OwnStatus, pollMs, refused, stalled, NotReadyError } from "../reconcile-result.ts"
+import { parsedSpec, type Reconciler, type ReconcileRequest } from "../reconciler.ts"
 import { toldHowToLetGo } from "../finalizer.ts"
 
 export interface CertificateRolesOptions {
@@ -36,8 +36,8 @@ export const engineRoleName = (spec: Pick<CertificateRoleSpec, "name">, object: 
 async function reconcile(
   { engines, roles }: CertificateRolesOptions,
   object: KubernetesObject,
-  visit: Visit,
-): Promise<Outcome> {
+  visit: ReconcileRequest,
+): Promise<ReconcileResult> {
   const spec = parsedSpec(certificateRole, object)
   const wanted = roleSpec(spec, object)
   const faults = pkiRoleResource.validate({ ...wanted })
@@ -52,13 +52,13 @@ async function reconcile(
     const observed =
       id === undefined ? undefined : await pkiRoleResource.observe(engine, id, wanted, { before: {}, now: visit.now })
     if (id === undefined || observed === undefined) {
-      refuseRivals(roles, object, wanted)
+      rejectRivals(roles, object, wanted)
       return await made(engine, spec, wanted, object)
     }
     const { changed } = pkiRoleResource.diff(wanted, observed)
     if (changed.length === 0) return settled(id, wanted)
     if (spec.driftPolicy === "Report") return reported(id, wanted, observed, changed)
-    refuseRivals(roles, object, wanted)
+    rejectRivals(roles, object, wanted)
     await pkiRoleResource.update(engine, id, wanted, observed)
     return settled(id, wanted)
   } catch (error) {
@@ -95,7 +95,7 @@ const rivalPollMs = 60_000
  * Throws if an older object sets a rule of the same role to another value. Without this, each object would undo the other's change
  * repeatedly.
  */
-function refuseRivals(roles: CertificateRolesOptions["roles"], object: KubernetesObject, wanted: PkiRoleSpec): void {
+function rejectRivals(roles: CertificateRolesOptions["roles"], object: KubernetesObject, wanted: PkiRoleSpec): void {
   for (const rival of othersOf(roles, object, wanted).filter((other) => byAge(other.object, object) < 0)) {
     const both = { ...wanted, ...rival.wanted } as ObservedPkiRole
     const differing = pkiRoleResource.diff(wanted, both).changed.filter((name) => name in rival.wanted)
@@ -104,7 +104,7 @@ function refuseRivals(roles: CertificateRolesOptions["roles"], object: Kubernete
     const fields = differing.map((field) => `spec.${field}`).join(" and ")
     const reason = "AlreadyManaged"
     const message = `The CertificateRole ${name} in the namespace ${namespace} is of the role ${wanted.name} in ${wanted.mount} too, and says otherwise in ${fields}; have it said by one of them.`
-    throw new Unsettled({
+    throw new NotReadyError({
       health: { is: "stalled", reason, message },
       conditions: [{ type: "Synced", status: "False", reason, message }],
       againAfterMs: rivalPollMs,
@@ -117,7 +117,7 @@ async function made(
   spec: CertificateRoleSpec,
   wanted: PkiRoleSpec,
   object: KubernetesObject,
-): Promise<Outcome> {
+): Promise<ReconcileResult> {
   const { mount, name } = wanted
   if (spec.adoptionPolicy === "MustExist" && !(await exists(engine, wanted)))
     throw stalled(
@@ -153,17 +153,22 @@ const roleSpec = (spec: CertificateRoleSpec, object: KubernetesObject): PkiRoleS
   ...Object.fromEntries(ruleNames.flatMap((name) => (spec[name] === undefined ? [] : [[name, spec[name]]]))),
 })
 
-const settled = (id: string, { name }: PkiRoleSpec): Outcome => ({
+const settled = (id: string, { name }: PkiRoleSpec): ReconcileResult => ({
   health: { is: "ready", reason: "RoleSaved", message: "The engine has the role." },
   conditions: [{ type: "Synced", status: "True", reason: "InStep", message: "The role is as the spec says." }],
   status: { id, name },
   againAfterMs: pollMs,
 })
 
-const textMaximum = 4_096
+const maxText = 4_096
 
-function reported(id: string, wanted: PkiRoleSpec, observed: ObservedPkiRole, changed: readonly string[]): Outcome {
-  const text = (value: unknown) => JSON.stringify(value).slice(0, textMaximum)
+function reported(
+  id: string,
+  wanted: PkiRoleSpec,
+  observed: ObservedPkiRole,
+  changed: readonly string[],
+): ReconcileResult {
+  const text = (value: unknown) => JSON.stringify(value).slice(0, maxText)
   const drift = changed.map((field) => ({
     field,
     desired: text(wanted[field as keyof PkiRoleSpec]),
@@ -182,8 +187,8 @@ function reported(id: string, wanted: PkiRoleSpec, observed: ObservedPkiRole, ch
 async function finalize(
   { engines, roles }: CertificateRolesOptions,
   object: KubernetesObject,
-  visit: Visit,
-): Promise<Outcome | undefined> {
+  visit: ReconcileRequest,
+): Promise<ReconcileResult | undefined> {
   const spec = object["spec"] as Partial<CertificateRoleSpec>
   const { id } = visit.status as { readonly id?: string }
   if (spec.deletionPolicy === "Retain" || id === undefined) return undefined

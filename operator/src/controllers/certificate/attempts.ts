@@ -2,11 +2,11 @@
 import type { Health } from "../conditions.ts"
 import type { CertificateSpec } from "../../api/certificate.ts"
 import { secondTime } from "../../kube/kubernetes-object.ts"
-import type { Outcome } from "../reconcile-result.ts"
-import { type Case, framed } from "./reissue-reason.ts"
+import type { ReconcileResult } from "../reconcile-result.ts"
+import { type CertificateContext, framed } from "./certificate-context.ts"
 import type { CertificateStatus } from "./certificate-status.ts"
 import type { KnownIssuer } from "./known-issuer.ts"
-import type { Finding } from "./policies.ts"
+import type { ReissueReason } from "./policies.ts"
 import { nextAttempt } from "./renewal.ts"
 
 export interface Failure {
@@ -30,7 +30,7 @@ const requestAnnotations = ["chancery.dev/reconcile-requested-at", "reconcile.fl
  * the cause of the failure.
  */
 export function backoffOf(
-  { object, before, visit, memory, secret }: Case,
+  { object, before, visit, memory, secret }: CertificateContext,
   known: KnownIssuer | undefined,
 ): number | undefined {
   const { observedGeneration, lastHandledReconcileAt, nextAttemptTime } = framed(object)
@@ -51,7 +51,11 @@ export function backoffOf(
 }
 
 /** Returns the outcome during a backoff. It repeats the earlier condition, because the certificate may have expired since then. */
-export function waitingOn({ object, spec }: Case, unready: Finding | undefined, nextAttemptAt: number): Outcome {
+export function waitingOn(
+  { object, spec }: CertificateContext,
+  unready: ReissueReason | undefined,
+  nextAttemptAt: number,
+): ReconcileResult {
   if (unready === undefined) return { health: usable(spec), nextAttemptAt }
   const told = framed(object).conditions?.find(({ type }) => type === "Stalled" || type === "Reconciling")
   const is = told?.type === "Stalled" ? "stalled" : "reconciling"
@@ -67,7 +71,7 @@ export const usable = ({ secretName }: CertificateSpec): Health => ({
 
 /** Returns the failure of an attempt and schedules the next one. `chance` is random in [0, 1); no attempt is made before `earliest`. */
 export function failed(
-  { object, before, held, visit }: Case,
+  { object, before, held, visit }: CertificateContext,
   health: Health,
   chance: number,
   earliest: number = 0,

@@ -1,7 +1,7 @@
 // Metrics of certificates, named like those of cert-manager so that dashboards can be adapted.
 import type { Figure } from "../controllers.ts"
 import type { KubernetesObject } from "../../kube/kubernetes-object.ts"
-import { framed } from "./reissue-reason.ts"
+import { framed } from "./certificate-context.ts"
 import type { CertificateStatus } from "./certificate-status.ts"
 
 const statusOf = ({ status }: KubernetesObject): CertificateStatus => status ?? {}

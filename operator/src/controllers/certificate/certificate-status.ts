@@ -2,7 +2,7 @@
 import type { CertificateSpec } from "../../api/certificate.ts"
 import type { ConnectionRef } from "../../api/connection-spec.ts"
 import { secondTime } from "../../kube/kubernetes-object.ts"
-import type { HeldCertificate } from "./stored-certificate.ts"
+import type { StoredCertificate } from "./stored-certificate.ts"
 
 export interface EarlierCertificate {
   readonly serialNumber: string
@@ -36,7 +36,7 @@ export interface CertificateStatusFacts {
   readonly before: CertificateStatus
   readonly spec: CertificateSpec
   /** Key and certificate in the Secret; undefined unless they are complete. */
-  readonly held: HeldCertificate | undefined
+  readonly held: StoredCertificate | undefined
   readonly renewalAt: number | undefined
   readonly revision: number
   readonly renewRequest: string
@@ -66,7 +66,7 @@ export function statusOf(facts: CertificateStatusFacts): CertificateStatus {
 }
 
 /** Bound of the history, even if more certificates wait for revocation. */
-const historyMaximum = 200
+const maxHistory = 200
 
 /** Returns the history, newest first. Certificates that wait for revocation do not count toward `revisionHistoryLimit`. */
 function historyOf(
@@ -91,7 +91,7 @@ function historyOf(
       room -= 1
       return room >= 0
     })
-    .slice(0, historyMaximum)
+    .slice(0, maxHistory)
 }
 
 /** Returns the certificates to revoke: those that were never used, and by policy those that another one replaced. */

@@ -19,8 +19,8 @@ import {
   secrets,
 } from "../../kube/kubernetes-object.ts"
 import { ObjectStore } from "../../kube/object-store.ts"
-import { type Outcome, Postponed, Unsettled } from "../reconcile-result.ts"
-import { OwnWrites } from "../../kube/read-your-writes.ts"
+import { type ReconcileResult, RequeueAfter, NotReadyError } from "../reconcile-result.ts"
+import { ReadYourWrites } from "../../kube/read-your-writes.ts"
 import { reconcileIssuers } from "../issuer/issuers.ts"
 import type { Reconciler } from "../reconciler.ts"
 
@@ -109,9 +109,9 @@ async function settle(
         saveStatus: async () => {},
         record: async () => {},
       })
-      .catch((error: unknown): Outcome | undefined => {
-        if (error instanceof Unsettled) return error.outcome
-        if (error instanceof Lost || error instanceof Postponed) return undefined
+      .catch((error: unknown): ReconcileResult | undefined => {
+        if (error instanceof NotReadyError) return error.outcome
+        if (error instanceof Lost || error instanceof RequeueAfter) return undefined
         throw error
       })
     if (outcome === undefined) continue
@@ -192,7 +192,12 @@ async function story(fault: Fault) {
   })
   await settle(memory, issuer, issuers, "team/ca")
   const runtime = { random: () => 0.5, stopwatch: () => performance.now() }
-  const certificates = reconcileCertificates({ ...memory, engines, runtime, writes: new OwnWrites(runtime.stopwatch) })
+  const certificates = reconcileCertificates({
+    ...memory,
+    engines,
+    runtime,
+    writes: new ReadYourWrites(runtime.stopwatch),
+  })
   memory.set(certificate, {
     metadata: { name: "web", namespace: "team", creationTimestamp: "2026-01-01T00:00:00Z" },
     spec: {

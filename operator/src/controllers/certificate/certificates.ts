@@ -2,10 +2,16 @@
 // certificate stays in the Secret until a better one is available, whatever fails.
 import { isEngineError } from "@chancery/engine"
 import { backoffOf, failed, type Failure, renewAnnotation, usable, waitingOn } from "./attempts.ts"
-import { type Case, type CertificateParts, fieldManager, framed, writerOf } from "./reissue-reason.ts"
+import {
+  type CertificateContext,
+  type CertificateParts,
+  fieldManager,
+  framed,
+  writerOf,
+} from "./certificate-context.ts"
 import { type CertificateStatus, type IssuedBy, statusOf, toBeRevoked } from "./certificate-status.ts"
 import { certificatesWith, creationIdOf } from "./creation-id.ts"
-import { type HeldCertificate, heldIn } from "./stored-certificate.ts"
+import { type StoredCertificate, heldIn } from "./stored-certificate.ts"
 import { IssuanceFailed, issue, nextKeyOf } from "./issuance.ts"
 import {
   contests,
@@ -19,7 +25,7 @@ import { isWantedKey, wantedKey } from "./keys.ts"
 import { connect, type KnownIssuer, knownIssuer, knownRole } from "./known-issuer.ts"
 import { differences, namesProblem, withCanonicalNames } from "./names.ts"
 import { claimOf } from "./ownership.ts"
-import { type CertificateFacts, type Finding, issuanceTrigger, unreadiness } from "./policies.ts"
+import { type CertificateFacts, type ReissueReason, issuanceTrigger, unreadiness } from "./policies.ts"
 import { renewalFor, windowsProblem } from "./renewal-terms.ts"
 import { nextAttempt, type RenewalTime } from "./renewal.ts"
 import { restart } from "./restarts.ts"
@@ -40,17 +46,17 @@ import { certificate, type CertificateSpec } from "../../api/certificate.ts"
 import { keyOf, type KubernetesObject, secondTime, secrets } from "../../kube/kubernetes-object.ts"
 import { toldHowToLetGo } from "../finalizer.ts"
 import {
-  type Outcome,
+  type ReconcileResult,
   pollMs,
   rejectionHealth,
   rejectionMessage,
   refused,
   stalled,
-  Unsettled,
+  NotReadyError,
   waiting,
 } from "../reconcile-result.ts"
 import { inNamespaceOf, presentAt, put, unlessWithoutRehearsal } from "../../kube/owned-objects.ts"
-import { parsedSpec, type Reconciler, type Visit } from "../reconciler.ts"
+import { parsedSpec, type Reconciler, type ReconcileRequest } from "../reconciler.ts"
 
 /** Returns the spec of an object that may not match the schema, for indexes. */
 const said = (object: KubernetesObject) => (object["spec"] ?? {}) as Partial<CertificateSpec>
@@ -105,17 +111,17 @@ class Certificates {
     this.#revocations = new Revocations(parts)
   }
 
-  async reconcile(object: KubernetesObject, visit: Visit): Promise<Outcome> {
+  async reconcile(object: KubernetesObject, visit: ReconcileRequest): Promise<ReconcileResult> {
     const spec = withCanonicalNames(parsedSpec(certificate, object))
     const problem = windowsProblem(spec) ?? namesProblem(spec)
     if (problem !== undefined) throw stalled("InvalidSpec", problem)
     const secret = await presentAt(this.#parts, secrets, inNamespaceOf(object, spec.secretName))
     const one = this.#caseOf(object, visit, spec, secret)
-    this.#refuseOthers(one)
+    this.#rejectOthers(one)
     const known = knownIssuer(this.#parts, one)
     const trust = await publishTrust(this.#parts, one, known)
     const isRevoked = await this.#revocations.isRevoked(one, known)
-    const factsOf = (present: KubernetesObject | undefined, held: Case["held"]): CertificateFacts => ({
+    const factsOf = (present: KubernetesObject | undefined, held: CertificateContext["held"]): CertificateFacts => ({
       spec,
       held,
       written: writtenIn(present),
@@ -151,7 +157,7 @@ class Certificates {
     return this.#outcome(one, { trigger, failure, trust, problems, unready: unreadiness(facts()) })
   }
 
-  async finalize(object: KubernetesObject, visit: Visit): Promise<Outcome | undefined> {
+  async finalize(object: KubernetesObject, visit: ReconcileRequest): Promise<ReconcileResult | undefined> {
     if (said(object).revocationPolicy?.onDelete !== true) return undefined
     return toldHowToLetGo(certificate, object, async () => {
       const spec = parsedSpec(certificate, object)
@@ -162,7 +168,12 @@ class Certificates {
     })
   }
 
-  #caseOf(object: KubernetesObject, visit: Visit, spec: CertificateSpec, secret: KubernetesObject | undefined): Case {
+  #caseOf(
+    object: KubernetesObject,
+    visit: ReconcileRequest,
+    spec: CertificateSpec,
+    secret: KubernetesObject | undefined,
+  ): CertificateContext {
     const { get, size } = storeFacts(this.#parts.storeOf(certificate))
     const known = { size, has: (key: string) => get(key) !== undefined }
     const before: CertificateStatus = visit.status
@@ -183,7 +194,7 @@ class Certificates {
     }
   }
 
-  #refuseOthers({ object, spec, key, secret }: Case): void {
+  #rejectOthers({ object, spec, key, secret }: CertificateContext): void {
     const claimants = this.#parts.storeOf(certificate).by("secret", key)
     const claim = claimOf({ certificate: object, claimants, secret, mayAdopt: spec.secretAdoption === "Force" })
     if (claim.is === "granted") return
@@ -195,13 +206,17 @@ class Certificates {
   }
 
   /** Returns the role to compare with. If neither the Certificate nor the issuer names one, the role in the Secret counts as correct. */
-  #roleToCompare(secret: KubernetesObject | undefined, one: Case, known: KnownIssuer | undefined): string {
+  #roleToCompare(
+    secret: KubernetesObject | undefined,
+    one: CertificateContext,
+    known: KnownIssuer | undefined,
+  ): string {
     const written = writtenIn(secret)?.role ?? ""
     return known === undefined ? written : (knownRole(this.#parts, one, known)?.name ?? written)
   }
 
   /** Returns the Secret of the last successful reconciliation of this process, unless another replica has issued since. */
-  #goodOf({ memory: { good }, before }: Case): Good | undefined {
+  #goodOf({ memory: { good }, before }: CertificateContext): Good | undefined {
     const held = heldIn(good)
     if (good === undefined || held.is !== "whole") return undefined
     const isLatest = before.serialNumber === undefined || before.serialNumber === held.serialNumber
@@ -212,7 +227,11 @@ class Certificates {
    * Restores the Secret after another writer changed it or the spec renamed it. Repeated changes are reported with the field manager that
    * makes them, and then restored with growing delays.
    */
-  async #repair(one: Case, { secret: good, held }: Good, trigger: Finding): Promise<Failure | undefined> {
+  async #repair(
+    one: CertificateContext,
+    { secret: good, held }: Good,
+    trigger: ReissueReason,
+  ): Promise<Failure | undefined> {
     const { object, spec, visit, memory } = one
     const isMoved = !isHere(good, one)
     if (!isMoved && contests(memory, visit.now) > 0 && visit.now < memory.repairsAfter) return this.#contested(one)
@@ -250,7 +269,7 @@ class Certificates {
     return undefined
   }
 
-  async #contested({ key, spec, memory }: Case): Promise<Failure> {
+  async #contested({ key, spec, memory }: CertificateContext): Promise<Failure> {
     const managers = (await this.#parts.cluster.dataManagers(secrets, key)).filter((name) => name !== fieldManager)
     const who = managers.length === 0 ? "Another writer" : `The field manager ${managers.join(" and ")}`
     const message = `${who} changes the Secret ${spec.secretName} again whenever it is put right; have it written by one of them.`
@@ -258,7 +277,11 @@ class Certificates {
   }
 
   /** Issues a certificate. Returns undefined on success. */
-  async #attempt(one: Case, known: KnownIssuer | undefined, trigger: Finding): Promise<Failure | undefined> {
+  async #attempt(
+    one: CertificateContext,
+    known: KnownIssuer | undefined,
+    trigger: ReissueReason,
+  ): Promise<Failure | undefined> {
     const renewal = renewalOf(one)
     try {
       await this.#issue(one, known, trigger)
@@ -272,7 +295,7 @@ class Certificates {
         one.memory.lastFailure = health.message
         return failed(one, health, this.#parts.runtime.random())
       }
-      if (!(error instanceof Unsettled)) throw error
+      if (!(error instanceof NotReadyError)) throw error
       const { health, againAfterMs } = error.outcome
       return { health, ...(againAfterMs === undefined ? {} : { againAfterMs }) }
     }
@@ -280,7 +303,7 @@ class Certificates {
     return undefined
   }
 
-  #failed(one: Case, { health, discarded, isOutcomeUnknown }: IssuanceFailed): Failure {
+  #failed(one: CertificateContext, { health, discarded, isOutcomeUnknown }: IssuanceFailed): Failure {
     const { memory, visit } = one
     memory.lastFailure = health.message
     // Issuance failed, so the version of the Secret that the API server rejected no longer matters.
@@ -293,7 +316,7 @@ class Certificates {
     return failed(one, health, this.#parts.runtime.random())
   }
 
-  async #issue(one: Case, issuer: KnownIssuer | undefined, trigger: Finding): Promise<void> {
+  async #issue(one: CertificateContext, issuer: KnownIssuer | undefined, trigger: ReissueReason): Promise<void> {
     const { object, visit, spec, key, memory } = one
     const known = readyIssuer(spec, issuer)
     const role = this.#readyRole(one, known)
@@ -328,9 +351,9 @@ class Certificates {
 
   /** Returns the certificate that was issued earlier but not written, if it still matches the spec; otherwise issues one. */
   async #nextCertificate(
-    one: Case,
+    one: CertificateContext,
     { known, role, revision, trigger }: NextIssuance,
-  ): Promise<{ readonly isNew: boolean; readonly held: HeldCertificate }> {
+  ): Promise<{ readonly isNew: boolean; readonly held: StoredCertificate }> {
     const { object, spec, visit, memory, secret } = one
     const { unwritten } = memory
     if (unwritten !== undefined && isUsable(one, unwritten, { role, revision }))
@@ -380,7 +403,7 @@ class Certificates {
 
   /** Discards certificates of the same revision whose response was lost, or whose issuance the process did not survive. */
   async #discardUnheard(
-    one: Case,
+    one: CertificateContext,
     {
       known,
       revision,
@@ -403,7 +426,7 @@ class Certificates {
   }
 
   /** Returns the name of the role in the engine. Throws if no role is named or its CertificateRole is not ready. */
-  #readyRole(one: Case, known: KnownIssuer): string {
+  #readyRole(one: CertificateContext, known: KnownIssuer): string {
     const { kind, name } = one.spec.issuerRef
     const role = knownRole(this.#parts, one, known)
     if (role === undefined)
@@ -414,7 +437,7 @@ class Certificates {
   }
 
   /** Deletes the stored key of the next certificate. A rejected deletion is retried by the next reconciliation. */
-  async #deleteKey({ object }: Case, revision: number): Promise<void> {
+  async #deleteKey({ object }: CertificateContext, revision: number): Promise<void> {
     try {
       await this.#parts.cluster.delete(secrets, nextKeyOf(object, revision))
     } catch (error) {
@@ -426,7 +449,7 @@ class Certificates {
    * Does the follow-up work of a certificate: corrects the Secret and restarts workloads. Idempotent, so it runs for existing certificates
    * too.
    */
-  async #keepUp(one: Case, isNew: boolean): Promise<readonly Condition[]> {
+  async #keepUp(one: CertificateContext, isNew: boolean): Promise<readonly Condition[]> {
     const { object, spec, held, before } = one
     if (held.is !== "whole") return []
     const problems: Condition[] = []
@@ -460,7 +483,7 @@ class Certificates {
   }
 
   /** Corrects everything in the Secret except key and certificate, and deletes a leftover next key. */
-  async #mend(one: Case, held: HeldCertificate): Promise<void> {
+  async #mend(one: CertificateContext, held: StoredCertificate): Promise<void> {
     const { object, spec, secret } = one
     const written = writtenIn(secret)
     const revision = revisionIn(secret)
@@ -480,7 +503,10 @@ class Certificates {
       await this.#deleteKey(one, revision)
   }
 
-  async #outcome(one: Case, { trigger, failure, trust, problems, unready }: Found): Promise<Outcome> {
+  async #outcome(
+    one: CertificateContext,
+    { trigger, failure, trust, problems, unready }: Found,
+  ): Promise<ReconcileResult> {
     const { visit, spec, held, before, secret } = one
     const renewal = renewalOf(one)
     const plain = statusOf({
@@ -523,7 +549,7 @@ class Certificates {
   }
 
   /** Returns the current connection and mount for a certificate that was issued before the status recorded them. */
-  #issuedByNow(one: Case): IssuedBy | undefined {
+  #issuedByNow(one: CertificateContext): IssuedBy | undefined {
     const known = knownIssuer(this.#parts, one)
     const { issuerKind, issuerName } = writtenIn(one.secret) ?? {}
     const { kind, name } = one.spec.issuerRef
@@ -535,14 +561,14 @@ class Certificates {
 
 interface Good {
   readonly secret: KubernetesObject
-  readonly held: HeldCertificate
+  readonly held: StoredCertificate
 }
 
 interface NextIssuance {
   readonly known: KnownIssuer
   readonly role: string
   readonly revision: number
-  readonly trigger: Finding
+  readonly trigger: ReissueReason
 }
 
 const restartsCondition = "WorkloadsRestarted"
@@ -556,7 +582,7 @@ class IssuanceLimited extends Error {
   }
 }
 
-function limitedHealth({ message }: Finding, lastFailure: string | undefined): Health {
+function limitedHealth({ message }: ReissueReason, lastFailure: string | undefined): Health {
   const limit = "Several certificates were issued within the hour, and none of them lasted; another one has to wait."
   const why = lastFailure === undefined ? "" : ` The last one: ${lastFailure}`
   return { is: "stalled", reason: "IssuanceLimited", message: `${message} ${limit}${why}` }
@@ -567,19 +593,20 @@ const storeFacts = (store: ReturnType<CertificateParts["storeOf"]>) => ({
   get: (key: string) => store.get(key),
 })
 
-const isHere = (secret: KubernetesObject, { spec }: Case): boolean => secret.metadata.name === spec.secretName
+const isHere = (secret: KubernetesObject, { spec }: CertificateContext): boolean =>
+  secret.metadata.name === spec.secretName
 
 const versionOf = (secret: KubernetesObject | undefined): string | null => secret?.metadata.resourceVersion ?? null
 
 /** Returns whether a user requested another certificate, or the renewal time has passed. */
-const isAsked = ({ object }: Case, { reason }: Finding): boolean =>
+const isAsked = ({ object }: CertificateContext, { reason }: ReissueReason): boolean =>
   reason === "RenewalDue" ||
   reason === "RenewRequested" ||
   framed(object).observedGeneration !== object.metadata.generation
 
 /** Returns whether the certificate that could not be written still matches the spec, the issuer and the role. */
 function isUsable(
-  { spec, object, visit }: Case,
+  { spec, object, visit }: CertificateContext,
   { held, issuerKind, issuerName, ...unwritten }: UnwrittenCertificate,
   wanted: { readonly role: string; readonly revision: number },
 ): boolean {
@@ -607,7 +634,7 @@ async function answeredSearch<Value>(search: () => Promise<Value>): Promise<Valu
 /**
  * Returns the health. A usable certificate is ready even if an attempt failed. Expiry is reported before the reason of a failed attempt.
  */
-function healthOf(spec: CertificateSpec, unready: Finding | undefined, failure: Failure | undefined): Health {
+function healthOf(spec: CertificateSpec, unready: ReissueReason | undefined, failure: Failure | undefined): Health {
   if (unready === undefined) return usable(spec)
   if (failure === undefined) return { is: "stalled", ...unready }
   if (unready.reason !== "Expired") return failure.health
@@ -616,12 +643,12 @@ function healthOf(spec: CertificateSpec, unready: Finding | undefined, failure: 
 }
 
 interface Found {
-  readonly trigger: Finding | undefined
+  readonly trigger: ReissueReason | undefined
   readonly failure: Failure | undefined
   readonly trust: Trust
   /** Rejections by the API server that do not concern the certificate itself. */
   readonly problems: readonly Condition[]
-  readonly unready: Finding | undefined
+  readonly unready: ReissueReason | undefined
 }
 
 function readyIssuer({ issuerRef: { kind, name } }: CertificateSpec, known: KnownIssuer | undefined): KnownIssuer {
@@ -633,8 +660,8 @@ function readyIssuer({ issuerRef: { kind, name } }: CertificateSpec, known: Know
 
 /** Records an event for a renewal. The first certificate is reported by the condition Ready. */
 async function tellRenewal(
-  { before, visit, held }: Case,
-  trigger: Finding,
+  { before, visit, held }: CertificateContext,
+  trigger: ReissueReason,
   renewal: RenewalTime | undefined,
 ): Promise<void> {
   if (before.serialNumber === undefined || held.is !== "whole") return
@@ -643,23 +670,23 @@ async function tellRenewal(
   await visit.record({ type: "Normal", reason: isOutside ? "RenewingOutsideWindow" : "Renewed", note })
 }
 
-const issuing = (trigger: Finding, { health }: Failure): Condition => ({
+const issuing = (trigger: ReissueReason, { health }: Failure): Condition => ({
   type: "Issuing",
   status: "True",
   reason: trigger.reason,
   message: `${trigger.message} ${health.message}`,
 })
 
-const renewalOf = ({ object, spec, held, secret, visit }: Case): RenewalTime | undefined =>
+const renewalOf = ({ object, spec, held, secret, visit }: CertificateContext): RenewalTime | undefined =>
   held.is === "whole" ? renewalFor(object, spec, { held, revision: revisionIn(secret), now: visit.now }) : undefined
 
-function isRenewalRequested({ object, secret, before }: Case): boolean {
+function isRenewalRequested({ object, secret, before }: CertificateContext): boolean {
   const token = object.metadata.annotations?.[renewAnnotation]
   return token !== undefined && token !== before.lastHandledRenewAt && token !== renewRequestIn(secret)
 }
 
 /** Returns the serial numbers to revoke at deletion. The Secret may contain a newer certificate than the status. */
-function toBeRevokedAtLast({ object, before, spec, secret, visit }: Case): ReadonlySet<string> {
+function toBeRevokedAtLast({ object, before, spec, secret, visit }: CertificateContext): ReadonlySet<string> {
   const { serialNumber, notAfter } = before
   const isOurs = writtenIn(secret)?.certificateName === object.metadata.name
   const lives = notAfter !== undefined && Date.parse(notAfter) > visit.now

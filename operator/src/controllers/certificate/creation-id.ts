@@ -9,7 +9,7 @@ export const creationIdOf = ({ metadata: { uid = "" } }: KubernetesObject, revis
 export const metadataOf = (creationId: string): string => Buffer.from(creationId).toString("base64")
 
 /** More than one Certificate can leave behind. */
-const foundMaximum = 100
+const maxFound = 100
 
 interface FoundCertificate {
   readonly serialNumber: string
@@ -23,7 +23,7 @@ export async function certificatesWith(
 ): Promise<readonly FoundCertificate[]> {
   try {
     const query = { metadata: metadataOf(creationId), status: ["valid"] as const }
-    return (await certificates.search(query, { limit: foundMaximum })).items
+    return (await certificates.search(query, { limit: maxFound })).items
   } catch (error) {
     if (isEngineError(error, "forbidden") || isEngineError(error, "not-found")) return []
     throw error

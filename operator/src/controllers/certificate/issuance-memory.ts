@@ -2,11 +2,11 @@
 // hour, whatever other writers do to its Secret and whatever the API server rejects.
 import type { KubernetesObject, ObjectKey } from "../../kube/kubernetes-object.ts"
 import type { EarlierCertificate } from "./certificate-status.ts"
-import type { HeldCertificate } from "./stored-certificate.ts"
+import type { StoredCertificate } from "./stored-certificate.ts"
 
 /** Certificate that was issued but is not in its Secret yet. */
 export interface UnwrittenCertificate {
-  readonly held: HeldCertificate
+  readonly held: StoredCertificate
   readonly issuerKind: string
   readonly issuerName: string
   readonly role: string
@@ -37,13 +37,13 @@ export interface IssuanceMemory {
 }
 
 const hourMs = 3_600_000
-const wastedMaximum = 3
-const unaskedMaximum = 5
+const maxWasted = 3
+const maxUnasked = 5
 /** Number of new certificates an hour for a Secret that is deleted by hand; after that, the old one is restored. */
-const replacementsMaximum = 3
+const maxReplacements = 3
 /** Changes by another writer that may be mistakes. */
-const repairsMaximum = 3
-const memoriesMinimum = 100
+const maxRepairs = 3
+const minMemories = 100
 
 export class IssuanceMemories {
   readonly #memories = new Map<ObjectKey, IssuanceMemory>()
@@ -70,7 +70,7 @@ export class IssuanceMemories {
       repairsAfter: 0,
     }
     this.#memories.set(key, memory)
-    if (this.#memories.size > 2 * known.size + memoriesMinimum)
+    if (this.#memories.size > 2 * known.size + minMemories)
       for (const other of this.#memories.keys()) if (other !== key && !known.has(other)) this.#memories.delete(other)
     return memory
   }
@@ -86,8 +86,8 @@ export function issuableAfter(
   { isAsked, now }: { readonly isAsked: boolean; readonly now: number },
 ): number | undefined {
   const ends = [
-    freeAfter(lastHour(wasted, now), wastedMaximum),
-    ...(isAsked ? [] : [freeAfter(lastHour(unasked, now), unaskedMaximum)]),
+    freeAfter(lastHour(wasted, now), maxWasted),
+    ...(isAsked ? [] : [freeAfter(lastHour(unasked, now), maxUnasked)]),
   ].flatMap((at) => at ?? [])
   return ends.length === 0 ? undefined : Math.max(...ends)
 }
@@ -98,8 +98,8 @@ const freeAfter = (times: readonly number[], maximum: number): number | undefine
 }
 
 export const mayReplace = ({ unasked }: Pick<IssuanceMemory, "unasked">, now: number): boolean =>
-  lastHour(unasked, now).length < replacementsMaximum
+  lastHour(unasked, now).length < maxReplacements
 
 /** Returns by how much the repairs of the last hour exceed what mistakes explain. 0 or less means no conflict. */
 export const contests = ({ repairs }: Pick<IssuanceMemory, "repairs">, now: number): number =>
-  lastHour(repairs, now).length - repairsMaximum + 1
+  lastHour(repairs, now).length - maxRepairs + 1

@@ -25,13 +25,18 @@ import type { CertificateSpec } from "../../api/certificate.ts"
 import type { IssuerSpec } from "../../api/issuer.ts"
 import { keyOf, type KubernetesObject, type ObjectKey, secondTime, secrets } from "../../kube/kubernetes-object.ts"
 import type { ObjectStore } from "../../kube/object-store.ts"
-import { refused, Unsettled } from "../reconcile-result.ts"
+import { refused, NotReadyError } from "../reconcile-result.ts"
 import { labels } from "../../kube/owned-objects.ts"
 import { annotations } from "./annotations.ts"
-import { fieldManager } from "./reissue-reason.ts"
+import { fieldManager } from "./certificate-context.ts"
 import type { EarlierCertificate } from "./certificate-status.ts"
 import { metadataOf } from "./creation-id.ts"
-import { type Held, type HeldCertificate, heldOf, textOf } from "./stored-certificate.ts"
+import {
+  type StoredCertificateState,
+  type StoredCertificate,
+  readStoredCertificate,
+  textOf,
+} from "./stored-certificate.ts"
 import { isWantedKey, keyPem, keysOfThisProcess, wantedKey } from "./keys.ts"
 import { commonNameOf, describeDifferences, differences, inputOf, missingUsages, requestContent } from "./names.ts"
 import { isDueAtOnce } from "./renewal.ts"
@@ -51,7 +56,7 @@ export interface Issuance {
   readonly engine: Engine
   /** Name of the role in the engine. */
   readonly role: string
-  readonly held: Held
+  readonly held: StoredCertificateState
   readonly mayKeepKey: boolean
   /** Revision of the requested certificate. */
   readonly revision: number
@@ -84,7 +89,7 @@ export class IssuanceFailed extends Error {
 }
 
 /** Issues a certificate. Throws `IssuanceFailed`, or `Postponed` if the engine rate-limits. */
-export async function issue(parts: IssuanceParts, issuance: Issuance): Promise<HeldCertificate> {
+export async function issue(parts: IssuanceParts, issuance: Issuance): Promise<StoredCertificate> {
   const { spec, issuer, engine } = issuance
   const pki = engine.pki(issuer.mount)
   const role = await answered(() => readableRole(pki, issuance.role))
@@ -159,21 +164,21 @@ async function answered<Value>(work: () => Promise<Value>): Promise<Value> {
   } catch (error) {
     if (!isEngineError(error)) throw error
     const meaning = refused(shortened(error))
-    if (!(meaning instanceof Unsettled)) throw meaning
+    if (!(meaning instanceof NotReadyError)) throw meaning
     throw new IssuanceFailed(meaning.outcome.health, { isOutcomeUnknown: error.code === "unavailable" })
   }
 }
 
 /** Messages of engines have no limit, but a condition has. */
-const messageMaximum = 4_096
+const maxMessage = 4_096
 
 const shortened = (error: EngineError): EngineError =>
-  new EngineError(error.code, error.message.slice(0, messageMaximum), {
+  new EngineError(error.code, error.message.slice(0, maxMessage), {
     faults: error.faults,
     ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }),
   })
 
-function accepted(issuance: Issuance, issued: IssuedCertificate, key: PrivateKey | undefined): HeldCertificate {
+function accepted(issuance: Issuance, issued: IssuedCertificate, key: PrivateKey | undefined): StoredCertificate {
   const { spec, revision, now } = issuance
   const privateKey = key ?? issued.privateKey
   if (privateKey === undefined) throw unfit("CertificateUnfit", "The engine gave no key with the certificate.")
@@ -193,10 +198,10 @@ function accepted(issuance: Issuance, issued: IssuedCertificate, key: PrivateKey
   return held
 }
 
-function read(privateKey: PrivateKey, issued: IssuedCertificate, discarded: EarlierCertificate): HeldCertificate {
+function read(privateKey: PrivateKey, issued: IssuedCertificate, discarded: EarlierCertificate): StoredCertificate {
   try {
     const { chain, authorities } = splitChain(issued.certificate, issued.issuingCa, issued.caChain)
-    const held = heldOf(privateKey, chain, authorities)
+    const held = readStoredCertificate(privateKey, chain, authorities)
     if (held.is === "whole") return held
   } catch (error) {
     if (!(error instanceof UnacceptableInput)) throw error
@@ -210,17 +215,17 @@ const unfit = (
   discarded?: EarlierCertificate,
 ): IssuanceFailed =>
   new IssuanceFailed(
-    { is: "stalled", reason, message: message.slice(0, messageMaximum) },
+    { is: "stalled", reason, message: message.slice(0, maxMessage) },
     discarded === undefined ? {} : { discarded },
   )
 
-const nameMaximum = 200
+const maxName = 200
 
 /** Returns the key of the Secret that stores the private key of the next certificate. */
 export function nextKeyOf({ metadata: { name, namespace, uid } }: KubernetesObject, revision: number): ObjectKey {
   const hash = sha256(Buffer.from(`${uid}:${revision}`)).slice(0, 10)
   return keyOf({
-    metadata: { name: `${name.slice(0, nameMaximum)}-next-${hash}`, ...(namespace === undefined ? {} : { namespace }) },
+    metadata: { name: `${name.slice(0, maxName)}-next-${hash}`, ...(namespace === undefined ? {} : { namespace }) },
   })
 }
 
@@ -241,11 +246,11 @@ async function keyFor({ cluster, secrets: store }: IssuanceParts, issuance: Issu
   return key
 }
 
-const pemMaximum = 64 * 1024
+const maxPem = 64 * 1024
 
 function keyIn(secret: KubernetesObject): PrivateKey | undefined {
   try {
-    return readPrivateKeyPem(textOf(secret, "tls.key"), pemMaximum)
+    return readPrivateKeyPem(textOf(secret, "tls.key"), maxPem)
   } catch (error) {
     if (error instanceof UnacceptableInput) return undefined
     throw error

@@ -7,7 +7,7 @@ import type { Kind } from "../../api/definition.ts"
 import { clusterIssuer, issuer, type IssuerSpec } from "../../api/issuer.ts"
 import type { KubernetesObject } from "../../kube/kubernetes-object.ts"
 import { inNamespaceOf } from "../../kube/owned-objects.ts"
-import { type Case, type CertificateParts, framed } from "./reissue-reason.ts"
+import { type CertificateContext, type CertificateParts, framed } from "./certificate-context.ts"
 import { certificatesIn } from "./stored-certificate.ts"
 
 export interface KnownIssuer {
@@ -27,7 +27,7 @@ export interface KnownRole {
 
 export function knownIssuer(
   { storeOf }: CertificateParts,
-  { object, spec: { issuerRef } }: Case,
+  { object, spec: { issuerRef } }: CertificateContext,
 ): KnownIssuer | undefined {
   const kind = issuerRef.kind === "Issuer" ? issuer : clusterIssuer
   const key = issuerRef.kind === "Issuer" ? inNamespaceOf(object, issuerRef.name) : issuerRef.name
@@ -58,7 +58,7 @@ function issuerOf(kind: Kind<IssuerSpec>, found: KubernetesObject): KnownIssuer 
 /** Returns undefined if neither the Certificate nor the issuer names a role. */
 export function knownRole(
   { storeOf }: CertificateParts,
-  { object, spec }: Case,
+  { object, spec }: CertificateContext,
   { spec: issuer }: KnownIssuer,
 ): KnownRole | undefined {
   const given = spec.role ?? issuer.defaultRole
@@ -69,12 +69,12 @@ export function knownRole(
   return { name: engineRoleName(declared, found), isReady: readySinceOf(found) !== undefined }
 }
 
-export const connect = (parts: CertificateParts, one: Case, { spec }: KnownIssuer): Promise<Connected> =>
+export const connect = (parts: CertificateParts, one: CertificateContext, { spec }: KnownIssuer): Promise<Connected> =>
   connectBy(parts, one, spec.connectionRef)
 
 export const connectBy = (
   { engines }: CertificateParts,
-  { object, visit, isCleaningUp }: Case,
+  { object, visit, isCleaningUp }: CertificateContext,
   ref: ConnectionRef,
 ): Promise<Connected> => engines.connect(ref, object.metadata.namespace, visit.signal, { isCleaningUp })
 

@@ -70,7 +70,7 @@ const notAscii = {
 const isAscii = (text: string): boolean => Buffer.byteLength(text) === text.length
 
 /** RFC 5280, upper bound ub-common-name. */
-const commonNameMaximum = 64
+const maxCommonName = 64
 
 /**
  * Returns the common name to request. Without a common name in the spec, it is empty, or the first other name that fits if the role
@@ -82,7 +82,7 @@ export function commonNameOf(
 ): string {
   if (commonName !== undefined || !isRequired) return commonName ?? ""
   const names = [dnsNames, emailAddresses, userIDs, ipAddresses, uris].flatMap((each) => each ?? [])
-  return names.find((name) => name.length <= commonNameMaximum) ?? ""
+  return names.find((name) => name.length <= maxCommonName) ?? ""
 }
 
 /** Returns the names as API parameters. They equal those of the CSR, because the role decides which of the two count. */
@@ -232,12 +232,12 @@ export function missingUsages(
 export const describeDifferences = (all: readonly Difference[]): string =>
   all.map(({ field, wanted, found }) => `spec.${field} has ${listOf(wanted)}, not ${listOf(found)}`).join("; ")
 
-const listedMaximum = 20
+const maxListed = 20
 
 function listOf(texts: readonly string[]): string {
   if (texts.length === 0) return "none"
-  const rest = texts.length - listedMaximum
-  return `${texts.slice(0, listedMaximum).join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`
+  const rest = texts.length - maxListed
+  return `${texts.slice(0, maxListed).join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`
 }
 
 /** Returns the common name of a certificate, or an empty string. */

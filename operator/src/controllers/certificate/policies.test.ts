@@ -1,12 +1,12 @@
 import * as fc from "fast-check"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { certificateSpec, issuingEngine, type IssuingEngine } from "../../../testing/issuing-engine.ts"
-import type { HeldCertificate } from "./stored-certificate.ts"
+import type { StoredCertificate } from "./stored-certificate.ts"
 import { type CertificateFacts, issuanceTrigger, unreadiness, type WrittenFacts } from "./policies.ts"
 
 const spec = certificateSpec()
 let issuer: IssuingEngine
-let held: HeldCertificate
+let held: StoredCertificate
 beforeAll(async () => {
   issuer = await issuingEngine()
   held = await issuer.issue(spec)

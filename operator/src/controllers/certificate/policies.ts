@@ -4,14 +4,14 @@ import type { Instant } from "@chancery/engine"
 import type { CertificateSpec } from "../../api/certificate.ts"
 import { secondTime } from "../../kube/kubernetes-object.ts"
 import type { Reason } from "../event-reasons.ts"
-import type { Held } from "./stored-certificate.ts"
+import type { StoredCertificateState } from "./stored-certificate.ts"
 import { isWantedKey, wantedKey } from "./keys.ts"
 import { differingFields } from "./names.ts"
 
 /** Facts on which the checks decide. */
 export interface CertificateFacts {
   readonly spec: CertificateSpec
-  readonly held: Held
+  readonly held: StoredCertificateState
   /** Annotations of the Secret; undefined unless the operator wrote it. */
   readonly written: WrittenFacts | undefined
   readonly certificateName: string
@@ -37,12 +37,12 @@ export interface WrittenFacts {
   readonly authority: string
 }
 
-export interface Finding {
+export interface ReissueReason {
   readonly reason: Reason
   readonly message: string
 }
 
-type Check = (facts: CertificateFacts) => Finding | undefined
+type Check = (facts: CertificateFacts) => ReissueReason | undefined
 
 const secretIsThere: Check = ({ held, spec }) =>
   held.is === "missing" ? { reason: "SecretMissing", message: `There is no Secret ${spec.secretName}.` } : undefined
@@ -129,17 +129,17 @@ const standing: readonly Check[] = [
 ]
 
 /** Returns why another certificate is issued; undefined if none is needed. */
-export const issuanceTrigger = (facts: CertificateFacts): Finding | undefined =>
+export const issuanceTrigger = (facts: CertificateFacts): ReissueReason | undefined =>
   firstOf([...standing, authorityIsCurrent, isNotRevoked, renewalIsNotDue, renewalIsNotRequested], facts)
 
 /**
  * Returns why the certificate is not ready; undefined if it is. A changed CA is no reason: the old CA stays published while certificates
  * use it.
  */
-export const unreadiness = (facts: CertificateFacts): Finding | undefined =>
+export const unreadiness = (facts: CertificateFacts): ReissueReason | undefined =>
   firstOf([...standing, isNotRevoked, hasNotEnded], facts)
 
-function firstOf(checks: readonly Check[], facts: CertificateFacts): Finding | undefined {
+function firstOf(checks: readonly Check[], facts: CertificateFacts): ReissueReason | undefined {
   for (const check of checks) {
     const finding = check(facts)
     if (finding !== undefined) return finding

@@ -2,7 +2,7 @@ import { sha256 } from "@chancery/engine/x509"
 import { parseGoDuration } from "../../go-duration.ts"
 import type { CertificateSpec } from "../../api/certificate.ts"
 import type { KubernetesObject } from "../../kube/kubernetes-object.ts"
-import type { HeldCertificate } from "./stored-certificate.ts"
+import type { StoredCertificate } from "./stored-certificate.ts"
 import { type RenewalTime, renewalTime, type RenewalWindow, windowProblem } from "./renewal.ts"
 
 type Windows = NonNullable<CertificateSpec["renewalWindows"]>
@@ -26,7 +26,7 @@ export function windowsProblem({ renewalWindows = [] }: CertificateSpec): string
 export function renewalFor(
   { metadata: { uid } }: KubernetesObject,
   spec: CertificateSpec,
-  { held, revision, now }: { readonly held: HeldCertificate; readonly revision: number; readonly now: number },
+  { held, revision, now }: { readonly held: StoredCertificate; readonly revision: number; readonly now: number },
 ): RenewalTime | undefined {
   if (spec.renewalPolicy === "Disabled") return undefined
   const terms = {

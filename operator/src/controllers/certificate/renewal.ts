@@ -107,7 +107,7 @@ const backoffMaximumMs = hourMs
 const backoffMinimumMs = 10 * secondMs
 const backoffJitter = 0.1
 /** More doublings exceed any maximum. */
-const doublingsMaximum = 30
+const maxDoublings = 30
 
 /**
  * Returns the time of the next attempt, in whole seconds. The delay is shorter while the certificate in use is about to expire, and at most
@@ -117,7 +117,7 @@ export function nextAttempt({ failures, notAfter, now, chance }: FailedIssuance)
   const left = notAfter === undefined ? 0 : notAfter - now
   const base = left > usableMs ? minuteMs : 30 * secondMs
   const maximum = left > 0 ? Math.min(backoffMaximumMs, left / 4) : backoffMaximumMs
-  const doubled = base * 2 ** Math.min(failures - 1, doublingsMaximum)
+  const doubled = base * 2 ** Math.min(failures - 1, maxDoublings)
   const delay = Math.min(doubled, maximum) * (1 + backoffJitter * (2 * chance - 1))
   return Math.ceil((now + Math.max(delay, backoffMinimumMs)) / secondMs) * secondMs
 }

@@ -2,17 +2,17 @@ import { sha256 } from "@chancery/engine/x509"
 import type { CertificateSpec } from "../../api/certificate.ts"
 import type { Resource } from "../../kube/kubernetes-object.ts"
 import { inNamespaceOf } from "../../kube/owned-objects.ts"
-import { type Case, type CertificateParts } from "./reissue-reason.ts"
+import { type CertificateContext, type CertificateParts } from "./certificate-context.ts"
 
 type Workload = NonNullable<CertificateSpec["rolloutRestart"]>[number]
 
 const plurals = { Deployment: "deployments", StatefulSet: "statefulsets", DaemonSet: "daemonsets" }
-const managerMaximum = 128
+const maxManager = 128
 
 /** Restarts a workload through an annotation of its pod template. The same annotation again restarts nothing. */
 export async function restart(
   { cluster }: CertificateParts,
-  { object, visit }: Case,
+  { object, visit }: CertificateContext,
   { kind, name }: Workload,
   serialNumber: string,
 ): Promise<void> {
@@ -37,5 +37,5 @@ export async function restart(
     spec: { template: { metadata: { annotations: { [annotation]: serialNumber } } } },
   }
   // One field manager for each Certificate, so that each owns its own annotation.
-  await cluster.apply(resource, workload, `chancery-restart-${certificateName}`.slice(0, managerMaximum))
+  await cluster.apply(resource, workload, `chancery-restart-${certificateName}`.slice(0, maxManager))
 }

@@ -3,8 +3,8 @@ import { isEngineError } from "@chancery/engine"
 import { parseGoDuration } from "../../go-duration.ts"
 import { certificate } from "../../api/certificate.ts"
 import { type KubernetesObject, secondTime } from "../../kube/kubernetes-object.ts"
-import { Postponed, refused, stalled, Unsettled } from "../reconcile-result.ts"
-import type { Case, CertificateParts } from "./reissue-reason.ts"
+import { RequeueAfter, refused, stalled, NotReadyError } from "../reconcile-result.ts"
+import type { CertificateContext, CertificateParts } from "./certificate-context.ts"
 import { type CertificateStatus, type EarlierCertificate, type IssuedBy, toBeRevoked } from "./certificate-status.ts"
 import { connect, connectBy, type KnownIssuer, knownIssuer } from "./known-issuer.ts"
 import { shareOf } from "./renewal-terms.ts"
@@ -13,7 +13,7 @@ import { writtenIn } from "./secret-layout.ts"
 const pollMs = 3_600_000
 export const pollMinimumMs = 30_000
 const pollAnnotation = "chancery.dev/poll-interval"
-const askedMinimum = 100
+const minAsked = 100
 
 /** Returns the polling interval of a certificate without problems. */
 export function pollIntervalOf({ metadata: { annotations } }: KubernetesObject): number {
@@ -31,7 +31,7 @@ export class Revocations {
   }
 
   /** Queries the engine once per polling interval. After a start, the first queries are spread over the interval. */
-  async isRevoked(one: Case, known: KnownIssuer | undefined): Promise<boolean> {
+  async isRevoked(one: CertificateContext, known: KnownIssuer | undefined): Promise<boolean> {
     const { object, visit, held, spec, key } = one
     if (held.is !== "whole") return false
     const intervalMs = pollIntervalOf(object)
@@ -52,7 +52,7 @@ export class Revocations {
       return revokedAt !== null
     } catch (error) {
       // If the engine does not answer or does not store certificates, the certificate counts as valid.
-      if (isEngineError(error) || error instanceof Unsettled) return false
+      if (isEngineError(error) || error instanceof NotReadyError) return false
       throw error
     }
   }
@@ -60,11 +60,11 @@ export class Revocations {
   /** Marks the certificate as queried. Also used after issuance, since a new certificate needs no query. */
   asked(key: string, at: number): void {
     // Entries of deleted Certificates are removed by clearing the map.
-    if (this.#askedAt.size > 2 * this.#parts.storeOf(certificate).size + askedMinimum) this.#askedAt.clear()
+    if (this.#askedAt.size > 2 * this.#parts.storeOf(certificate).size + minAsked) this.#askedAt.clear()
     this.#askedAt.set(key, at)
   }
 
-  async revoke(one: Case, serialNumber: string, reason: string): Promise<void> {
+  async revoke(one: CertificateContext, serialNumber: string, reason: string): Promise<void> {
     const { connectionRef, mount } = this.#issuedBy(one)
     const { engine } = await connectBy(this.#parts, one, connectionRef)
     try {
@@ -77,7 +77,7 @@ export class Revocations {
   }
 
   /** Returns the connection and mount of the issuer, or those in the status if the issuer is gone. */
-  #issuedBy(one: Case): IssuedBy {
+  #issuedBy(one: CertificateContext): IssuedBy {
     const found = knownIssuer(this.#parts, one)?.spec ?? one.before.issuedBy
     const { kind, name } = one.spec.issuerRef
     if (found === undefined) throw stalled("IssuerMissing", `There is no ${kind} ${name}, which could revoke.`)
@@ -85,7 +85,7 @@ export class Revocations {
   }
 
   /** Revokes replaced certificates. Failures are retried by the next reconciliation. */
-  async revokeReplaced(one: Case, status: CertificateStatus): Promise<CertificateStatus> {
+  async revokeReplaced(one: CertificateContext, status: CertificateStatus): Promise<CertificateStatus> {
     const pending = new Set(toBeRevoked(status, one.spec, one.visit.now))
     if (pending.size === 0) return status
     const history: EarlierCertificate[] = []
@@ -93,12 +93,12 @@ export class Revocations {
     return { ...status, history }
   }
 
-  async #replaced(one: Case, each: EarlierCertificate): Promise<EarlierCertificate> {
+  async #replaced(one: CertificateContext, each: EarlierCertificate): Promise<EarlierCertificate> {
     try {
       await this.revoke(one, each.serialNumber, "superseded")
       return { ...each, revokedAt: secondTime(one.visit.now) }
     } catch (error) {
-      if (error instanceof Unsettled || error instanceof Postponed) return each
+      if (error instanceof NotReadyError || error instanceof RequeueAfter) return each
       throw error
     }
   }

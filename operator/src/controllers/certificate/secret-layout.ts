@@ -5,7 +5,7 @@ import type { CertificateSpec } from "../../api/certificate.ts"
 import type { KubernetesObject } from "../../kube/kubernetes-object.ts"
 import { labels } from "../../kube/owned-objects.ts"
 import { annotations } from "./annotations.ts"
-import { type HeldCertificate, isSelfIssued } from "./stored-certificate.ts"
+import { type StoredCertificate, isSelfIssued } from "./stored-certificate.ts"
 import { keyPem } from "./keys.ts"
 import { alternativeTexts, commonNameIn } from "./names.ts"
 import type { WrittenFacts } from "./policies.ts"
@@ -13,7 +13,7 @@ import type { WrittenFacts } from "./policies.ts"
 export interface SecretContent {
   readonly certificate: KubernetesObject
   readonly spec: CertificateSpec
-  readonly held: HeldCertificate
+  readonly held: StoredCertificate
   readonly role: string
   readonly authority: string
   readonly revision: number
@@ -162,7 +162,7 @@ export const renewRequestIn = (secret: KubernetesObject | undefined): string =>
 const formatOf = (spec: CertificateSpec, type: string) =>
   spec.additionalOutputFormats?.find((format) => format.type === type)
 
-function textsFor(spec: CertificateSpec, held: HeldCertificate): Record<string, string | Uint8Array> {
+function textsFor(spec: CertificateSpec, held: StoredCertificate): Record<string, string | Uint8Array> {
   const pem = (certificates: readonly Uint8Array[]) =>
     certificates.map((der) => `${writePem("CERTIFICATE", der)}\n`).join("")
   const key = `${keyPem(held.privateKey, spec.privateKey)}\n`
@@ -178,7 +178,7 @@ function textsFor(spec: CertificateSpec, held: HeldCertificate): Record<string, 
 }
 
 /** If the chain ends below the root, its last certificate may be the one in `ca.crt`. It is not repeated. */
-function fullChain({ chain, authorities }: HeldCertificate): readonly Uint8Array[] {
+function fullChain({ chain, authorities }: StoredCertificate): readonly Uint8Array[] {
   const present = new Set(chain.map(hexOf))
   return [...chain, ...authorities.filter((der) => !present.has(hexOf(der)))]
 }

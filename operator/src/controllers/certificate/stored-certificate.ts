@@ -13,7 +13,7 @@ import {
 } from "@chancery/engine/x509"
 import type { KubernetesObject } from "../../kube/kubernetes-object.ts"
 
-export interface HeldCertificate {
+export interface StoredCertificate {
   readonly privateKey: PrivateKey
   /** DER, leaf first. */
   readonly chain: readonly Uint8Array[]
@@ -24,17 +24,17 @@ export interface HeldCertificate {
   readonly serialNumber: string
 }
 
-export type Held =
+export type StoredCertificateState =
   | { readonly is: "missing" }
   /** A key of the Secret is missing or cannot be parsed. `problem` completes a sentence about the Secret. */
   | { readonly is: "incomplete"; readonly problem: string }
   | { readonly is: "mismatched" }
-  | ({ readonly is: "whole" } & HeldCertificate)
+  | ({ readonly is: "whole" } & StoredCertificate)
 
 /** Secrets are limited to 1 MiB. */
-const pemMaximum = 1024 * 1024
+const maxPem = 1024 * 1024
 
-export function heldIn(secret: KubernetesObject | undefined): Held {
+export function heldIn(secret: KubernetesObject | undefined): StoredCertificateState {
   if (secret === undefined) return { is: "missing" }
   const text = (key: string) => textOf(secret, key)
   const [key, chain] = [text("tls.key"), text("tls.crt")]
@@ -42,11 +42,11 @@ export function heldIn(secret: KubernetesObject | undefined): Held {
     return { is: "incomplete", problem: `has nothing under ${key === "" ? "tls.key" : "tls.crt"}` }
   let reading = "tls.key"
   try {
-    const privateKey = readPrivateKeyPem(key, pemMaximum)
+    const privateKey = readPrivateKeyPem(key, maxPem)
     reading = "tls.crt"
     const certificates = certificatesIn(chain)
     reading = "ca.crt"
-    return heldOf(privateKey, certificates, certificatesIn(text("ca.crt")))
+    return readStoredCertificate(privateKey, certificates, certificatesIn(text("ca.crt")))
   } catch (error) {
     if (!(error instanceof UnacceptableInput)) throw error
     return { is: "incomplete", problem: `has nothing that can be read under ${reading}` }
@@ -54,11 +54,11 @@ export function heldIn(secret: KubernetesObject | undefined): Held {
 }
 
 /** Throws `UnacceptableInput` if a certificate cannot be parsed. */
-export function heldOf(
+export function readStoredCertificate(
   privateKey: PrivateKey,
   chain: readonly Uint8Array[],
   authorities: readonly Uint8Array[],
-): Exclude<Held, { readonly is: "missing" }> {
+): Exclude<StoredCertificateState, { readonly is: "missing" }> {
   const [first] = chain
   if (first === undefined) return { is: "incomplete", problem: "has no certificate under tls.crt" }
   const leaf = parseCertificate(first)
@@ -77,7 +77,7 @@ export function heldOf(
 
 /** Returns the DER of each certificate. Throws `UnacceptableInput` if the text is not PEM. */
 export const certificatesIn = (pem: string): readonly Uint8Array[] =>
-  readPem(pem, pemMaximum).flatMap(({ label, bytes }) => (label === "CERTIFICATE" ? [bytes] : []))
+  readPem(pem, maxPem).flatMap(({ label, bytes }) => (label === "CERTIFICATE" ? [bytes] : []))
 
 /** Returns the text under a key of the Secret, or an empty string. */
 export function textOf(object: KubernetesObject, key: string): string {

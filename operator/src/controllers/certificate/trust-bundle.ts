@@ -23,7 +23,7 @@ export interface TrustTerms {
 }
 
 /** A CA does not change more often at a time. */
-const authoritiesMaximum = 16
+const maxAuthorities = 16
 
 /** Returns the CAs to publish, the current one first, then the newest. */
 export function trusted(
@@ -40,7 +40,7 @@ export function trusted(
     .map((each) => ({ certificate: each.certificate, until: each.until ?? until }))
     .filter((each) => each.until > now || used.has(fingerprint(each.certificate)))
     .toSorted((one, other) => other.until - one.until)
-  return [{ certificate: current, until: undefined }, ...old].slice(0, authoritiesMaximum)
+  return [{ certificate: current, until: undefined }, ...old].slice(0, maxAuthorities)
 }
 
 /** Returns when the new CA may issue: after half of the overlap, so that verifiers have time to load it. */

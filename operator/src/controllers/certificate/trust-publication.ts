@@ -5,7 +5,7 @@ import { parseGoDuration } from "../../go-duration.ts"
 import { configMaps } from "../../kube/kubernetes-object.ts"
 import { rejectionMessage } from "../reconcile-result.ts"
 import { inNamespaceOf, presentAt, put } from "../../kube/owned-objects.ts"
-import { type Case, type CertificateParts, writerOf } from "./reissue-reason.ts"
+import { type CertificateContext, type CertificateParts, writerOf } from "./certificate-context.ts"
 import { fingerprint, isSelfIssued } from "./stored-certificate.ts"
 import type { KnownIssuer } from "./known-issuer.ts"
 import { isAsWanted } from "./secret-layout.ts"
@@ -29,7 +29,11 @@ export interface Trust {
   readonly isRejected?: boolean
 }
 
-export async function publishTrust(parts: CertificateParts, one: Case, known: KnownIssuer | undefined): Promise<Trust> {
+export async function publishTrust(
+  parts: CertificateParts,
+  one: CertificateContext,
+  known: KnownIssuer | undefined,
+): Promise<Trust> {
   try {
     return await published(parts, one, known)
   } catch (error) {
@@ -41,7 +45,11 @@ export async function publishTrust(parts: CertificateParts, one: Case, known: Kn
   }
 }
 
-async function published(parts: CertificateParts, one: Case, known: KnownIssuer | undefined): Promise<Trust> {
+async function published(
+  parts: CertificateParts,
+  one: CertificateContext,
+  known: KnownIssuer | undefined,
+): Promise<Trust> {
   const { object, spec, held, visit } = one
   const current = rootOf(known?.chain ?? [])
   if (spec.trust === undefined || current === undefined) return { isTakeoverDue: false }

@@ -9,8 +9,8 @@ import { reconcileConnections } from "./connections.ts"
 import { allows, EngineConnections } from "../engine-connections.ts"
 import type { KubernetesObject } from "../../kube/kubernetes-object.ts"
 import { ObjectStore } from "../../kube/object-store.ts"
-import { refused, Unsettled } from "../reconcile-result.ts"
-import type { Visit } from "../reconciler.ts"
+import { refused, NotReadyError } from "../reconcile-result.ts"
+import type { ReconcileRequest } from "../reconciler.ts"
 
 const base64 = (text: string) => Buffer.from(text).toString("base64")
 const silent = { debug() {}, info() {}, warn() {}, error() {} }
@@ -102,7 +102,7 @@ const clusterConnection = (spec: Record<string, unknown> = {}): KubernetesObject
   spec: { baseURL: "https://engine.example", tokenSecretRef: { name: "engine" }, ...spec },
   status: ready,
 })
-const visit: Visit = {
+const visit: ReconcileRequest = {
   signal,
   now: 0,
   quiet: false,
@@ -116,7 +116,7 @@ const reasonOf = async (work: Promise<unknown>): Promise<string> => {
     await work
     return "none"
   } catch (error) {
-    if (error instanceof Unsettled) return `${error.outcome.health.is} ${error.outcome.health.reason}`
+    if (error instanceof NotReadyError) return `${error.outcome.health.is} ${error.outcome.health.reason}`
     throw error
   }
 }

@@ -4,8 +4,16 @@ import { type Engine, isEngineError, type Runtime } from "@chancery/engine"
 import type { EngineConnections } from "../engine-connections.ts"
 import type { ConnectionRef } from "../../api/connection-spec.ts"
 import { keyOf, type KubernetesObject, type ObjectKey, secondTime } from "../../kube/kubernetes-object.ts"
-import { type Outcome, type OwnStatus, pollMs, refused, stalled, Unsettled, waiting } from "../reconcile-result.ts"
-import type { Reconciler, Visit } from "../reconciler.ts"
+import {
+  type ReconcileResult,
+  type OwnStatus,
+  pollMs,
+  refused,
+  stalled,
+  NotReadyError,
+  waiting,
+} from "../reconcile-result.ts"
+import type { Reconciler, ReconcileRequest } from "../reconciler.ts"
 
 export interface ConnectionsOptions {
   readonly kind: ConnectionRef["kind"]
@@ -21,7 +29,7 @@ export const reconcileConnections = (options: ConnectionsOptions): Reconciler =>
     try {
       return await reconcile(options, object, visit)
     } catch (error) {
-      if (error instanceof Unsettled) {
+      if (error instanceof NotReadyError) {
         const { reason, message } = error.outcome.health
         options.log.warn("a connection cannot be used", { kind: options.kind, key: keyOf(object), reason, message })
       }
@@ -38,8 +46,8 @@ export const reconcileConnections = (options: ConnectionsOptions): Reconciler =>
 async function reconcile(
   { kind, engines, referencesTo }: ConnectionsOptions,
   object: KubernetesObject,
-  visit: Visit,
-): Promise<Outcome> {
+  visit: ReconcileRequest,
+): Promise<ReconcileResult> {
   const { engine, organization } = await engines.client(kind, object, visit.signal)
   const before: Found = visit.quiet ? visit.status : {}
   const { baseURL } = object["spec"] as { readonly baseURL: string }
@@ -60,7 +68,7 @@ async function reconcile(
 type Question = "token" | "organization" | "version"
 
 /** Returns what to query. Without changes, one request is enough, so the queries take turns. */
-function questionsOf({ quiet, turn }: Visit, organization: string | undefined): ReadonlySet<Question> {
+function questionsOf({ quiet, turn }: ReconcileRequest, organization: string | undefined): ReadonlySet<Question> {
   const all: readonly Question[] =
     organization === undefined ? ["token", "version"] : ["organization", "token", "version"]
   return new Set(quiet ? all.slice(turn % all.length).slice(0, 1) : all)
@@ -98,7 +106,7 @@ async function answers(
 const shy = new WeakSet<Engine>()
 
 /** Returns when the token expires, or undefined. The certificate API knows tokens of every kind, but not every token may look itself up. */
-async function expiryOf(engine: Engine, stranger: () => Unsettled): Promise<string | undefined> {
+async function expiryOf(engine: Engine, stranger: () => NotReadyError): Promise<string | undefined> {
   if (!shy.has(engine)) {
     try {
       const { expiresAt } = await engine.serviceTokens.lookup("self")

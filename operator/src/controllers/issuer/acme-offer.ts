@@ -6,7 +6,7 @@ import type { Condition } from "../conditions.ts"
 import type { AcmeOfferSpec } from "../../api/issuer.ts"
 import { keyOf, type KubernetesObject, secrets } from "../../kube/kubernetes-object.ts"
 import type { ObjectStore } from "../../kube/object-store.ts"
-import { Postponed, refused, rejectionMessage } from "../reconcile-result.ts"
+import { RequeueAfter, refused, rejectionMessage } from "../reconcile-result.ts"
 import { labels, unlessWithoutRehearsal } from "../../kube/owned-objects.ts"
 import type { Reason } from "../event-reasons.ts"
 
@@ -138,6 +138,6 @@ function whyNot(error: unknown, { acme, namespace }: AcmeOffer): { readonly reas
   }
   if (!isEngineError(error)) throw error
   const meaning = refused(error)
-  if (meaning instanceof Postponed) throw meaning
+  if (meaning instanceof RequeueAfter) throw meaning
   return meaning.outcome.health
 }

@@ -8,8 +8,8 @@ import { clusterIssuer, issuer } from "../../api/issuer.ts"
 import { configMaps, type KubernetesObject, type Resource, secrets } from "../../kube/kubernetes-object.ts"
 import { reconcileIssuers } from "./issuers.ts"
 import { ObjectStore } from "../../kube/object-store.ts"
-import { Unsettled } from "../reconcile-result.ts"
-import type { Visit } from "../reconciler.ts"
+import { NotReadyError } from "../reconcile-result.ts"
+import type { ReconcileRequest } from "../reconciler.ts"
 
 const headers = ["Location", "Replay-Nonce", "Link", "Retry-After"]
 let world: Awaited<ReturnType<typeof openTestEngine>>
@@ -62,7 +62,7 @@ async function setting(mount: string, { address = `https://ca.example.com/v1/${m
     storeOf(issuer).set(object)
     return object
   }
-  const visit: Visit = {
+  const visit: ReconcileRequest = {
     signal: new AbortController().signal,
     now: 0,
     quiet: false,
@@ -81,7 +81,8 @@ async function setting(mount: string, { address = `https://ca.example.com/v1/${m
     bindings: () => world.engine.acme(mount).eab.list(),
     forbid: () => void (isWritable = false),
     reject: (message: string) => void (rejection = new ApiError(403, "Forbidden", message)),
-    look: (object: KubernetesObject, besides: Partial<Visit> = {}) => reconcile(object, { ...visit, ...besides }),
+    look: (object: KubernetesObject, besides: Partial<ReconcileRequest> = {}) =>
+      reconcile(object, { ...visit, ...besides }),
   }
 }
 
@@ -152,8 +153,8 @@ test("[F-K1] a ConfigMap for the authority that the API server rejects is told",
   reject("no more ConfigMaps")
   const spec = { ...(object["spec"] as object), caChainConfigMap: "chain" }
   const error: unknown = await look({ ...object, spec }).catch((thrown: unknown) => thrown)
-  expect(error).toBeInstanceOf(Unsettled)
-  expect((error as Unsettled).outcome.health).toMatchObject({ is: "stalled", reason: "ConfigMapRejected" })
+  expect(error).toBeInstanceOf(NotReadyError)
+  expect((error as NotReadyError).outcome.health).toMatchObject({ is: "stalled", reason: "ConfigMapRejected" })
   expect(String(error)).toContain("no more ConfigMaps")
 })
 

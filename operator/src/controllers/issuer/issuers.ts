@@ -16,16 +16,16 @@ import {
 } from "../../kube/kubernetes-object.ts"
 import type { Index, ObjectStore } from "../../kube/object-store.ts"
 import {
-  type Outcome,
+  type ReconcileResult,
   type OwnStatus,
   pollMs,
   refused,
   rejectionHealth,
   stalled,
-  Unsettled,
+  NotReadyError,
 } from "../reconcile-result.ts"
 import { labels } from "../../kube/owned-objects.ts"
-import { parsedSpec, type Reconciler, type Visit } from "../reconciler.ts"
+import { parsedSpec, type Reconciler, type ReconcileRequest } from "../reconciler.ts"
 
 export interface IssuersOptions {
   readonly kind: "Issuer" | "ClusterIssuer"
@@ -51,7 +51,11 @@ export const eabSecretOf: Index = ({ metadata: { namespace }, spec }) => {
   return [namespace === undefined ? name : `${namespace}/${name}`]
 }
 
-async function reconcile(options: IssuersOptions, object: KubernetesObject, visit: Visit): Promise<Outcome> {
+async function reconcile(
+  options: IssuersOptions,
+  object: KubernetesObject,
+  visit: ReconcileRequest,
+): Promise<ReconcileResult> {
   const spec = parsedSpec(options.kind === "Issuer" ? issuer : clusterIssuer, object)
   const { engine } = await options.engines.connect(spec.connectionRef, object.metadata.namespace, visit.signal)
   // Without changes, a poll checks only one of CA and ACME; they take turns.
@@ -174,7 +178,7 @@ async function publish(
     await cluster.apply(configMaps, configMap, fieldManager)
   } catch (error) {
     if (!isRejection(error)) throw error
-    throw new Unsettled({
+    throw new NotReadyError({
       health: rejectionHealth("ConfigMapRejected", `the ConfigMap ${name} in the namespace ${namespace}`, error),
     })
   }

@@ -21,11 +21,11 @@ function shown(value: unknown): string {
   return text.length <= lengthMaximum ? text : `${text.slice(0, lengthMaximum)}…`
 }
 
-const namesMaximum = 8
+const maxNames = 8
 
 /** Returns the names of the fields for a sentence. */
 export function fieldsOf(differences: readonly Difference[]): string {
   const names = differences.map(({ field }) => field)
-  const rest = names.length - namesMaximum
-  return `${names.slice(0, namesMaximum).join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`
+  const rest = names.length - maxNames
+  return `${names.slice(0, maxNames).join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`
 }

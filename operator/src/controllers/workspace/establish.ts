@@ -5,16 +5,16 @@ import { PartlyCreated, workspaceResource } from "@chancery/engine/declared"
 import type { WorkspaceObjectSpec } from "../../api/workspace.ts"
 import { type KubernetesObject, secondTime } from "../../kube/kubernetes-object.ts"
 import { type OwnStatus, stalled } from "../reconcile-result.ts"
-import type { Visit } from "../reconciler.ts"
+import type { ReconcileRequest } from "../reconciler.ts"
 import { desiredSettings, type DesiredWorkspace } from "./desired.ts"
-import { refuseFaults } from "./sync.ts"
+import { rejectFaults } from "./sync.ts"
 
 export interface Establishing {
   readonly engine: Engine
   readonly object: KubernetesObject
   readonly spec: WorkspaceObjectSpec
   readonly desired: DesiredWorkspace
-  readonly visit: Visit
+  readonly visit: ReconcileRequest
 }
 
 export interface Established {
@@ -41,7 +41,7 @@ export async function establish(establishing: Establishing): Promise<Established
       throw stalled("WorkspaceMissing", `The organization ${organization} has no workspace ${name}.`)
   }
   const wanted = desiredSettings(spec, desired)
-  refuseFaults(wanted)
+  rejectFaults(wanted)
   if (visit.status["createPending"] === undefined)
     await visit.saveStatus({
       ...visit.status,

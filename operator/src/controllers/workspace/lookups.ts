@@ -23,10 +23,10 @@ interface Found {
 
 type Find = (engine: Engine, organization: string, name: string) => Promise<string | undefined>
 
-const rememberedMaximum = 10_000
+const maxRemembered = 10_000
 /** Objects that are applied together often reference the same names. */
 const freshMs = 30_000
-const pagesMaximum = 100
+const maxPages = 100
 
 export class Lookups {
   readonly #found = new WeakMap<Engine, LRUCache<string, Found>>()
@@ -89,7 +89,7 @@ export class Lookups {
   #rememberedFor(engine: Engine): LRUCache<string, Found> {
     const present = this.#found.get(engine)
     if (present !== undefined) return present
-    const made = new LRUCache<string, Found>({ max: rememberedMaximum })
+    const made = new LRUCache<string, Found>({ max: maxRemembered })
     this.#found.set(engine, made)
     return made
   }
@@ -103,7 +103,7 @@ const findProject: Find = async (engine, organization, name) =>
   idOf((await engine.projects.list(organization, { names: [name] }, page)).items, name)
 
 const findAgentPool: Find = async (engine, organization, name) => {
-  for (let number = 1; number <= pagesMaximum; number += 1) {
+  for (let number = 1; number <= maxPages; number += 1) {
     const { items, totalCount } = await engine.agentPools.list(organization, { search: name }, { ...page, number })
     const id = idOf(items, name)
     if (id !== undefined || items.length === 0 || number * maximumPageSize >= totalCount) return id
@@ -112,7 +112,7 @@ const findAgentPool: Find = async (engine, organization, name) => {
 }
 
 const findSshKey: Find = async (engine, organization, name) => {
-  for (let number = 1; number <= pagesMaximum; number += 1) {
+  for (let number = 1; number <= maxPages; number += 1) {
     const { items, totalCount } = await engine.sshKeys.list(organization, { ...page, number })
     const id = idOf(items, name)
     if (id !== undefined || items.length === 0 || number * maximumPageSize >= totalCount) return id

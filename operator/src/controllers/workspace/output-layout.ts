@@ -13,16 +13,16 @@ export interface OutputLayout {
 }
 
 /** Limit of the API server for the total size of the values in one object, in bytes. Keys do not count. */
-export const contentBytesMaximum = 1_048_576
+export const maxContentBytes = 1_048_576
 
 /** Valid characters and length of keys, by the API server's rules for both kinds. */
 const foreignCharacter = /[^-._a-zA-Z0-9]/gu
-const keyLengthMaximum = 253
+const maxKeyLength = 253
 
 /** Returns the key of an output, or undefined. Output names are Terraform identifiers, which may contain letters of any script. */
 function keyOf(name: string): string | undefined {
   const key = name.replaceAll(foreignCharacter, "_")
-  const isKey = key !== "" && key.length <= keyLengthMaximum && key !== "." && !key.startsWith("..")
+  const isKey = key !== "" && key.length <= maxKeyLength && key !== "." && !key.startsWith("..")
   return isKey ? key : undefined
 }
 

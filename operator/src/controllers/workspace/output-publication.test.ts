@@ -2,10 +2,10 @@ import { EngineError } from "@chancery/engine"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { ApiError } from "../../kube/cluster.ts"
 import { configMaps, type KubernetesObject, type Resource, secrets } from "../../kube/kubernetes-object.ts"
-import { type Fate, openWorkspaces, type WorkspacesStage } from "../../../testing/workspaces-fixture.ts"
-import { contentBytesMaximum } from "./output-layout.ts"
+import { type SimulatedFate, openWorkspaces, type WorkspacesFixture } from "../../../testing/workspaces-fixture.ts"
+import { maxContentBytes } from "./output-layout.ts"
 
-let stage: WorkspacesStage
+let stage: WorkspacesFixture
 beforeAll(async () => {
   stage = await openWorkspaces()
 })
@@ -33,7 +33,7 @@ const published = async (name: string, secretName = name) => [
   textsOf(await objectAt(secrets, secretName)),
 ]
 
-async function opened(name: string, outputs: Record<string, unknown> = {}, fateOf?: (call: string) => Fate) {
+async function opened(name: string, outputs: Record<string, unknown> = {}, fateOf?: (call: string) => SimulatedFate) {
   const it = stage.open(name, { outputs }, fateOf)
   await it.look()
   const id = String(it.status["id"])
@@ -189,11 +189,11 @@ test.each([
   const { it, id } = await opened(name)
   await stage.putState(id, 1, { a: output("1") })
   await it.look()
-  const half = contentBytesMaximum / 2
+  const half = maxContentBytes / 2
   await stage.putState(id, 2, { a: output("x".repeat(half), sensitive), b: output("y".repeat(half + 1), sensitive) })
   await it.look()
   expect(it.condition("OutputsPublished")).toBe("False OutputsTooLarge")
-  expect(it.message("OutputsPublished")).toContain(`for the ${kind} are ${contentBytesMaximum + 1} bytes`)
+  expect(it.message("OutputsPublished")).toContain(`for the ${kind} are ${maxContentBytes + 1} bytes`)
   expect(await published(`${name}-outputs`)).toEqual([{ a: "1" }, {}])
   expect(it.status["outputs"]).toMatchObject({ serial: 1 })
   await stage.putState(id, 3, { a: output("x".repeat(half), sensitive), b: output("y".repeat(half), sensitive) })
@@ -205,7 +205,7 @@ test.each([
   { code: "pending", retryAfterMs: undefined, againAfterMs: 5_000 },
   { code: "busy", retryAfterMs: 20_000, againAfterMs: 20_000 },
 ] as const)("outputs that are not read yet ($code) are asked for again soon", async (given) => {
-  let fate: Fate = "done"
+  let fate: SimulatedFate = "done"
   const { it, id } = await opened(`slow-${given.code}`, {}, (call) =>
     call === "stateVersions.outputs" ? fate : "done",
   )
@@ -230,7 +230,7 @@ test("a token that may not read the state is told of, and the workspace is kept 
 })
 
 test("an engine that does not answer is asked again, as it always is", async () => {
-  let fate: Fate = "done"
+  let fate: SimulatedFate = "done"
   const { it, id } = await opened("unanswered", {}, (call) => (call === "stateVersions.outputs" ? fate : "done"))
   await stage.putState(id, 1, { a: output("1") })
   await it.look()

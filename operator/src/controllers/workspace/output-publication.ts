@@ -14,11 +14,11 @@ import {
   secrets,
 } from "../../kube/kubernetes-object.ts"
 import type { Index } from "../../kube/object-store.ts"
-import { Postponed, refused, rejectionMessage } from "../reconcile-result.ts"
+import { RequeueAfter, refused, rejectionMessage } from "../reconcile-result.ts"
 import { inNamespaceOf, labels, type OwnObjectsParts, presentAt, put } from "../../kube/owned-objects.ts"
 import type { Reason } from "../event-reasons.ts"
-import type { Visit } from "../reconciler.ts"
-import { contentBytesMaximum, contentBytesOf, layoutOf, type Output } from "./output-layout.ts"
+import type { ReconcileRequest } from "../reconciler.ts"
+import { maxContentBytes, contentBytesOf, layoutOf, type Output } from "./output-layout.ts"
 
 export interface PublicationParts extends OwnObjectsParts {
   readonly cluster: Pick<Cluster, "apply" | "delete" | "get">
@@ -31,7 +31,7 @@ export interface Publication {
   readonly stateVersionId: string | null
   readonly object: KubernetesObject
   readonly spec: WorkspaceObjectSpec
-  readonly visit: Visit
+  readonly visit: ReconcileRequest
 }
 
 /** Object as it was last written. */
@@ -61,8 +61,8 @@ export const outputsCondition = "OutputsPublished"
 const fieldManager = "chancery-workspace"
 const ownerAnnotation = "chancery.dev/workspace-name"
 const versionAnnotation = "chancery.dev/state-version"
-const pagesMaximum = 100
-const namesMaximum = 8
+const maxPages = 100
+const maxNames = 8
 const pendingMs = 5_000
 /** Interval for checking a conflicting object: the operator does not watch objects of others. */
 const foreignPollMs = 60_000
@@ -82,7 +82,7 @@ export const outputsSecretOf: Index = (object) => keysOf(object, namesIn(object)
 const keysOf = (object: KubernetesObject, name: string | undefined): readonly string[] =>
   name === undefined ? [] : [inNamespaceOf(object, name)]
 
-const publishedBefore = ({ status }: Visit): PublishedOutputs | undefined =>
+const publishedBefore = ({ status }: ReconcileRequest): PublishedOutputs | undefined =>
   (status as { readonly outputs?: PublishedOutputs }).outputs
 
 /** Returns whether there are outputs to publish or to remove. */
@@ -184,8 +184,8 @@ async function published(parts: PublicationParts, one: Publication, objects: Obj
   // May be newer than the state version in the view.
   const version = await engine.stateVersions.current({ id })
   const { plain, sensitive, unfit } = layoutOf(await outputsOf(engine, version.id))
-  refuseSize("ConfigMap", plain)
-  refuseSize("Secret", sensitive)
+  rejectSize("ConfigMap", plain)
+  rejectSize("Secret", sensitive)
   const about = { ...one, versionId: version.id }
   const configMap = await brought(parts, about, configMaps, objects.configMapName, objects.configMap, plain)
   const secret = await brought(parts, about, secrets, objects.secretName, objects.secret, encoded(sensitive))
@@ -216,26 +216,26 @@ const encoded = (texts: Readonly<Record<string, string>>): Readonly<Record<strin
   Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, Buffer.from(text).toString("base64")]))
 
 function toldUnfit(names: readonly string[]): string {
-  const rest = names.length - namesMaximum
-  const shown = `${names.slice(0, namesMaximum).join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`
+  const rest = names.length - maxNames
+  const shown = `${names.slice(0, maxNames).join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`
   return `Outputs are left out whose names no key can have, or would share one: ${shown}. The others are published.`
 }
 
-function refuseSize(kind: string, texts: Readonly<Record<string, string>>): void {
+function rejectSize(kind: string, texts: Readonly<Record<string, string>>): void {
   const bytes = contentBytesOf(texts)
-  if (bytes <= contentBytesMaximum) return
-  const message = `The outputs for the ${kind} are ${bytes} bytes; it holds ${contentBytesMaximum}. What was published before stays.`
+  if (bytes <= maxContentBytes) return
+  const message = `The outputs for the ${kind} are ${bytes} bytes; it holds ${maxContentBytes}. What was published before stays.`
   throw new NotPublished("OutputsTooLarge", message)
 }
 
 async function outputsOf(engine: Engine, stateVersionId: string): Promise<readonly Output[]> {
   const outputs: Output[] = []
-  for (let number = 1; number <= pagesMaximum; number += 1) {
+  for (let number = 1; number <= maxPages; number += 1) {
     const { items, totalCount } = await engine.stateVersions.outputs(stateVersionId, { number, size: maximumPageSize })
     outputs.push(...items)
     if (items.length === 0 || outputs.length >= totalCount) return outputs
   }
-  const maximum = pagesMaximum * maximumPageSize
+  const maximum = maxPages * maximumPageSize
   throw new NotPublished(
     "OutputsTooLarge",
     `The state has more than ${maximum} outputs. What was published before stays.`,
@@ -312,6 +312,6 @@ function whyNot(error: unknown): {
     return { reason: "OutputsPending", message: "The engine has not read the outputs of the state yet.", againAfterMs }
   }
   const meaning = refused(error)
-  if (meaning instanceof Postponed || meaning.outcome.health.is !== "stalled") throw meaning
+  if (meaning instanceof RequeueAfter || meaning.outcome.health.is !== "stalled") throw meaning
   return { reason: meaning.outcome.health.reason, message: meaning.outcome.health.message }
 }

@@ -46,7 +46,7 @@ export interface Subject {
 export async function syncSettings(subject: Subject, view: WorkspaceView): Promise<readonly Difference[]> {
   const { engine, id, spec, desired, applied } = subject
   const wanted = desiredSettings(spec, desired)
-  refuseFaults(wanted)
+  rejectFaults(wanted)
   const observed = observedWorkspace(view)
   const dropped = droppedSettings(spec, applied)
   const { changed, mustReplace } = workspaceResource.diff(wanted, observed, dropped)
@@ -60,7 +60,7 @@ export async function syncSettings(subject: Subject, view: WorkspaceView): Promi
   return changed.map((member) => difference(fieldOf(member), after?.[member], before?.[member]))
 }
 
-export function refuseFaults(wanted: object): void {
+export function rejectFaults(wanted: object): void {
   const [fault] = workspaceResource.validate({ ...wanted })
   if (fault === undefined) return
   const [member = "", ...rest] = fault.field ?? []

@@ -1,6 +1,6 @@
-import { ownerMaximum } from "@chancery/engine/declared"
+import { maxOwner } from "@chancery/engine/declared"
 import { describe, expect, test } from "vitest"
-import { openWorkspaces, type WorkspacesStage } from "../../../testing/workspaces-fixture.ts"
+import { openWorkspaces, type WorkspacesFixture } from "../../../testing/workspaces-fixture.ts"
 import { isClusterName, tagOwnerOf } from "./tag-owner.ts"
 
 describe("who holds the tags of an object", () => {
@@ -15,7 +15,7 @@ describe("who holds the tags of an object", () => {
     const cluster = "c".repeat(63)
     const owner = tagOwnerOf({ metadata: { namespace: "n".repeat(63), name: "w".repeat(253), uid } }, cluster)
     expect(owner).toBe(`kubernetes:${cluster}/${uid}`)
-    expect(owner.length).toBeLessThanOrEqual(ownerMaximum)
+    expect(owner.length).toBeLessThanOrEqual(maxOwner)
   })
 
   test.each(["default", "eu-1", "prod.example.com", "a", "c".repeat(63)])("a cluster may be called %s", (name) =>
@@ -29,7 +29,7 @@ describe("who holds the tags of an object", () => {
 const [ours, theirs] = ["kubernetes:test/team/web", "pulumi:site/prod"]
 const signs: Readonly<Record<string, string>> = { [ours]: "ours", [theirs]: "theirs" }
 
-async function held({ engine }: WorkspacesStage, id: string): Promise<string> {
+async function held({ engine }: WorkspacesFixture, id: string): Promise<string> {
   const bindings = await engine.tags.bindings(id, { owners: true, tags: true })
   return bindings
     .map(({ key, value, owners = [] }) => {

@@ -1,4 +1,4 @@
-import { ownerMaximum } from "@chancery/engine/declared"
+import { maxOwner } from "@chancery/engine/declared"
 import type { KubernetesObject } from "../../kube/kubernetes-object.ts"
 
 /**
@@ -10,7 +10,7 @@ export function tagOwnerOf(
   cluster: string,
 ): string {
   const named = `kubernetes:${cluster}/${namespace}/${name}`
-  return named.length <= ownerMaximum ? named : `kubernetes:${cluster}/${uid}`
+  return named.length <= maxOwner ? named : `kubernetes:${cluster}/${uid}`
 }
 
 /** Returns whether the text is a valid cluster name. The length leaves room for a uid. */

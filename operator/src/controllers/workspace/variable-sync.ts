@@ -57,7 +57,7 @@ export async function syncVariables(
 ): Promise<SyncedVariables> {
   if (wanted.length === 0 && known.length === 0) return { differences: [], variables: [] }
   const { engine, id, reports } = subject
-  for (const one of wanted) refuseFaults(id, one)
+  for (const one of wanted) rejectFaults(id, one)
   const present = byPlace(await engine.variables.list({ id }))
   const [before, after] = [byPlace(known), byPlace(wanted)]
   const differences: Difference[] = []
@@ -144,7 +144,7 @@ const specOf = (workspaceId: string, { category, key, value, description, hcl, s
   sensitive,
 })
 
-function refuseFaults(workspaceId: string, wanted: WantedVariable): void {
+function rejectFaults(workspaceId: string, wanted: WantedVariable): void {
   const [fault] = variableResource.validate(specOf(workspaceId, wanted))
   if (fault !== undefined) throw stalled("InvalidSpec", `spec.${fieldOf(wanted)}: ${fault.detail}`)
 }

@@ -1,9 +1,9 @@
 import type { VariableView } from "@chancery/engine"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { configMaps, type Resource, secrets } from "../../kube/kubernetes-object.ts"
-import { type Fate, openWorkspaces, type WorkspacesStage } from "../../../testing/workspaces-fixture.ts"
+import { type SimulatedFate, openWorkspaces, type WorkspacesFixture } from "../../../testing/workspaces-fixture.ts"
 
-let stage: WorkspacesStage
+let stage: WorkspacesFixture
 beforeAll(async () => {
   stage = await openWorkspaces()
 })
@@ -11,7 +11,7 @@ afterAll(() => stage[Symbol.asyncDispose]())
 
 const minute = 60_000
 
-async function opened(name: string, spec: Record<string, unknown>, fateOf?: (call: string) => Fate) {
+async function opened(name: string, spec: Record<string, unknown>, fateOf?: (call: string) => SimulatedFate) {
   const it = stage.open(name, spec, fateOf)
   const reason = await it.look()
   return { it, reason, id: String(it.status["id"]) }
@@ -299,7 +299,7 @@ test("with Report nothing is changed, and no value that may be a secret is told"
   expect(it.status).not.toHaveProperty("drift")
 })
 
-test.each<Fate>(["lost", "answer lost"])("comes to the same whatever single call is %s", async (fate) => {
+test.each<SimulatedFate>(["lost", "answer lost"])("comes to the same whatever single call is %s", async (fate) => {
   await put(secrets, "lossy", { a: "1", b: "2" })
   const before = [
     { key: "gone", value: "1" },

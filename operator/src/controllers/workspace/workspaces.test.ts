@@ -1,9 +1,9 @@
 import type { Engine } from "@chancery/engine"
 import { afterAll, beforeAll, expect, test } from "vitest"
-import { type Fate, openWorkspaces, type WorkspacesStage } from "../../../testing/workspaces-fixture.ts"
+import { type SimulatedFate, openWorkspaces, type WorkspacesFixture } from "../../../testing/workspaces-fixture.ts"
 
 let engine: Engine
-let open: WorkspacesStage["open"]
+let open: WorkspacesFixture["open"]
 let closing: AsyncDisposable
 beforeAll(async () => {
   const stage = await openWorkspaces()
@@ -29,11 +29,11 @@ test("a creation is written down before it is begun, and forgotten when it is do
   expect(it.happened).toEqual(["Created"])
 })
 
-test.each<{ fate: Fate; made: number }>([
+test.each<{ fate: SimulatedFate; made: number }>([
   { fate: "lost", made: 0 },
   { fate: "answer lost", made: 1 },
 ])("a creation of which the request or the answer was lost ($fate) happens once", async ({ fate, made }) => {
-  let fates: Fate[] = [fate, fate]
+  let fates: SimulatedFate[] = [fate, fate]
   const name = `lost-${made}`
   const it = open(name, { description: "x" }, (call) => {
     // The lookup after the lost creation fails too.

@@ -7,8 +7,16 @@ import type { EngineFeeds } from "../engine-feeds.ts"
 import { workspace, type WorkspaceObjectSpec } from "../../api/workspace.ts"
 import { keyOf, type KubernetesObject, secondTime } from "../../kube/kubernetes-object.ts"
 import type { ObjectStore } from "../../kube/object-store.ts"
-import { type Outcome, type OwnStatus, Postponed, refused, stalled, Unsettled, waiting } from "../reconcile-result.ts"
-import { parsedSpec, type Reconciler, type Visit } from "../reconciler.ts"
+import {
+  type ReconcileResult,
+  type OwnStatus,
+  RequeueAfter,
+  refused,
+  stalled,
+  NotReadyError,
+  waiting,
+} from "../reconcile-result.ts"
+import { parsedSpec, type Reconciler, type ReconcileRequest } from "../reconciler.ts"
 import { type Applied, appliedOf, type DesiredWorkspace } from "./desired.ts"
 import { type Difference, fieldsOf } from "./drift.ts"
 import { establish, find, markerOf, withoutPending } from "./establish.ts"
@@ -83,8 +91,8 @@ async function reconcile(
   options: WorkspacesOptions,
   lookups: Lookups,
   object: KubernetesObject,
-  visit: Visit,
-): Promise<Outcome> {
+  visit: ReconcileRequest,
+): Promise<ReconcileResult> {
   const { namespace = "" } = object.metadata
   const spec = parsedSpec(workspace, object)
   const connected = await options.engines.connect(spec.connectionRef, namespace, visit.signal)
@@ -109,17 +117,17 @@ async function reconcile(
   }
 }
 
-interface Look {
+interface WorkspaceContext {
   readonly options: WorkspacesOptions
   readonly object: KubernetesObject
-  readonly visit: Visit
+  readonly visit: ReconcileRequest
   readonly spec: WorkspaceObjectSpec
   readonly connected: Connected
   readonly desired: DesiredWorkspace
   readonly variables: readonly WantedVariable[]
 }
 
-async function look(it: Look): Promise<Outcome> {
+async function look(it: WorkspaceContext): Promise<ReconcileResult> {
   const { visit, spec, connected } = it
   const { engine } = connected
   const { id, variables: known = [] } = visit.status as KnownStatus
@@ -151,7 +159,7 @@ async function look(it: Look): Promise<Outcome> {
   return settle(it, view.id, view, aspects)
 }
 
-async function newcomer(it: Look): Promise<WorkspaceView> {
+async function newcomer(it: WorkspaceContext): Promise<WorkspaceView> {
   const { options, object, visit, connected } = it
   try {
     const { view, how } = await establish({ ...it, engine: connected.engine })
@@ -167,19 +175,19 @@ async function newcomer(it: Look): Promise<WorkspaceView> {
   } catch (error) {
     // The engine rejected the creation, so nothing was created.
     const unsettled = isEngineError(error) ? refused(error) : error
-    if (!(unsettled instanceof Unsettled) || unsettled.outcome.health.is !== "stalled") throw unsettled
+    if (!(unsettled instanceof NotReadyError) || unsettled.outcome.health.is !== "stalled") throw unsettled
     const { id: _, ...status } = withoutPending(visit.status)
-    throw new Unsettled({ ...unsettled.outcome, status })
+    throw new NotReadyError({ ...unsettled.outcome, status })
   }
 }
 
 /** Synchronizes the given aspects. Without a view, aspects that need one are skipped. */
 async function settle(
-  it: Look,
+  it: WorkspaceContext,
   id: string,
   view: WorkspaceView | undefined,
   aspects: ReadonlySet<Aspect>,
-): Promise<Outcome> {
+): Promise<ReconcileResult> {
   const { object, visit, spec, connected, desired } = it
   const before = visit.status as KnownStatus
   const applied = before.applied ?? {}
@@ -219,7 +227,7 @@ async function settle(
             spec,
             visit,
           })
-    const drift = reports ? [...kept, ...differences].slice(0, driftMaximum) : []
+    const drift = reports ? [...kept, ...differences].slice(0, maxDrift) : []
     if (changed && visit.quiet)
       await visit.record({
         type: "Warning",
@@ -232,7 +240,7 @@ async function settle(
         ...(now === undefined ? {} : seen(now, connected)),
         ...(bindings === undefined
           ? {}
-          : { effectiveTagBindings: bindings.effective.slice(0, effectiveMaximum).map(shownBinding) }),
+          : { effectiveTagBindings: bindings.effective.slice(0, maxEffective).map(shownBinding) }),
         applied: reports ? applied : appliedOf(spec, desired.ids),
         ...(variables === undefined ? {} : { variables: variables.variables }),
         ...(published === undefined ? {} : { outputs: published.outputs }),
@@ -255,10 +263,10 @@ async function settle(
     }
   } catch (error) {
     const unsettled = isEngineError(error) && view !== undefined ? refused(error) : error
-    if (unsettled instanceof Postponed || !(unsettled instanceof Unsettled)) throw unsettled
+    if (unsettled instanceof RequeueAfter || !(unsettled instanceof NotReadyError)) throw unsettled
     const { reason, message } = unsettled.outcome.health
     const union = unionOf(applied, reports ? {} : appliedOf(spec, desired.ids))
-    throw new Unsettled({
+    throw new NotReadyError({
       ...unsettled.outcome,
       status: {
         ...known,
@@ -270,8 +278,8 @@ async function settle(
   }
 }
 
-const driftMaximum = 64
-const effectiveMaximum = 256
+const maxDrift = 64
+const maxEffective = 256
 
 function aspectOfField(field: string): Aspect {
   if (isVariableField(field)) return "variables"
@@ -337,7 +345,7 @@ const lockedBefore = (object: KubernetesObject, view: WorkspaceView | undefined)
   view === undefined ? conditionBefore(object, "Locked") : []
 
 /** Returns the earlier condition if the outputs were not checked. */
-const outputsConditions = (found: Condition | undefined, { object, spec }: Look): readonly Condition[] =>
+const outputsConditions = (found: Condition | undefined, { object, spec }: WorkspaceContext): readonly Condition[] =>
   spec.outputs === undefined ? [] : found === undefined ? conditionBefore(object, outputsCondition) : [found]
 
 function conditionBefore({ status }: KubernetesObject, wanted: string): readonly Condition[] {
@@ -354,8 +362,8 @@ function unionOf(before: Applied, after: Applied): Applied {
 async function finalize(
   options: WorkspacesOptions,
   object: KubernetesObject,
-  visit: Visit,
-): Promise<Outcome | undefined> {
+  visit: ReconcileRequest,
+): Promise<ReconcileResult | undefined> {
   // Checked first, because retaining a workspace needs no credentials.
   if (rawPolicy(object) === "Retain") return undefined
   const { id, createPending } = visit.status as KnownStatus & { readonly createPending?: unknown }
@@ -378,24 +386,27 @@ async function connectedToDelete(
   { engines }: WorkspacesOptions,
   object: KubernetesObject,
   spec: WorkspaceObjectSpec,
-  visit: Visit,
+  visit: ReconcileRequest,
 ): Promise<Connected> {
   try {
     return await engines.connect(spec.connectionRef, object.metadata.namespace ?? "", visit.signal, {
       isCleaningUp: true,
     })
   } catch (error) {
-    throw error instanceof Unsettled ? withPatch(error, object) : error
+    throw error instanceof NotReadyError ? withPatch(error, object) : error
   }
 }
 
 /** Adds the command that deletes the object and retains the workspace. */
-function withPatch(error: Unsettled | Postponed, { metadata: { name, namespace = "" } }: KubernetesObject): Error {
-  if (!(error instanceof Unsettled)) return error
+function withPatch(
+  error: NotReadyError | RequeueAfter,
+  { metadata: { name, namespace = "" } }: KubernetesObject,
+): Error {
+  if (!(error instanceof NotReadyError)) return error
   const { health } = error.outcome
   const patch = `kubectl patch workspaces.chancery.dev ${name} -n ${namespace} --type merge -p '{"spec":{"deletionPolicy":"Retain"}}'`
   const message = `${health.message} It is needed to delete the workspace; to let the object go and keep the workspace: ${patch}`
-  return new Unsettled({ ...error.outcome, health: { ...health, message } })
+  return new NotReadyError({ ...error.outcome, health: { ...health, message } })
 }
 
 /** Returns the id of a workspace whose creation was begun and whose id was never stored; undefined if there is none. */
@@ -411,7 +422,12 @@ async function orphan(
   return view?.sourceName === markerOf(object) ? view.id : undefined
 }
 
-async function remove(engine: Engine, id: string, spec: WorkspaceObjectSpec, { status }: Visit): Promise<void> {
+async function remove(
+  engine: Engine,
+  id: string,
+  spec: WorkspaceObjectSpec,
+  { status }: ReconcileRequest,
+): Promise<void> {
   const view = await find(engine, { id })
   if (view === undefined) return
   const holdsLock = ((status as KnownStatus).applied?.fields ?? []).includes("lock")

@@ -158,7 +158,7 @@ export class Speaker {
 
   /** Polls until the status is none of `passing`, and records only the last answer. */
   async until(name: string, url: string, passing: readonly string[]): Promise<Answer> {
-    for (let attempt = 0; attempt < pollsMaximum; attempt += 1) {
+    for (let attempt = 0; attempt < maxPolls; attempt += 1) {
       const answer = await this.say("", url)
       if (!passing.includes(answer.document.status)) return this.say(name, url)
       await new Promise((resolve) => setTimeout(resolve, pollMs))
@@ -209,7 +209,7 @@ interface Sent {
 }
 
 const pollMs = 100
-const pollsMaximum = 600
+const maxPolls = 600
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>
 

@@ -109,7 +109,7 @@ export function decodeList<T>(
   const data = isObject(body) ? body["data"] : undefined
   if (!Array.isArray(data))
     throw badRequest("The document has no data list.", [{ detail: "data must be a list", pointer: "/data" }])
-  const maximum = options.maximum ?? listMaximum
+  const maximum = options.maximum ?? maxList
   if (data.length > maximum) throw invalid([{ detail: `data has more than ${maximum} elements`, pointer: "/data" }])
   const faults: Fault[] = []
   const elements: T[] = []
@@ -137,7 +137,7 @@ export function decodeBody<T>(body: unknown, schema: z.ZodType<T>): T {
 }
 
 /** Maximum number of values searched for unstorable text if the document is invalid anyway. */
-const refusedValuesMaximum = 10_000
+const maxRefusedValues = 10_000
 
 type Parsed<T> =
   | { readonly success: true; readonly value: T; readonly faults: readonly [] }
@@ -149,13 +149,13 @@ function parse<T>(schema: z.ZodType<T>, value: unknown, base: string): Parsed<T>
   // Only decoded members of a valid document are checked, because unknown members are ignored.
   const unstorable = parsed.success
     ? unstorableFaults(encode(schema, parsed.data), base)
-    : unstorableFaults(value, base, refusedValuesMaximum)
+    : unstorableFaults(value, base, maxRefusedValues)
   const unnamed = unstorable.filter(({ pointer }) => faults.every((fault) => fault.pointer !== pointer))
   if (parsed.success && unnamed.length === 0) return { success: true, value: parsed.data, faults: [] }
   return { success: false, faults: [...faults, ...unnamed] }
 }
 
-const listMaximum = 10_000
+const maxList = 10_000
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value)

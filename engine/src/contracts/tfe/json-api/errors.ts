@@ -20,8 +20,8 @@ export interface NearMember {
 }
 
 /** Maximum number of members to compare; larger objects get no suggestion. */
-const membersMaximum = 100
-const nameMaximum = 64
+const maxMembers = 100
+const maxName = 64
 
 /**
  * Returns the member next to a missing one whose name is nearly the same. `pointer` (RFC 6901) is that of the fault. Returns undefined if
@@ -39,7 +39,7 @@ export function nearMember(document: unknown, pointer: string): NearMember | und
 }
 
 function nearest(names: readonly string[], meant: string): NearMember | undefined {
-  if (names.length > membersMaximum || meant.length > nameMaximum) return undefined
+  if (names.length > maxMembers || meant.length > maxName) return undefined
   const allowed = Math.max(1, Math.floor(meant.length / 4))
   let found: { readonly given: string; readonly distance: number } | undefined
   for (const given of names) {
@@ -169,11 +169,11 @@ const metaOf = ({ facts }: Pick<EngineError, "facts">): Pick<ErrorObject, "meta"
 const renamed = (facts: ErrorFacts, rename: (name: string) => string): ErrorFacts =>
   Object.fromEntries(Object.entries(facts).map(([name, value]) => [rename(name), value]))
 
-const detailMaximum = 1_000
+const maxDetail = 1_000
 
 /** Truncates a detail, which may repeat long input. */
 const shortened = (detail: string): string =>
-  detail.length <= detailMaximum ? detail : `${detail.slice(0, detailMaximum).toWellFormed()}…`
+  detail.length <= maxDetail ? detail : `${detail.slice(0, maxDetail).toWellFormed()}…`
 
 function sourceOf(fault: Fault, pointers: Pointers): Pick<ErrorObject, "source"> {
   if (fault.parameter !== undefined) return { source: { parameter: fault.parameter } }

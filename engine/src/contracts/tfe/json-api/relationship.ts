@@ -7,11 +7,11 @@ const identifierSchema = z.object({ id: z.string() })
 export const decodeIdentifiers = (body: unknown, type: string): string[] =>
   decodeList(body, identifierSchema, { types: [type] }).map(({ id }) => id)
 
-const relatedMaximum = 1_000
+const maxRelated = 1_000
 
 /** Returns a schema of a to-many relationship. The length is checked first, because each element may have faults of its own. */
 export const toManySchema = <T extends z.ZodType>(element: T) =>
-  z.object({ data: z.array(z.unknown()).max(relatedMaximum).pipe(z.array(element)) })
+  z.object({ data: z.array(z.unknown()).max(maxRelated).pipe(z.array(element)) })
 
 /** To-one relationship of a request. Some clients send an empty id for none (docs/compatibility.md, "Empty values"). */
 export const toOneSchema = z.object({ data: z.object({ id: z.string() }).nullable() })

@@ -3,14 +3,14 @@
 import { badRequest, type Fault } from "../../../core/errors.ts"
 import { textProblem } from "../../../core/text.ts"
 
-const faultsMaximum = 100
+const maxFaults = 100
 
 /** Returns faults of all strings in the value at the pointer `base`. Iterative, because a document may be nested deeper than the stack. */
 export function unstorableFaults(value: unknown, base: string, valuesMaximum = Number.POSITIVE_INFINITY): Fault[] {
   const faults: Fault[] = []
   const pending: { readonly value: unknown; readonly pointer: string }[] = [{ value, pointer: base }]
   let seen = 0
-  for (let next = pending.pop(); next !== undefined && faults.length < faultsMaximum; next = pending.pop()) {
+  for (let next = pending.pop(); next !== undefined && faults.length < maxFaults; next = pending.pop()) {
     const { value, pointer } = next
     seen += 1
     if (seen > valuesMaximum) break

@@ -43,10 +43,10 @@ export interface EncodedError {
 // The body has sentences only; our own client reads further facts from headers.
 const codeHeader = "x-error-code"
 const fieldsHeader = "x-error-fields"
-const faultsMaximum = 100
+const maxFaults = 100
 
 export function encodeError(error: EngineError, wireNames: WireNames = {}): EncodedError {
-  const faults = error.faults.slice(0, faultsMaximum)
+  const faults = error.faults.slice(0, maxFaults)
   const headers: Record<string, string> = { [codeHeader]: error.code }
   if (faults.length > 0) headers[fieldsHeader] = faults.map(({ field }) => wirePath(field, wireNames)).join(",")
   if (error.retryAfterMs !== undefined) headers["retry-after"] = String(Math.ceil(error.retryAfterMs / 1000))
@@ -77,11 +77,11 @@ const wirePath = (field: FieldPath = [], wireNames: WireNames): string =>
     .filter((part) => /^[a-z0-9_]{1,64}$/.test(part))
     .join("/")
 
-const detailMaximum = 1_000
+const maxDetail = 1_000
 
 /** Truncates a detail, which may repeat long input. */
 const shortened = (detail: string): string =>
-  detail.length <= detailMaximum ? detail : `${detail.slice(0, detailMaximum).toWellFormed()}…`
+  detail.length <= maxDetail ? detail : `${detail.slice(0, maxDetail).toWellFormed()}…`
 
 const codes = new Set<string>(Object.keys(statuses))
 const isCode = (text: string | undefined): text is EngineErrorCode => text !== undefined && codes.has(text)

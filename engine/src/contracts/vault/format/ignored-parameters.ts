@@ -1,6 +1,6 @@
 // Warnings about parameters of a request that no endpoint reads, in the words of Vault.
-const namesMaximum = 20
-const nameMaximum = 64
+const maxNames = 20
+const maxName = 64
 
 export const ignoredWarnings = (names: readonly string[]): readonly string[] =>
   names.length === 0 ? [] : [`Endpoint ignored these unrecognized parameters: ${boundedList(names)}`]
@@ -9,7 +9,7 @@ export const ignoredWarnings = (names: readonly string[]): readonly string[] =>
 export function boundedList(names: readonly string[]): string {
   const shown = names
     .toSorted()
-    .slice(0, namesMaximum)
-    .map((name) => (name.length <= nameMaximum ? name : `${name.slice(0, nameMaximum).toWellFormed()}…`))
-  return `[${[...shown, ...(names.length > namesMaximum ? ["…"] : [])].join(" ")}]`
+    .slice(0, maxNames)
+    .map((name) => (name.length <= maxName ? name : `${name.slice(0, maxName).toWellFormed()}…`))
+  return `[${[...shown, ...(names.length > maxNames ? ["…"] : [])].join(" ")}]`
 }

@@ -2,7 +2,7 @@ import type { AcmeAccountId } from "../../../acme/accounts/account.ts"
 import {
   type AcmeAuthorizationRepository,
   type ClaimedChallenge,
-  type Turn,
+  type AttemptSchedule,
   turnToleranceMs,
 } from "../../../acme/acme.ts"
 import type { ProvedIdentifier } from "../../../acme/orders/identifier.ts"
@@ -91,7 +91,7 @@ export class SqlAcmeAuthorizationRepository implements AcmeAuthorizationReposito
     await this.#session.execute(deactivateAll, { accountId })
   }
 
-  async beginChallenge(id: AuthorizationId, type: ChallengeType, turn: Turn): Promise<boolean> {
+  async beginChallenge(id: AuthorizationId, type: ChallengeType, turn: AttemptSchedule): Promise<boolean> {
     return (await this.#session.execute(beginChallenge, { id, type, ...turn })) > 0
   }
 

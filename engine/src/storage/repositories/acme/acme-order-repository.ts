@@ -1,6 +1,11 @@
 import { type ExpressionBuilder, sql } from "kysely"
 import type { AcmeAccountId } from "../../../acme/accounts/account.ts"
-import { type AcmeOrderRepository, type ClaimedOrder, type Turn, turnToleranceMs } from "../../../acme/acme.ts"
+import {
+  type AcmeOrderRepository,
+  type ClaimedOrder,
+  type AttemptSchedule,
+  turnToleranceMs,
+} from "../../../acme/acme.ts"
 import type { Identifier } from "../../../acme/orders/identifier.ts"
 import type { AcmeOrder, AcmeOrderId, AuthorizationId } from "../../../acme/orders/order.ts"
 import type { Problem } from "../../../acme/problem.ts"
@@ -65,7 +70,7 @@ export class SqlAcmeOrderRepository implements AcmeOrderRepository {
     return (await this.#session.queryOne(anyReplacement, { mountId, certificateId })) !== undefined
   }
 
-  async beginFinalizing(id: AcmeOrderId, csr: Uint8Array, turn: Turn): Promise<boolean> {
+  async beginFinalizing(id: AcmeOrderId, csr: Uint8Array, turn: AttemptSchedule): Promise<boolean> {
     return (await this.#session.execute(beginFinalizing, { id, csr, ...turn })) > 0
   }
 

@@ -12,7 +12,7 @@ import { sweepEvents } from "../../../events/feed/delete-old-events.ts"
 import { type WebhookInput } from "../../../events/webhooks/webhook.ts"
 import { createWebhookMetrics } from "../../../events/webhooks/webhook-metrics.ts"
 import { WebhookDelivery, webhooksJob } from "../../../events/webhooks/webhook-delivery.ts"
-import { attemptsMaximum, deadInARowMaximum } from "../../../events/webhooks/webhook-progress.ts"
+import { attemptsMaximum, maxDeadInARow } from "../../../events/webhooks/webhook-progress.ts"
 import { type ManualClock, manualClock } from "../../../../testing/manual-clock.ts"
 import { recordedMetrics } from "../../../../testing/recorded-metrics.ts"
 import { startWebhookReceiver, type WebhookReceiver } from "../../../../testing/webhook-receiver.ts"
@@ -262,7 +262,7 @@ describe.each(databaseKinds.filter(({ name }) => name !== "SQLite memory"))("web
     await using stage = await staged(kind)
     const { engine, receiver, clock, counts } = stage
     const id = await stage.newWebhook()
-    for (let count = 0; count <= deadInARowMaximum; count += 1) await stage.lock(`w${count}`)
+    for (let count = 0; count <= maxDeadInARow; count += 1) await stage.lock(`w${count}`)
     receiver.answerWith((response) => void response.writeHead(500).end())
     const server = stage.newServer()
     await turnsUntil(server, async () => {
@@ -273,9 +273,9 @@ describe.each(databaseKinds.filter(({ name }) => name !== "SQLite memory"))("web
       enabled: false,
       disabledReason: expect.stringContaining("status 500"),
     })
-    expect(receiver.seen).toHaveLength(attemptsMaximum * deadInARowMaximum)
-    expect((await engine.webhooks.deadLetters("acme", id, firstPage)).totalCount).toBe(deadInARowMaximum)
-    expect(counts()).toMatchObject({ dead: deadInARowMaximum, disabled: 1 })
+    expect(receiver.seen).toHaveLength(attemptsMaximum * maxDeadInARow)
+    expect((await engine.webhooks.deadLetters("acme", id, firstPage)).totalCount).toBe(maxDeadInARow)
+    expect(counts()).toMatchObject({ dead: maxDeadInARow, disabled: 1 })
     await expect
       .poll(async () => (await engine.events.list("acme", { kinds: ["webhook.disabled"] })).items)
       .toMatchObject([{ kind: "webhook.disabled", subject: { type: "webhooks", id }, actor: null, workspace: null }])
@@ -284,8 +284,8 @@ describe.each(databaseKinds.filter(({ name }) => name !== "SQLite memory"))("web
     const enabled = await engine.webhooks.update("acme", id, { enabled: true })
     expect(enabled).toMatchObject({ enabled: true, disabledReason: null, failingSince: null })
     await turn(server)
-    expect(seenOf(stage).at(-1)).toBe(`workspace.locked w${deadInARowMaximum}`)
-    expect(receiver.seen).toHaveLength(attemptsMaximum * deadInARowMaximum + 1)
+    expect(seenOf(stage).at(-1)).toBe(`workspace.locked w${maxDeadInARow}`)
+    expect(receiver.seen).toHaveLength(attemptsMaximum * maxDeadInARow + 1)
   })
 
   test("go on with the oldest event there is where those between are swept", async () => {

@@ -30,7 +30,7 @@ export class SqlTidyRepository implements TidyRunRepository {
   }
 
   async begin({ mountId, ...given }: NewTidyRun): Promise<boolean> {
-    const run: Kept = { ...given, counts: noTidyCounts, finishedAt: null, message: null, error: null }
+    const run: StoredRun = { ...given, counts: noTidyCounts, finishedAt: null, message: null, error: null }
     return (await this.#session.execute(beginRun, { mountId, run: JSON.stringify(run) })) > 0
   }
 
@@ -54,9 +54,9 @@ export class SqlTidyRepository implements TidyRunRepository {
 }
 
 /** Members of a run that are stored as JSON. Members that queries filter by have columns. */
-type Kept = Omit<TidyRun, "mountId" | "number" | "step" | "state">
+type StoredRun = Omit<TidyRun, "mountId" | "number" | "step" | "state">
 
-const keptOf = ({ mountId: _mount, number: _number, step: _step, state: _state, ...kept }: TidyRun): Kept => kept
+const keptOf = ({ mountId: _mount, number: _number, step: _step, state: _state, ...kept }: TidyRun): StoredRun => kept
 
 const runOf = ({ mount_id, number, step, state, run }: TidyRunRow): TidyRun => ({
   mountId: mount_id as MountId,
@@ -67,8 +67,8 @@ const runOf = ({ mount_id, number, step, state, run }: TidyRunRow): TidyRun => (
 })
 
 /** Parses a stored run. Counters that were added after it was written are zero. */
-function keptIn(run: string): Kept {
-  const kept = JSON.parse(run) as Kept
+function keptIn(run: string): StoredRun {
+  const kept = JSON.parse(run) as StoredRun
   return { ...kept, counts: { ...noTidyCounts, ...kept.counts } }
 }
 

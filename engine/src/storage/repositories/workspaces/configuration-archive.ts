@@ -7,14 +7,14 @@ import { EngineError, unprocessable } from "../../../core/errors.ts"
 import type { Sealer } from "../../../core/sealing.ts"
 import {
   type ConfigurationArchive,
-  readmeBytesMaximum,
+  maxReadmeBytes,
 } from "../../../workspaces/configuration-versions/configuration-version.ts"
 import { openDocument, sealDocument } from "../../sealing/key-sealing.ts"
 import { sealPaths } from "../../sealing/seal-paths.ts"
 
 /** Bound on the unpacked size of an archive. It is read to its end although nothing is unpacked to disk. */
-const unpackedBytesMaximum = 512 * 1024 * 1024
-const entriesMaximum = 100_000
+const maxUnpackedBytes = 512 * 1024 * 1024
+const maxEntries = 100_000
 
 export const sealedConfigurationArchive = (sealer: Sealer): ConfigurationArchive => ({
   inspect: async (bytes, workingDirectory) => ({
@@ -38,7 +38,7 @@ async function readmeIn(bytes: Uint8Array, workingDirectory: string | null): Pro
     onReadEntry(entry) {
       entries += 1
       const path = plainPath(entry.path)
-      if (wanted.includes(path) && entry.type.endsWith("File") && entry.size <= readmeBytesMaximum)
+      if (wanted.includes(path) && entry.type.endsWith("File") && entry.size <= maxReadmeBytes)
         keep(entry, (text) => found.set(path, text))
       else entry.resume()
     },
@@ -64,7 +64,7 @@ async function parsed(parser: TarParser, bytes: Uint8Array, entries: () => numbe
       unpacked += piece.length
       parser.write(piece)
       if (broken) throw unreadable()
-      if (unpacked > unpackedBytesMaximum || entries() > entriesMaximum) throw tooMuch()
+      if (unpacked > maxUnpackedBytes || entries() > maxEntries) throw tooMuch()
     }
   } catch (error) {
     throw (error as NodeJS.ErrnoException).code?.startsWith("Z_") === true ? unreadable() : error
@@ -105,7 +105,4 @@ function asText(bytes: Buffer | undefined): string | undefined {
 
 const unreadable = () => unprocessable("The configuration is not a tar archive compressed with gzip")
 const tooMuch = () =>
-  new EngineError(
-    "too-large",
-    `The configuration holds more than ${entriesMaximum} entries or ${unpackedBytesMaximum} bytes.`,
-  )
+  new EngineError("too-large", `The configuration holds more than ${maxEntries} entries or ${maxUnpackedBytes} bytes.`)

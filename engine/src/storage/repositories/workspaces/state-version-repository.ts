@@ -290,7 +290,7 @@ const setDeleted = statement((db, { ids }: { ids: readonly string[] }, dialect) 
 )
 
 /** Attempts after which reading a state is given up. */
-const readingAttemptsMaximum = 5
+const maxReadingAttempts = 5
 
 const firstUnread = statement((db, _none: object) =>
   db
@@ -298,7 +298,7 @@ const firstUnread = statement((db, _none: object) =>
     .select(columns)
     .where("status", "=", sql.lit("finalized"))
     .where("resources_processed", "=", sql.lit(0))
-    .where("reading_attempts", "<", sql.lit(readingAttemptsMaximum))
+    .where("reading_attempts", "<", sql.lit(maxReadingAttempts))
     .orderBy("reading_attempts")
     .orderBy("created_at")
     .limit(sql.lit(1)),

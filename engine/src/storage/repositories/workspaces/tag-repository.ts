@@ -13,7 +13,7 @@ import type { Flag, Tables, TagRow } from "../../schema/tables.ts"
 const rowsPerInsert = 500
 const fewRows = 10
 /** An error text names no more tags than this. */
-const heldTagsMaximum = 5
+const maxHeldTags = 5
 
 export class SqlTagRepository implements TagRepository {
   readonly #session: QueryRunner
@@ -301,7 +301,7 @@ const heldByOthers = statement((db, { ids, alone }: Ids & { readonly alone: stri
     .where("b.owners", "<>", alone)
     .orderBy("b.tag_id")
     .orderBy("b.workspace_id")
-    .limit(heldTagsMaximum),
+    .limit(maxHeldTags),
 )
 const dropBindings = statement((db, { workspaceId }: { workspaceId: string }) =>
   db.deleteFrom("workspace_bindings").where("workspace_id", "=", workspaceId).returning("tag_id"),

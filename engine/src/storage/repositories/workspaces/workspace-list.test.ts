@@ -303,9 +303,9 @@ const queries: readonly WorkspaceQuery[] = [
 ]
 const cases = queries.flatMap((query) => [all, granted].map((visibility) => ({ query, visibility })))
 const strategies = [
-  { strategy: "driven by its narrowest filter", narrowMaximum: 5_000 },
-  { strategy: "in the order of an index", narrowMaximum: -1 },
-  { strategy: "by whichever is nearer", narrowMaximum: 12 },
+  { strategy: "driven by its narrowest filter", maxNarrow: 5_000 },
+  { strategy: "in the order of an index", maxNarrow: -1 },
+  { strategy: "by whichever is nearer", maxNarrow: 12 },
 ]
 
 describe.each(databaseKinds.filter(({ name, available }) => available && name !== "SQLite file"))("$name", (kind) => {
@@ -316,15 +316,15 @@ describe.each(databaseKinds.filter(({ name, available }) => available && name !=
   })
   afterAll(() => opened[Symbol.asyncDispose]())
 
-  const list = (query: WorkspaceQuery, visibility: Visibility, page: PageRequest, narrowMaximum?: number) =>
-    opened.database.read((session) => listWorkspaceIds(session, query, visibility, page, narrowMaximum))
+  const list = (query: WorkspaceQuery, visibility: Visibility, page: PageRequest, maxNarrow?: number) =>
+    opened.database.read((session) => listWorkspaceIds(session, query, visibility, page, maxNarrow))
 
-  describe.each(strategies)("found $strategy", ({ narrowMaximum }) => {
+  describe.each(strategies)("found $strategy", ({ maxNarrow }) => {
     test.each(cases)("$query with visibility of all: $visibility.all", async ({ query, visibility }) => {
       const expected = expectedIds(query, visibility)
       const found: WorkspaceId[] = []
       for (let number = 1; number === 1 || found.length < expected.length; number += 1) {
-        const page = await list(query, visibility, { number, size: 9 }, narrowMaximum)
+        const page = await list(query, visibility, { number, size: 9 }, maxNarrow)
         expect(page.totalCount).toBe(expected.length)
         expect(page.items).toEqual(expected.slice((number - 1) * 9, number * 9))
         found.push(...page.items)
@@ -334,7 +334,7 @@ describe.each(databaseKinds.filter(({ name, available }) => available && name !=
     })
 
     test("a page past the end is empty and keeps the count", async () => {
-      const page = await list({}, all, { number: 999, size: 20 }, narrowMaximum)
+      const page = await list({}, all, { number: 999, size: 20 }, maxNarrow)
       expect(page).toEqual({ items: [], number: 999, size: 20, totalCount: known.length })
     })
   })
@@ -354,7 +354,7 @@ describe("on SQLite each filter uses its index", () => {
   })
   afterAll(() => opened[Symbol.asyncDispose]())
 
-  const drivingPlans = async (query: WorkspaceQuery, visibility: Visibility, narrowMaximum?: number) => {
+  const drivingPlans = async (query: WorkspaceQuery, visibility: Visibility, maxNarrow?: number) => {
     const plans: string[] = []
     await opened.database.read(async (session) => {
       const explain = async (asked: object): Promise<void> => {
@@ -376,12 +376,12 @@ describe("on SQLite each filter uses its index", () => {
           return session.queryOne(asked as never, parameters)
         },
       } as unknown as QueryRunner
-      await listWorkspaceIds(explaining, query, visibility, firstPage, narrowMaximum)
+      await listWorkspaceIds(explaining, query, visibility, firstPage, maxNarrow)
     })
     return plans
   }
 
-  test.each<{ query: WorkspaceQuery; index: string; visibility?: Visibility; narrowMaximum?: number }>([
+  test.each<{ query: WorkspaceQuery; index: string; visibility?: Visibility; maxNarrow?: number }>([
     { query: {}, index: "workspaces_by_name (organization_id=?)" },
     {
       query: { sort: { key: "latest-change-at", descending: true } },
@@ -411,8 +411,8 @@ describe("on SQLite each filter uses its index", () => {
     },
     { query: { tagged: [{ value: "b" }] }, index: "workspace_bindings_value (organization_id=? AND value=?)" },
     { query: {}, visibility: granted, index: "g USING" },
-  ])("$query: $index", async ({ query, index, visibility, narrowMaximum }) => {
-    const plans = await drivingPlans(query, visibility ?? all, narrowMaximum)
+  ])("$query: $index", async ({ query, index, visibility, maxNarrow }) => {
+    const plans = await drivingPlans(query, visibility ?? all, maxNarrow)
     expect(plans.join("\n")).toContain(index)
     expect(plans.filter((plan) => /^SCAN (workspaces|workspace_bindings|[bgwp])\b/.test(plan))).toEqual([])
   })

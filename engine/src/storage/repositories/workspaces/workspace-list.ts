@@ -12,7 +12,7 @@ import { escapeLike, idsByName, nameContains } from "../../sql/name-search.ts"
 import type { DialectName, QueryRunner } from "../../sql/query-runner.ts"
 
 /** Maximum number of rows that are read in order to sort and page them in this process. */
-const usualNarrowMaximum = 5_000
+const maxUsualNarrow = 5_000
 
 type Condition = RawBuilder<boolean>
 
@@ -39,18 +39,18 @@ export async function listWorkspaceIds(
   query: WorkspaceQuery,
   visibility: Visibility,
   page: PageRequest,
-  narrowMaximum = usualNarrowMaximum,
+  maxNarrow = maxUsualNarrow,
 ): Promise<Page<WorkspaceId>> {
-  const { filters, sets, exclusions } = await planList(session, query, visibility, narrowMaximum)
+  const { filters, sets, exclusions } = await planList(session, query, visibility, maxNarrow)
   const sort = query.sort ?? { key: "name", descending: false }
   const drivable = filters.filter(({ rows }) => rows !== undefined)
   const drivers = [...sets.map(({ ids, rows = ids }) => rows), ...drivable.flatMap(({ rows }) => rows ?? [])]
-  const touched = await countUpTo(session, drivers, narrowMaximum + 1)
+  const touched = await countUpTo(session, drivers, maxNarrow + 1)
   const fewest = touched.indexOf(Math.min(...touched))
-  const isNarrow = (touched[fewest] ?? Infinity) <= narrowMaximum
+  const isNarrow = (touched[fewest] ?? Infinity) <= maxNarrow
 
   if (isNarrow) {
-    const isSmall = (_set: IdSet, index: number) => (touched[index] ?? 0) <= narrowMaximum
+    const isSmall = (_set: IdSet, index: number) => (touched[index] ?? 0) <= maxNarrow
     const small = sets.filter(isSmall)
     const driver = fewest < sets.length ? undefined : drivable[fewest - sets.length]
     const conditions = [
@@ -149,7 +149,7 @@ async function planList(
   session: QueryRunner,
   query: WorkspaceQuery,
   visibility: Visibility,
-  narrowMaximum: number,
+  maxNarrow: number,
 ): Promise<Plan> {
   const { dialect } = session
   const { organizationId } = visibility
@@ -163,11 +163,11 @@ async function planList(
     values: tagged.flatMap(({ key, value }) => (key === "" ? [value] : [])),
   })
   const named =
-    query.name === undefined ? {} : await nameFilter(session, organizationId, foldName(query.name), narrowMaximum)
+    query.name === undefined ? {} : await nameFilter(session, organizationId, foldName(query.name), maxNarrow)
   const wild =
     query.wildcardName === undefined
       ? {}
-      : await wildcardFilter(session, organizationId, foldName(query.wildcardName), narrowMaximum)
+      : await wildcardFilter(session, organizationId, foldName(query.wildcardName), maxNarrow)
 
   const sets: IdSet[] = [
     ...(named.sets ?? []),
@@ -203,12 +203,12 @@ function inSets(sets: readonly IdSet[], use: "drive" | "check", dialect: Dialect
 }
 
 /** Key and value of a binding filter. An empty part matches anything. */
-interface Wanted {
+interface ListRequest {
   readonly key: string
   readonly value: string
 }
 
-interface InheritedPair extends Wanted {
+interface InheritedPair extends ListRequest {
   readonly projectId: string
 }
 
@@ -238,7 +238,7 @@ async function inheritedPairs(
 function boundTo(
   dialect: DialectName,
   organizationId: string,
-  { key, value }: Wanted,
+  { key, value }: ListRequest,
   inheritable: readonly InheritedPair[],
 ): IdSet {
   const matches = sql`${key === "" ? sql`` : sql`and b.key_folded = ${key}`}

@@ -6,11 +6,11 @@ import { certificate, type CertificateSpec } from "../../api/certificate.ts"
 import type { KubernetesObject, ObjectKey, Resource } from "../../kube/kubernetes-object.ts"
 import type { ObjectStore } from "../../kube/object-store.ts"
 import type { Writer } from "../../kube/owned-objects.ts"
-import type { OwnWrites } from "../../kube/read-your-writes.ts"
-import type { Visit } from "../reconciler.ts"
+import type { ReadYourWrites } from "../../kube/read-your-writes.ts"
+import type { ReconcileRequest } from "../reconciler.ts"
 import type { OperatorRuntime } from "../../runtime.ts"
 import type { CertificateStatus, IssuedBy } from "./certificate-status.ts"
-import type { Held } from "./stored-certificate.ts"
+import type { StoredCertificateState } from "./stored-certificate.ts"
 import type { IssuanceMemory } from "./issuance-memory.ts"
 
 export interface CertificateParts {
@@ -18,20 +18,20 @@ export interface CertificateParts {
   readonly runtime: Pick<OperatorRuntime, "random" | "stopwatch">
   readonly engines: Pick<EngineConnections, "connect">
   readonly storeOf: (resource: Resource) => Pick<ObjectStore, "get" | "by" | "size">
-  readonly writes: OwnWrites
+  readonly writes: ReadYourWrites
 }
 
 /** Context of one reconciliation of one Certificate. */
-export interface Case {
+export interface CertificateContext {
   readonly object: KubernetesObject
-  readonly visit: Visit
+  readonly visit: ReconcileRequest
   readonly spec: CertificateSpec
   /** Key of the Secret. */
   readonly key: ObjectKey
   readonly before: CertificateStatus
   /** The Secret as it was read or last written; undefined if it does not exist. */
   secret: KubernetesObject | undefined
-  held: Held
+  held: StoredCertificateState
   readonly memory: IssuanceMemory
   /** Connection and mount of a certificate issued in this reconciliation. */
   issuedBy: IssuedBy | undefined
@@ -50,6 +50,10 @@ export interface FramedStatus {
 export const framed = ({ status }: KubernetesObject): FramedStatus => status ?? {}
 
 /** Returns the writer for objects that are written on behalf of a Certificate. */
-export const writerOf = ({ object }: Pick<Case, "object">): Writer => ({ kind: certificate, object, fieldManager })
+export const writerOf = ({ object }: Pick<CertificateContext, "object">): Writer => ({
+  kind: certificate,
+  object,
+  fieldManager,
+})
 
 export const fieldManager = "chancery-certificate"
