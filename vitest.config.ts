@@ -15,7 +15,7 @@ export const resolve = {
   alias: packageSources.map(({ find, replacement }) => ({ find, replacement: source(replacement) })),
 }
 
-/** Whether it answers is asked where that is needed; a run of something else asks nobody. */
+/** Only suites that need Docker check that it answers. */
 const dockerSeemsThere = process.env["DOCKER_HOST"] !== undefined || existsSync("/var/run/docker.sock")
 
 /** Where there is none, the setup of `engine` says so, and fails in CI. */
@@ -78,7 +78,7 @@ export default defineConfig({
           ]
         : []),
       {
-        // Whoever runs none of these waits for no control plane.
+        // A project of its own, so that other runs do not wait for a control plane.
         extends: true,
         test: {
           name: "operator",

@@ -31,15 +31,15 @@ export interface Claim {
   readonly workspaceName: string
   /** Below the root of the configuration; empty for the root itself. */
   readonly workingDirectory: string
-  /** As it was when the claim was made. */
+  /** The run at the time of the claim. */
   readonly run: Run
-  /** What has become of the run meanwhile; a sign of life besides. */
+  /** Renews the claim and returns the run's current status. */
   heartbeat(): Promise<{ readonly status: string; readonly beingCanceled: boolean }>
-  /** Answers the status that the run has then. */
+  /** Reports a status or result and returns the run's status afterwards. */
   report(status: string, result?: { readonly counts?: Counts; readonly hasChanges?: boolean }): Promise<string>
   appendLog(stage: Stage, offset: number, bytes: Uint8Array): Promise<void>
   variables(): Promise<readonly Variable[]>
-  /** Undefined where there is none; so for the next two. */
+  /** Returns undefined if there is none, as the next two do. */
   configuration(): Promise<Uint8Array | undefined>
   state(): Promise<Uint8Array | undefined>
   planFile(): Promise<Uint8Array | undefined>
@@ -48,12 +48,12 @@ export interface Claim {
     state: { readonly serial: number; readonly lineage: string; readonly md5: string },
     bytes: Uint8Array,
   ): Promise<void>
-  /** For another executor, or for when somebody has confirmed the run. */
+  /** Ends the claim, so that another executor, or this one after a confirmation, can claim the run. */
   release(): Promise<void>
 }
 export type Stage = "plan" | "apply"
 
-/** How the server refused something; 404 and 409 mean that the run is somebody else's by now. */
+/** A refused request. 404 and 409 mean that another executor has the run. */
 export class Refused extends Error {
   readonly status: number
   constructor(status: number, message: string) {

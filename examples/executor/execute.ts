@@ -11,7 +11,7 @@ export const leaseSeconds = 60
 
 export interface Execution {
   readonly program: string
-  /** For whoever watches the executor; what the run says goes to its own log. */
+  /** Reports progress of the executor. The output of the run goes to the run's log. */
   readonly say: (text: string) => void
   readonly heartbeatMs?: number
 }
@@ -28,7 +28,7 @@ export async function execute(
     await using bench = await openWorkbench(program, claim, stopped.signal)
     const planned = claim.run.status === "plan_queued" ? await plan(claim, bench, stopped.signal) : claim.run.status
     if (planned === "confirmed" || planned === "apply_queued") return await apply(claim, bench, stopped.signal, say)
-    // It waits for somebody's word, which may take longer than this executor lives.
+    // The run waits for a confirmation, which can take longer than this executor runs.
     if (!isOver(planned)) await claim.release()
     return planned
   } catch (error) {
@@ -53,7 +53,7 @@ const isOver = (status: string): boolean =>
     "force_canceled",
   ].includes(status)
 
-/** What has not succeeded was stopped, or has failed. */
+/** Returns the status of a run that did not succeed. */
 const failure = (stopped: AbortSignal): string => (stopped.aborted ? "canceled" : "errored")
 
 /**
@@ -131,10 +131,10 @@ async function apply(
       log.write(text)
     },
   }
-  // The executor that has planned may have been another one.
+  // Another executor may have made the plan.
   const initialized = claim.run.status === "apply_queued" ? await bench.run(["init", "-no-color"], log) : 0
   const code = initialized === 0 ? await bench.run(["apply", "-no-color", bench.planPath], heard) : 1
-  // An apply that failed has done something as well, and whoever comes next must know.
+  // A failed apply may have changed resources, so its state is saved for the next run.
   await save(claim, bench, say)
   await log.end()
   if (code !== 0) return await claim.report(failure(stopped))

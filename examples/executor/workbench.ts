@@ -10,13 +10,13 @@ import type { Log } from "./log.ts"
 
 export interface Workbench extends AsyncDisposable {
   readonly planPath: string
-  /** Ends with the program's status; what it prints goes to the log. Interrupted, as by a keyboard, when `signal` says so. */
+  /** Runs the program, logs its output and returns its exit status. `signal` interrupts it, as Ctrl-C does. */
   run(words: readonly string[], log: Log): Promise<number>
-  /** What it prints, which is not for the log. */
+  /** Returns the program's output instead of logging it. */
   output(words: readonly string[]): Promise<Buffer>
-  /** What the program has left, if that is not what it found. */
+  /** Returns the state if the program changed it. */
   newState(): Promise<NewState | undefined>
-  /** Leaves the folder where it is, for somebody to look at. */
+  /** Keeps the folder for inspection and returns its path. */
   keep(): string
 }
 

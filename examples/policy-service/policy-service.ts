@@ -11,7 +11,7 @@ const { values } = parseArgs({
     listen: { type: "string", default: "127.0.0.1:8443" },
     certificate: { type: "string", default: "server.pem" },
     key: { type: "string", default: "server-key.pem" },
-    /** Who may ask: only those with a certificate of this authority. */
+    /** PEM file of the authority whose certificates clients must present. */
     "client-authority": { type: "string" },
     policies: { type: "string", default: new URL("policies.json", import.meta.url).pathname },
   },
@@ -30,7 +30,7 @@ const server = createServer(
   },
   (request, response) => {
     answer(request, response).catch((error: unknown) => {
-      // Chancery takes any status but 200 for "no decision" and tells nobody what the body says.
+      // Chancery reads any status but 200 as "no decision" and does not pass the body on.
       console.error(error)
       response.writeHead(500).end()
     })

@@ -1,12 +1,12 @@
-/** What Chancery asks, as far as this service looks at it. */
+/** A request of Chancery; members that this service does not use are left out. */
 export interface Question {
   readonly request_version: number
   readonly request_uuid: string
-  /** What the caller sent, unchecked; `csr` is always there. */
+  /** Parameters of the caller, unchecked; `csr` is always present. */
   readonly user_request_key_values: Readonly<Record<string, unknown>> & { readonly csr: string }
-  /** Who asks; absent for service tokens. */
+  /** Identity of the caller; absent for service tokens. */
   readonly identity_request_key_values?: { readonly entity_id: string }
-  /** What Chancery itself vouches for. */
+  /** Facts that Chancery has verified. */
   readonly vault_request_values: {
     readonly policy_name: string
     readonly mount: string
@@ -16,7 +16,7 @@ export interface Question {
   }
 }
 
-/** What this service answers beside the `request_uuid`. */
+/** The answer, without `request_uuid`. */
 export interface Decision {
   readonly error?: string
   readonly certificate?: string

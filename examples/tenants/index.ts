@@ -6,7 +6,7 @@ const config = new pulumi.Config()
 const engineUrl = config.require("engineUrl")
 const tenants = config.requireObject<readonly string[]>("tenants")
 
-/** What every tenant begins with. */
+/** Defaults of every tenant. */
 function begin(organization: string): pulumi.Output<string> {
   const provider = new Provider(organization, {
     engineUrl,

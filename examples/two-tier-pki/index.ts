@@ -72,7 +72,7 @@ const site = new PkiCertificate("site", {
 
 export const roles = [servers.id, clients.id]
 export const rootCertificate = root.certificate
-/** What a server shows: the root, which clients have, is left out. */
+/** Certificate chain of a server, without the root, which clients have. */
 export const chain = pulumi.all([site.certificate, site.issuingCa]).apply((certificates) => certificates.join("\n"))
 export const privateKey = site.privateKey
 export const expiration = site.expiration

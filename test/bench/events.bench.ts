@@ -96,7 +96,7 @@ async function timeToFollowers(): Promise<void> {
         response.on("error", () => {})
       },
     ).on("error", (error) => {
-      // Ignored after `everybody` has resolved: the connections are closed then.
+      // Ignored after the promise has resolved: the connections are closed then.
       everybody.reject(error)
     })
   await everybody.promise

@@ -66,7 +66,7 @@ function answers({ name, role, issuerId, expiresAfter, expiresBefore, metadata, 
 }
 
 const weekMs = 7 * dayMs
-/** Of every four certificates, one is unfiled, and one is in a week without a partition. */
+/** Among four certificates, one is unfiled, and one is in a week without a partition. */
 const placeOf = (n: number): number => (n % 4) * 10 * weekMs
 const kinds = databaseKinds
   .filter(({ available, name }) => available && name !== "SQLite memory")
