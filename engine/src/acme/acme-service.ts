@@ -72,7 +72,7 @@ import {
   isCaaOld,
   validityMs,
 } from "./orders/order.ts"
-import { asksOwners, ownersLeaseMs } from "./orders/name-owners.ts"
+import { requiresCaaCheck, caaLeaseMs } from "./orders/caa-check.ts"
 import { accountNotValid, AcmeProblem, malformed, nothingThere, unauthorized } from "./problem.ts"
 import {
   rejectFailuresBeyond,
@@ -322,8 +322,8 @@ export class AcmeService extends DirectoryService implements AcmeServer {
       const { jwk } = await this.accountIn(snapshot, stores, account.id)
       if (isKeyOfJwk(jwk, request.key)) throw new AcmeProblem("badCSR", "The CSR has the account's own key.")
       const asking =
-        asksOwners(snapshot) && authorizations.some((one) => isCaaOld(one, now, snapshot.settings.caaHistory))
-          ? ownersLeaseMs
+        requiresCaaCheck(snapshot) && authorizations.some((one) => isCaaOld(one, now, snapshot.settings.caaHistory))
+          ? caaLeaseMs
           : 0
       const { leaseMs, approval } = this.#finalizable(snapshot, order, request)
       const turn = turnOf(place, now, leaseMs + asking)
@@ -513,7 +513,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
     now: Instant,
     { isAhead = false }: { readonly isAhead?: boolean } = {},
   ) {
-    const looksAtCaa = identifier.type === "dns" && asksOwners(snapshot)
+    const looksAtCaa = identifier.type === "dns" && requiresCaaCheck(snapshot)
     const beyond = looksAtCaa ? caaHorizon(now, snapshot.settings.caaHistory) + validityMs : now + orderLifetimeMs
     const known = await stores.acmeAuthorizations.validFor(account.id, identifier, beyond)
     if (known !== undefined) return { authorization: known, created: false }

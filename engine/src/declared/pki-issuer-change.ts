@@ -11,7 +11,7 @@ import { writePem } from "../x509/pem.ts"
 import { readPublicKey, subjectKeyIdentifier } from "../x509/public-key.ts"
 import { declaredRefusals } from "./certificate-members.ts"
 import type { Changes } from "./declared-resource.ts"
-import { issuerPlaceOf, type ObservedPkiAuthority, observedIssuer } from "./pki-issuer-observed.ts"
+import { issuerPlaceOf, type ObservedPkiAuthority, observedIssuer } from "./pki-issuer-observation.ts"
 import {
   firstCertificateIn,
   fixedNames,

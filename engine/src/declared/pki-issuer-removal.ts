@@ -6,7 +6,7 @@ import { mountPathOf } from "../pki/mounts/mount.ts"
 import type { Pki } from "../pki/mounts/pki.ts"
 import { parseCertificate } from "../x509/certificate.ts"
 import type { Known, Removal } from "./declared-resource.ts"
-import { hasIssued, hexOf, issuerPlaceOf, type ObservedPkiAuthority } from "./pki-issuer-observed.ts"
+import { hasIssued, hexOf, issuerPlaceOf, type ObservedPkiAuthority } from "./pki-issuer-observation.ts"
 import type { PkiIssuerSpec } from "./pki-issuer-spec.ts"
 
 export async function removeIssuer(

@@ -12,7 +12,7 @@ import { directoryAt } from "../directory.ts"
 import type { AcmeTools } from "../directory-service.ts"
 import { DueQueue } from "../due-queue.ts"
 import { OrderSigning, LeaseLostError } from "./order-signing.ts"
-import { ownersLeaseMs, rejectUnlessOwnersAgree } from "./name-owners.ts"
+import { caaLeaseMs, assertCaaPermits } from "./caa-check.ts"
 import { AcmeProblem, type Problem, type ProblemType } from "../problem.ts"
 import type { AcmeNetwork } from "../validation/validation.ts"
 
@@ -35,7 +35,7 @@ export function finalizationQueue(context: FinalizationContext): FinalizationQue
   const queue: FinalizationQueue = new DueQueue(
     {
       name: "acme-order",
-      leaseMs: policyLeaseMs + ownersLeaseMs,
+      leaseMs: policyLeaseMs + caaLeaseMs,
       nextAt: () => storage.read(({ acmeOrders }) => acmeOrders.nextAttemptAt()),
       claim: (now, leasedUntil, limit) =>
         storage.transact(({ acmeOrders }) => acmeOrders.claim(now, leasedUntil, limit)),
@@ -74,7 +74,7 @@ async function finalize(
   )
   try {
     const { questions, terms } = await signing.owners(order)
-    if (questions.length > 0) await rejectUnlessOwnersAgree(questions, { network, terms, timers })
+    if (questions.length > 0) await assertCaaPermits(questions, { network, terms, timers })
     const expiresAt = await signing.sign(order, request, approval)
     await trail.durable()
     return { status: "valid", expiresAt }

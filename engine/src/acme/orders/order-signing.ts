@@ -20,7 +20,7 @@ import { badCsrKey, type Decider, isServed, type ReadCsr, readCsr } from "../dir
 import { DirectoryService, notServed } from "../directory-service.ts"
 import { isCaaOld } from "./order.ts"
 import { type Approval, approveCsr, namesProblem } from "./order-policy.ts"
-import { asksOwners, networkTermsOf, type OwnerQuestion, questionFor } from "./name-owners.ts"
+import { requiresCaaCheck, networkTermsOf, type CaaQuery, caaQueryFor } from "./caa-check.ts"
 import { unauthorized } from "../problem.ts"
 import { registerCertificate } from "./rate-limits.ts"
 import type { NetworkTerms } from "../validation/validation.ts"
@@ -32,18 +32,18 @@ export class OrderSigning extends DirectoryService {
   /** Returns the CAA checks that are too old and must be repeated before signing. */
   async owners(
     order: ClaimedOrder,
-  ): Promise<{ readonly questions: readonly OwnerQuestion[]; readonly terms: NetworkTerms }> {
+  ): Promise<{ readonly questions: readonly CaaQuery[]; readonly terms: NetworkTerms }> {
     const snapshot = await this.served()
     const terms = networkTermsOf(snapshot)
-    if (!asksOwners(snapshot)) return { questions: [], terms }
+    if (!requiresCaaCheck(snapshot)) return { questions: [], terms }
     const now = this.access.context.runtime.clock.now()
     const questions = await readMount(this.access, async (_current, { acmeAuthorizations }) => {
       const old = (await acmeAuthorizations.ofOrder(order.id)).filter((one) =>
         isCaaOld(one, now, snapshot.settings.caaHistory),
       )
-      const asked: OwnerQuestion[] = []
+      const asked: CaaQuery[] = []
       for (const { id, identifier } of old) {
-        const question = questionFor(snapshot, identifier, order)
+        const question = caaQueryFor(snapshot, identifier, order)
         const proved = (await acmeAuthorizations.challenges(id)).find(({ status }) => status === "valid")
         if (question !== undefined && proved !== undefined)
           asked.push({ identifier, asked: { ...question, method: proved.type } })

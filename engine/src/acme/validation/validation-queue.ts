@@ -9,7 +9,7 @@ import type { ClaimedChallenge } from "../acme.ts"
 import type { AcmeTools } from "../directory-service.ts"
 import { DueQueue } from "../due-queue.ts"
 import { validityMs } from "../orders/order.ts"
-import { networkTermsOf, questionFor } from "../orders/name-owners.ts"
+import { networkTermsOf, caaQueryFor } from "../orders/caa-check.ts"
 import type { Problem } from "../problem.ts"
 import { type AcmeNetwork, attemptInTime } from "./validation.ts"
 
@@ -61,7 +61,7 @@ async function look(
   const begunAt = runtime.clock.now()
   const problem = await attemptInTime(
     { identifier, type, token, thumbprint },
-    questionFor(snapshot, identifier, challenge),
+    caaQueryFor(snapshot, identifier, challenge),
     { network, terms: networkTermsOf(snapshot), timers },
   )
   const now = runtime.clock.now()

@@ -8,12 +8,11 @@ import {
   mountInventory,
   storedCertificates,
 } from "../../contracts/vault/stored-certificate.ts"
-import type { IssuerChoice } from "../../pki/issuance/certificate-api.ts"
+import type { IssueOptions, IssuerChoice } from "../../pki/issuance/certificate-api.ts"
 import { inventoryPages, type MountInventoryEntry, maxSearch } from "../../pki/issuance/certificate-inventory.ts"
 import type { CertificatePageRequest } from "../../pki/issuance/certificate.ts"
 import type { ServedIssuerCertificate } from "../../pki/issuers/issuer-api.ts"
 import { writePem } from "../../x509/pem.ts"
-import { allowances } from "../acme/rate-limit-headers.ts"
 import { implement } from "./implement.ts"
 import { defaultIssuer, versionOfIssuer } from "./issuers.ts"
 import { answer, listed, type PkiRequest, type PkiResponse, type SystemRequest } from "./vault-route.ts"
@@ -23,6 +22,9 @@ type Sign = ArgumentsOf<typeof certificates.sign>[1]
 type SignVerbatim = ArgumentsOf<typeof certificates.signVerbatim>[0]
 type SignIntermediate = ArgumentsOf<typeof certificates.signIntermediate>[0]
 type SignSelfIssued = ArgumentsOf<typeof certificates.signSelfIssued>[0]
+
+/** Returns the rules that the vault dialect lifts (docs/dialects.md). */
+const issueOptions = ({ dialect }: PkiRequest): IssueOptions => ({ isCommonNameOptional: dialect === "vault" })
 
 /** Issuing and signing, by the issuer of the role or mount, or by the issuer in the path. */
 export const certificateRoutes = implement(certificates, {
@@ -47,7 +49,7 @@ async function issue({ pki }: PkiRequest, name: string, given: Issue, choice: Is
 
 async function sign(request: PkiRequest, name: string, given: Sign, choice: IssuerChoice) {
   const { format, privateKeyFormat, csr = "", ...input } = given
-  const signed = await request.pki.certificates.sign(name, { csr, ...input }, choice, allowances(request))
+  const signed = await request.pki.certificates.sign(name, { csr, ...input }, choice, issueOptions(request))
   return { ...signed, format, privateKeyFormat }
 }
 
@@ -58,7 +60,7 @@ async function signVerbatim({ pki }: PkiRequest, name: string | undefined, given
 
 async function signIntermediate(request: PkiRequest, given: SignIntermediate, choice: IssuerChoice) {
   const { format, privateKeyFormat, csr = "", ...input } = given
-  const signed = await request.pki.certificates.signIntermediate({ csr, ...input }, choice, allowances(request))
+  const signed = await request.pki.certificates.signIntermediate({ csr, ...input }, choice, issueOptions(request))
   return { ...signed, format, privateKeyFormat }
 }
 

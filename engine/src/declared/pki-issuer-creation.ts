@@ -13,7 +13,13 @@ import { readPublicKey } from "../x509/public-key.ts"
 import { declaredRefusals } from "./certificate-members.ts"
 import { type Created, type Origin, PartlyCreated } from "./declared-resource.ts"
 import { broughtIn, requested, updateIssuer } from "./pki-issuer-change.ts"
-import { hasIssued, type ObservedPkiAuthority, observedIssuer, observeIssuer, unsigned } from "./pki-issuer-observed.ts"
+import {
+  hasIssued,
+  type ObservedPkiAuthority,
+  observedIssuer,
+  observeIssuer,
+  unsigned,
+} from "./pki-issuer-observation.ts"
 import {
   firstCertificateIn,
   issuerFaults,

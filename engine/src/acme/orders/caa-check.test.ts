@@ -2,14 +2,14 @@ import { describe, expect, test } from "vitest"
 import { FetchFailure } from "../../core/fetch.ts"
 import { manualClock } from "../../../testing/manual-clock.ts"
 import { manualTimers } from "../../../testing/manual-timers.ts"
-import { type OwnerQuestion, rejectUnlessOwnersAgree } from "./name-owners.ts"
+import { type CaaQuery, assertCaaPermits } from "./caa-check.ts"
 import { AcmeProblem } from "../problem.ts"
 import { type AcmeNetwork, attemptPatienceMs, type CaaRecord } from "../validation/validation.ts"
 
 const terms = { permittedRanges: [], excludedRanges: [], resolver: "" }
 const asked = { identities: ["ca.example"], method: "dns-01", accountUrl: "https://ca.example/account/1" } as const
 
-const questionOf = (value: string, wildcard = false): OwnerQuestion => ({
+const questionOf = (value: string, wildcard = false): CaaQuery => ({
   identifier: { type: "dns", value, wildcard },
   asked,
 })
@@ -35,10 +35,10 @@ function networkOf(told: Told): AcmeNetwork {
   }
 }
 
-async function problemOf(questions: readonly OwnerQuestion[], told: Told) {
+async function problemOf(questions: readonly CaaQuery[], told: Told) {
   const timers = manualTimers(manualClock())
-  const answered = rejectUnlessOwnersAgree(questions, { network: networkOf(told), terms, timers }).catch(
-    (error: unknown) => (error instanceof AcmeProblem ? error.problem : Promise.reject(error as Error)),
+  const answered = assertCaaPermits(questions, { network: networkOf(told), terms, timers }).catch((error: unknown) =>
+    error instanceof AcmeProblem ? error.problem : Promise.reject(error as Error),
   )
   await timers.advance(attemptPatienceMs - 1)
   return { answered, timers }

@@ -15,9 +15,9 @@ import {
 } from "../validation/validation.ts"
 
 /** Longer than the CAA checks of all names of an order. */
-export const ownersLeaseMs = 60 * secondMs
+export const caaLeaseMs = 60 * secondMs
 
-export interface OwnerQuestion {
+export interface CaaQuery {
   readonly identifier: ProvedIdentifier
   readonly asked: CaaTerms
 }
@@ -28,26 +28,26 @@ export const networkTermsOf = ({ settings: { acme } }: MountSnapshot): NetworkTe
   resolver: acme.dnsResolver,
 })
 
-export const asksOwners = ({ settings: { acme } }: MountSnapshot): boolean => acme.caaIdentities.length > 0
+export const requiresCaaCheck = ({ settings: { acme } }: MountSnapshot): boolean => acme.caaIdentities.length > 0
 
 /**
  * Returns the terms of the CAA check of a name. Returns undefined for an address, which has no CAA records, and if the mount has no
  * `caa_identities`.
  */
-export const questionFor = (
+export const caaQueryFor = (
   snapshot: MountSnapshot,
   { type }: ProvedIdentifier,
   { directory, accountId }: { readonly directory: string; readonly accountId: AcmeAccountId },
 ): Omit<CaaTerms, "method"> | undefined => {
   const { acme, cluster } = snapshot.settings
-  return type === "dns" && asksOwners(snapshot)
+  return type === "dns" && requiresCaaCheck(snapshot)
     ? { identities: acme.caaIdentities, accountUrl: `${cluster.path}/${directory}/account/${accountId}` }
     : undefined
 }
 
 /** Throws `caa` if the records of a name forbid to issue, or `dns` if they cannot be read in time. */
-export async function rejectUnlessOwnersAgree(
-  questions: readonly OwnerQuestion[],
+export async function assertCaaPermits(
+  questions: readonly CaaQuery[],
   { network, terms, timers }: { readonly network: AcmeNetwork; readonly terms: NetworkTerms; readonly timers: Timers },
 ): Promise<void> {
   const answers = await within(
