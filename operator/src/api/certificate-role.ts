@@ -12,24 +12,30 @@ const rules = manifestMembers(ruleMembers)
 
 const members = z
   .object({
-    connectionRef: connectionRef.describe("The connection to the engine that the role is in."),
+    connectionRef: connectionRef.describe("Connection to the engine of the role. Immutable."),
     mount: mountPath,
-    name: roleName.optional().describe("The role's name in the engine; that of the object unless given."),
+    name: roleName.optional().describe("Name of the role in the engine. Default: the name of the object. Immutable."),
     adoptionPolicy: z
       .enum(["Never", "IfExists", "MustExist"])
       .default("Never")
-      .describe("Whether a role of this name that is there already, and says something else, is taken over."),
+      .describe(
+        "Behavior if the engine has a different role of this name. Never: the object stalls with NameTaken. IfExists: the role is taken over. MustExist: the role is taken over, and never created. Default: Never.",
+      ),
     driftPolicy: z
       .enum(["Enforce", "Report"])
       .default("Enforce")
-      .describe("Whether what differs in the engine is put right, or only told of in status.drift."),
+      .describe(
+        "Behavior if the role differs in the engine. Enforce: differences are reverted. Report: differences are only listed in status.drift. Default: Enforce.",
+      ),
     deletionPolicy: z
       .enum(["Retain", "Delete"])
       .default("Delete")
-      .describe("What becomes of the role when the object is deleted."),
+      .describe(
+        "Behavior at deletion of the object. Delete: the role is deleted. Retain: the role stays in the engine. Default: Delete.",
+      ),
     ...rules,
   })
-  .describe("What certificates of the role may say.")
+  .describe("Settings of the role. Settings that are omitted are not managed.")
 
 export type CertificateRoleSpec = z.output<typeof members> & Omit<PkiRoleSpec, "mount" | "name">
 
@@ -41,19 +47,19 @@ const leaseNeedsStore: Rule<CertificateRoleSpec> = {
 }
 
 const status = {
-  id: z.string().max(512).optional().describe("The role's place in the engine: MOUNT/roles/NAME."),
-  name: z.string().max(253).optional().describe("The role's name in the engine."),
+  id: z.string().max(512).optional().describe("Id of the role in the engine: MOUNT/roles/NAME."),
+  name: z.string().max(253).optional().describe("Name of the role in the engine."),
   drift: z
     .array(
       z.object({
-        field: z.string().max(64).describe("What differs."),
-        desired: z.string().max(4_096).optional().describe("What the spec says, as JSON."),
-        observed: z.string().max(4_096).optional().describe("What the engine has, as JSON."),
+        field: z.string().max(64).describe("Field of the spec that differs."),
+        desired: z.string().max(4_096).optional().describe("Value in the spec, as JSON. Long values are truncated."),
+        observed: z.string().max(4_096).optional().describe("Value in the engine, as JSON. Long values are truncated."),
       }),
     )
     .max(100)
     .optional()
-    .describe("What differs in the engine, where that is only told of.")
+    .describe("Differences between the spec and the engine. Present with driftPolicy Report.")
     .meta({ "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["field"] }),
 }
 
@@ -65,7 +71,8 @@ export const certificateRole: Kind<CertificateRoleSpec> = {
   singular: "certificaterole",
   shortNames: ["ecrole"],
   scope: "Namespaced",
-  description: "CertificateRole is a role of a certificate authority: what certificates issued under it may say.",
+  description:
+    "CertificateRole is a role of a certificate authority. It determines the content of certificates that are issued under it.",
   spec: ruled(
     members as unknown as z.ZodType<CertificateRoleSpec>,
     ...immutable<CertificateRoleSpec>("connectionRef", "mount", "name"),
@@ -74,12 +81,12 @@ export const certificateRole: Kind<CertificateRoleSpec> = {
   status,
   synced: true,
   columns: [
-    { name: "Mount", type: "string", jsonPath: ".spec.mount", description: "The authority's mount." },
+    { name: "Mount", type: "string", jsonPath: ".spec.mount", description: "Mount of the certificate authority." },
     {
       name: "Role",
       type: "string",
       jsonPath: ".status.name",
-      description: "The role's name in the engine.",
+      description: "Name of the role in the engine.",
       priority: 1,
     },
   ],

@@ -32,14 +32,16 @@ const usages = [
 
 const issuerRef = z
   .object({
-    group: z.enum(["chancery.dev"]).default("chancery.dev").describe("The API group of the issuer."),
+    group: z.enum(["chancery.dev"]).default("chancery.dev").describe("API group of the issuer. Default: chancery.dev."),
     kind: z
       .enum(["Issuer", "ClusterIssuer"])
       .default("Issuer")
-      .describe("Issuer for one of the same namespace, ClusterIssuer for one of the whole cluster."),
-    name: named("The name of the issuer."),
+      .describe(
+        "Kind of the issuer: Issuer (in the same namespace) or ClusterIssuer (cluster-scoped). Default: Issuer.",
+      ),
+    name: named("Name of the issuer."),
   })
-  .describe("Who issues the certificate. Another issuer issues it anew.")
+  .describe("Issuer of the certificate. A change issues another certificate.")
 
 const otherName = z.object({
   oid: z
@@ -47,8 +49,10 @@ const otherName = z.object({
     .min(3)
     .max(128)
     .regex(/^[0-2](\.(0|[1-9][0-9]*))+$/)
-    .describe("What the name is, as a dotted object identifier."),
-  utf8Value: z.string().min(1).max(256).describe("The name itself."),
+    .describe(
+      "Type of the name, as a dotted object identifier. Example: 1.3.6.1.4.1.311.20.2.3 (user principal name).",
+    ),
+  utf8Value: z.string().min(1).max(256).describe("Value of the name, as a UTF8String."),
 })
 
 const renewalWindow = z.object({
@@ -56,29 +60,44 @@ const renewalWindow = z.object({
     .string()
     .min(9)
     .max(128)
-    .describe("When the window opens: minute, hour, day of the month, month, day of the week."),
-  duration: duration("For how long it is open; at least 1m.", atLeast("duration of a renewal window", "1m")),
-  timezone: z.string().min(1).max(64).default("UTC").describe("Whose clock it is, such as Europe/Zurich."),
+    .describe(
+      "Opening of the window, in five fields: minute, hour, day of the month, month, day of the week. Example: 0 2 * * 6.",
+    ),
+  duration: duration("Length of the window, at least 1m. Example: 4h.", atLeast("duration of a renewal window", "1m")),
+  timezone: z
+    .string()
+    .min(1)
+    .max(64)
+    .default("UTC")
+    .describe("Time zone of cron (IANA name). Default: UTC. Example: Europe/Zurich."),
 })
 
 const sizes = { RSA: [2048, 3072, 4096, 8192], ECDSA: [224, 256, 384, 521], Ed25519: [] as number[] }
 
 const privateKey = ruled(
   z.object({
-    algorithm: z.enum(["RSA", "ECDSA", "Ed25519"]).default("ECDSA").describe("The kind of the key."),
+    algorithm: z
+      .enum(["RSA", "ECDSA", "Ed25519"])
+      .default("ECDSA")
+      .describe("Algorithm of the key: RSA, ECDSA or Ed25519. Default: ECDSA."),
     size: z
       .int()
       .min(224)
       .max(8_192)
       .optional()
       .describe(
-        "Bits: 2048 (unless given), 3072, 4096 or 8192 for RSA; 224, 256 (unless given), 384 or 521 for ECDSA.",
+        "Size of the key in bits. RSA: 2048 (default), 3072, 4096 or 8192. ECDSA: 224, 256 (default), 384 or 521. Not allowed for Ed25519.",
       ),
-    encoding: z.enum(["PKCS1", "PKCS8"]).default("PKCS8").describe("The form of tls.key. PKCS1 is SEC 1 for ECDSA."),
+    encoding: z
+      .enum(["PKCS1", "PKCS8"])
+      .default("PKCS8")
+      .describe("Encoding of tls.key: PKCS8, or PKCS1 (SEC 1 for ECDSA). Ed25519 allows only PKCS8. Default: PKCS8."),
     rotationPolicy: z
       .enum(["Always", "Never"])
       .default("Always")
-      .describe("Whether every certificate has a key of its own; with Never one is made only where none fits."),
+      .describe(
+        "Always: each certificate has a new key. Never: the key is reused if it has the algorithm and size of privateKey, and its certificate was not revoked. Default: Always.",
+      ),
   }),
   {
     rule: "!has(self.size) || (self.algorithm == 'RSA' ? self.size in [2048, 3072, 4096, 8192] : self.algorithm == 'ECDSA' && self.size in [224, 256, 384, 521])",
@@ -99,7 +118,7 @@ const outputFormat = ruled(
     type: z
       .enum(["DER", "CombinedPEM", "PKCS12", "FullChain"])
       .describe(
-        "DER: key.der. CombinedPEM: tls-combined.pem, key and chain. PKCS12: keystore.p12 and truststore.p12. FullChain: fullchain.pem, the chain and the root.",
+        "Format to add. DER: key.der (PKCS #8). CombinedPEM: tls-combined.pem, key and chain. PKCS12: keystore.p12 and truststore.p12. FullChain: fullchain.pem, chain and root.",
       ),
     password: z
       .string()
@@ -107,7 +126,9 @@ const outputFormat = ruled(
       .max(128)
       .regex(/^[ -~]+$/)
       .optional()
-      .describe("Of the stores; changeit unless given. It protects nothing, as the key lies beside them."),
+      .describe(
+        "Password of keystore.p12 and truststore.p12; only for PKCS12. It adds no protection, because the same Secret contains the key without a password. Default: changeit.",
+      ),
   }),
   {
     rule: "!has(self.password) || self.type == 'PKCS12'",
@@ -118,17 +139,23 @@ const outputFormat = ruled(
 )
 
 const workload = z.object({
-  kind: z.enum(["Deployment", "StatefulSet", "DaemonSet"]).describe("The kind of the workload, in the group apps."),
-  name: named("The name of the workload, in the same namespace."),
+  kind: z
+    .enum(["Deployment", "StatefulSet", "DaemonSet"])
+    .describe("Kind of the workload, in the API group apps: Deployment, StatefulSet or DaemonSet."),
+  name: named("Name of the workload, in the same namespace."),
 })
 
 const secretTemplate = ruled(
   z
     .object({
-      labels: stringMap(63, 64, "Labels of the Secret.").optional(),
-      annotations: stringMap(4_096, 64, "Annotations of the Secret.").optional(),
+      labels: stringMap(
+        63,
+        64,
+        "Labels to add to the Secret, except chancery.dev/ and app.kubernetes.io/managed-by.",
+      ).optional(),
+      annotations: stringMap(4_096, 64, "Annotations to add to the Secret, except chancery.dev/.").optional(),
     })
-    .describe("What the Secret has besides."),
+    .describe("Labels and annotations to add to the Secret."),
   {
     rule: "!has(self.labels) || self.labels.all(k, !k.contains('chancery.dev/') && k != 'app.kubernetes.io/managed-by')",
     message: "labels must not be the operator's own: chancery.dev/ and app.kubernetes.io/managed-by",
@@ -147,17 +174,19 @@ const secretTemplate = ruled(
 const members = z
   .object({
     secretName: named(
-      "The Secret that key and certificate are put in, in the same namespace. When the name changes, a Secret of the former name stays as it is until it or the Certificate is deleted.",
+      "Secret for key and certificate, in the same namespace. After a change of the name, the former Secret stays until it or the Certificate is deleted.",
     ),
     secretAdoption: z
       .enum(["Never", "Force"])
       .default("Never")
-      .describe("Whether a Secret that is there already, and no Certificate's, is taken over and overwritten."),
+      .describe(
+        "Behavior if the Secret exists and belongs to no Certificate. Never: the object stalls with SecretNameConflict. Force: the Secret is taken over and overwritten. Default: Never.",
+      ),
     issuerRef,
     role: roleName
       .optional()
       .describe(
-        "The CertificateRole of this namespace, or else the role of the engine, that the certificate is issued under; the issuer's defaultRole unless given.",
+        "Role of the certificate: a CertificateRole of the same namespace and mount, or else a role of the engine. Default: defaultRole of the issuer.",
       ),
     commonName: z
       .string()
@@ -165,44 +194,44 @@ const members = z
       .max(64)
       .optional()
       .describe(
-        "The common name of the subject. None unless given; if the role requires one, the first of the other names that is not longer than 64 characters.",
+        "Common name of the subject. Default: none, or the first other name of at most 64 characters if the role requires a common name.",
       ),
     dnsNames: texts(
       253,
       maxNames,
-      "Host names, and wildcards such as *.example.com. Internationalized names become A-labels (xn--).",
+      "DNS names, including wildcards such as *.example.com. Internationalized names become A-labels (xn--).",
     ).optional(),
-    ipAddresses: texts(45, maxNames, "IPv4 and IPv6 addresses.", {
+    ipAddresses: texts(45, maxNames, "IPv4 and IPv6 addresses. Example: 192.0.2.1.", {
       rule: "self.all(x, isIP(x))",
       message: "ipAddresses must be IPv4 or IPv6 addresses",
       holds: (texts) => texts.every((text) => isIP(text) !== 0),
     }).optional(),
-    uris: texts(512, maxNames, "URIs, such as spiffe://example.com/web.", {
+    uris: texts(512, maxNames, "URIs with a scheme, in ASCII. Example: spiffe://example.com/web.", {
       rule: "self.all(x, isURL(x) && x.matches('^[!-~]+$'))",
       message: "uris must be URIs with a scheme, in ASCII; percent-encode other characters",
       holds: (texts) => texts.every((text) => URL.canParse(text) && /^[!-~]+$/.test(text)),
     }).optional(),
-    emailAddresses: texts(254, maxNames, "E-mail addresses.", {
+    emailAddresses: texts(254, maxNames, "E-mail addresses. Example: ops@example.com.", {
       rule: "self.all(x, x.matches('^[!-~]+@.'))",
       message: "emailAddresses must be ASCII before the @, with a domain after it",
       holds: (texts) => texts.every((text) => /^[!-~]+@./.test(text)),
     }).optional(),
-    userIDs: texts(256, 10, "User ids (UID) of the subject.").optional(),
+    userIDs: texts(256, 10, "User ids of the subject (attribute UID).").optional(),
     otherNames: z
       .array(otherName)
       .min(1)
       .max(20)
       .optional()
-      .describe("Other names that are text, such as a user principal name.")
+      .describe("Alternative names of type otherName with a UTF8String value, such as a user principal name.")
       .meta({ "x-kubernetes-list-type": "atomic" }),
     duration: duration(
       "Lifetime of the certificate, such as 2160h. Default: the role's ttl. Cut to the role's max_ttl. A change applies to the next certificate.",
     ).optional(),
     notAfter: instant(
-      "Until when the certificate is to be valid, in place of duration. A change counts from the next certificate on.",
+      "Expiry of the certificate (RFC 3339). Excludes duration. A change applies to the next certificate. Example: 2030-01-31T08:00:00Z.",
     ).optional(),
     renewBefore: duration(
-      "How long before its end the certificate is renewed, at least 5m; a third of its life unless given.",
+      "Time before expiry at which the certificate is renewed, at least 5m and less than duration. Default: a third of its lifetime. Example: 720h.",
       atLeast("renewBefore", "5m"),
     ).optional(),
     renewBeforePercentage: z
@@ -210,27 +239,33 @@ const members = z
       .min(1)
       .max(99)
       .optional()
-      .describe("The same as a share of its life in percent, in place of renewBefore."),
+      .describe(
+        "Time before expiry at which the certificate is renewed, in percent of its lifetime, from 1 to 99. Excludes renewBefore.",
+      ),
     renewalPolicy: z
       .enum(["Auto", "Disabled"])
       .default("Auto")
-      .describe("Whether the certificate is renewed before its end, or left to it."),
+      .describe(
+        "Auto: the certificate is renewed before it expires. Disabled: it expires without renewal. Default: Auto.",
+      ),
     renewalWindows: z
       .array(renewalWindow)
       .min(1)
       .max(maxWindows)
       .optional()
-      .describe("When renewals may be. Where none opens early enough the certificate is renewed outside of them.")
+      .describe(
+        "Windows for renewals. If none opens early enough before expiry, the certificate is renewed outside of them. Default: any time.",
+      )
       .meta({ "x-kubernetes-list-type": "atomic" }),
     privateKey: privateKey
       // All members are listed, because rules see the object before the defaults of its members are filled in.
       .prefault({ algorithm: "ECDSA", encoding: "PKCS8", rotationPolicy: "Always" })
-      .describe("The key that the certificate is for."),
+      .describe("Private key of the certificate."),
     keySource: z
       .enum(["Operator", "Engine"])
       .default("Operator")
       .describe(
-        "Who makes the key: the operator, so that the engine never sees it, or the engine, which makes what the role says.",
+        "Operator: the operator generates the key, and the engine receives only a CSR. Engine: the engine generates the key according to the role. Default: Operator.",
       ),
     usages: z
       .array(z.enum(usages))
@@ -238,65 +273,79 @@ const members = z
       .max(usages.length)
       .optional()
       .describe(
-        "What the key must be usable for. The role decides; a certificate that lacks one of these is not taken.",
+        "Key usages and extended key usages that the certificate must have. The role determines its usages; a certificate that lacks one of these is not used. Default: no requirement.",
       )
       .meta({ "x-kubernetes-list-type": "set" }),
     excludeCNFromSANs: z
       .boolean()
       .default(false)
-      .describe("Whether the common name stays out of the alternative names."),
-    removeRootsFromChain: z.boolean().default(false).describe("Whether ca.crt and fullchain.pem end below the root."),
+      .describe("Omit the common name from the subject alternative names. Default: false."),
+    removeRootsFromChain: z
+      .boolean()
+      .default(false)
+      .describe(
+        "Omit the root from ca.crt and fullchain.pem, which then end with the topmost intermediate. Without an intermediate, the root stays. Default: false.",
+      ),
     secretTemplate: secretTemplate.optional(),
     additionalOutputFormats: z
       .array(outputFormat)
       .min(1)
       .max(4)
       .optional()
-      .describe("Other forms in which the Secret holds key and certificate.")
+      .describe("Formats of key and certificate to add to the Secret.")
       .meta({ "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["type"] }),
     trust: z
       .object({
         publishTo: z
-          .object({ configMapName: named("The ConfigMap, in the same namespace; the certificates are under ca.crt.") })
-          .describe("Where it stands whom to trust."),
+          .object({
+            configMapName: named("ConfigMap to create with the CA certificates under ca.crt, in the same namespace."),
+          })
+          .describe("Destination of the CA certificates."),
         overlap: duration(
-          "For how long an authority stays there once another has taken its place, at least 1m. After half of it the certificate is issued anew.",
+          "Time for which the old CA certificate stays published after a change of the authority, at least 1m. The certificate is issued again after half of this time. Default: 24h.",
           atLeast("overlap", "1m"),
         ).default("24h"),
       })
       .optional()
       .describe(
-        "Publishes whom to trust for verifying the certificate: while the authority changes, the old one and the new one.",
+        "Publishes the CA certificates that verify the certificate: during a change of the authority, both the old and the new one.",
       ),
     rolloutRestart: z
       .array(workload)
       .min(1)
       .max(maxWorkloads)
       .optional()
-      .describe("Workloads that are restarted after every renewal.")
+      .describe("Workloads to restart after each renewal.")
       .meta({ "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["kind", "name"] }),
     revisionHistoryLimit: z
       .int()
       .min(1)
       .max(100)
       .default(1)
-      .describe("How many earlier certificates are kept in status.history."),
+      .describe(
+        "Number of earlier certificates in status.history, from 1 to 100. Certificates that wait for revocation do not count. Default: 1.",
+      ),
     secretDeletionPolicy: z
       .enum(["Retain", "Delete"])
       .default("Delete")
-      .describe("What becomes of the Secret when the Certificate is deleted."),
+      .describe(
+        "Behavior at deletion of the Certificate. Delete: the Secret is deleted. Retain: the Secret stays. Default: Delete.",
+      ),
     revocationPolicy: z
       .object({
-        onDelete: z.boolean().default(false).describe("Whether deleting the Certificate revokes its certificate."),
+        onDelete: z
+          .boolean()
+          .default(false)
+          .describe("Revoke the certificate when the Certificate is deleted. Default: false."),
         onRotation: z
           .boolean()
           .default(false)
-          .describe("Whether a certificate is revoked as soon as another has taken its place."),
+          .describe("Revoke a certificate as soon as another one has replaced it. Default: false."),
       })
       .prefault({})
-      .describe("When certificates are revoked."),
+      .describe("Events that revoke certificates."),
   })
-  .describe("What the certificate is to say, who issues it, and where it is put.")
+  .describe("Content of the certificate, its issuer and its Secret.")
 
 export type CertificateSpec = z.output<typeof members>
 
@@ -347,49 +396,47 @@ const rules: readonly Rule<CertificateSpec>[] = [
 const time = (description: string) => z.string().max(64).optional().describe(description).meta({ format: "date-time" })
 
 const status = {
-  serialNumber: z.string().max(64).optional().describe("Of the certificate in the Secret."),
-  notBefore: time("From when it is valid."),
-  notAfter: time("Until when it is valid."),
-  renewalTime: time("When it is renewed."),
-  revision: z.int().min(0).optional().describe("How many certificates there have been."),
+  serialNumber: z.string().max(64).optional().describe("Serial number of the certificate in the Secret."),
+  notBefore: time("Start of validity of the certificate."),
+  notAfter: time("Expiry of the certificate."),
+  renewalTime: time("Time of the next renewal. Absent with renewalPolicy Disabled."),
+  revision: z.int().min(0).optional().describe("Number of certificates that were issued so far."),
   failedIssuanceAttempts: z
     .int()
     .min(0)
     .optional()
-    .describe("How many attempts in a row have failed; absent after one that has not."),
-  lastFailureTime: time("When the last one of these failed."),
+    .describe("Number of consecutive failed attempts to issue a certificate. Absent after a success."),
+  lastFailureTime: time("Time of the last failed attempt. Absent after a success."),
   lastHandledRenewAt: z
     .string()
     .max(1_024)
     .optional()
-    .describe("The last value of chancery.dev/renew-requested-at that a certificate was issued for."),
+    .describe("Last value of the annotation chancery.dev/renew-requested-at for which a certificate was issued."),
   lastTriedRenewAt: z
     .string()
     .max(1_024)
     .optional()
-    .describe("The last value of chancery.dev/renew-requested-at for which issuing has failed."),
+    .describe("Last value of the annotation chancery.dev/renew-requested-at for which issuance failed."),
   history: z
     .array(
       z.object({
-        serialNumber: z.string().max(64).describe("Of an earlier certificate."),
-        notAfter: z.string().max(64).describe("Until when it is valid.").meta({ format: "date-time" }),
-        revokedAt: time("When it was revoked."),
+        serialNumber: z.string().max(64).describe("Serial number of the earlier certificate."),
+        notAfter: z.string().max(64).describe("Expiry of the earlier certificate.").meta({ format: "date-time" }),
+        revokedAt: time("Time of revocation by the operator."),
         discarded: z
           .boolean()
           .optional()
-          .describe(
-            "True for a certificate that was issued and never used; it is revoked whatever revocationPolicy is.",
-          ),
+          .describe("True if the certificate was issued and never used. It is revoked whatever revocationPolicy is."),
       }),
     )
     .max(200)
     .optional()
-    .describe("Earlier certificates, the latest first.")
+    .describe("Earlier certificates, newest first.")
     .meta({ "x-kubernetes-list-type": "atomic" }),
   issuedBy: z
     .object({ connectionRef, mount: mountPath })
     .optional()
-    .describe("The connection and the mount that issued the certificate; it is revoked there when the issuer is gone."),
+    .describe("Connection and mount that issued the certificate, for revocation after the issuer was deleted."),
 }
 
 export const certificate: Kind<CertificateSpec> = {
@@ -401,31 +448,32 @@ export const certificate: Kind<CertificateSpec> = {
   shortNames: ["ecrt"],
   categories: ["engine-pki"],
   scope: "Namespaced",
-  description: "Certificate is a key and a certificate of an engine in a Secret, renewed in time.",
+  description:
+    "Certificate is a certificate of an engine with its key in a Secret. The operator renews it before it expires.",
   spec: ruled(members, ...rules),
   status,
   columns: [
-    { name: "Secret", type: "string", jsonPath: ".spec.secretName", description: "Where key and certificate are." },
-    { name: "Issuer", type: "string", jsonPath: ".spec.issuerRef.name", description: "Who issues." },
+    { name: "Secret", type: "string", jsonPath: ".spec.secretName", description: "Secret with key and certificate." },
+    { name: "Issuer", type: "string", jsonPath: ".spec.issuerRef.name", description: "Issuer of the certificate." },
     {
       name: "Expires",
       // Not `date`: kubectl prints `<invalid>` for dates in the future.
       type: "string",
       jsonPath: ".status.notAfter",
-      description: "Until when it is valid.",
+      description: "Expiry of the certificate.",
     },
     {
       name: "Renews",
       type: "string",
       jsonPath: ".status.renewalTime",
-      description: "When it is renewed.",
+      description: "Time of the next renewal.",
       priority: 1,
     },
     {
       name: "Serial",
       type: "string",
       jsonPath: ".status.serialNumber",
-      description: "Its serial number.",
+      description: "Serial number of the certificate.",
       priority: 1,
     },
   ],

@@ -19,7 +19,7 @@ const allowedNamespaces = z
       .array(z.string().min(1).max(63))
       .max(100)
       .optional()
-      .describe('Namespaces by name; "*" is every one.')
+      .describe('Namespaces by name; "*" allows all.')
       .meta({ "x-kubernetes-list-type": "set" }),
     labelSelector: z
       .object({
@@ -27,32 +27,38 @@ const allowedNamespaces = z
           .record(labelKey, labelValue)
           .optional()
           .meta({ maxProperties: 20 })
-          .describe("Labels they have."),
+          .describe("Labels that a namespace must have, with their values."),
         matchExpressions: z
           .array(
             ruled(
               z.object({
-                key: labelKey.describe("The label's key."),
-                operator: z.enum(["In", "NotIn", "Exists", "DoesNotExist"]).describe("What must hold of its value."),
-                values: z.array(labelValue).max(100).optional().describe("The values that In and NotIn speak of."),
+                key: labelKey.describe("Key of the label."),
+                operator: z
+                  .enum(["In", "NotIn", "Exists", "DoesNotExist"])
+                  .describe("Comparison with the label: In, NotIn, Exists or DoesNotExist."),
+                values: z
+                  .array(labelValue)
+                  .max(100)
+                  .optional()
+                  .describe("Values for In and NotIn. Required with them, not allowed with Exists and DoesNotExist."),
               }),
               needsValues,
             ),
           )
           .max(20)
           .optional()
-          .describe("What must hold of their labels."),
+          .describe("Requirements on the labels of a namespace. All must hold."),
       })
       .optional()
-      .describe("Namespaces by their labels."),
+      .describe("Namespaces by label. An empty selector allows all."),
   })
   .optional()
-  .describe("Namespaces whose objects may use this connection: those of either member. None unless given.")
+  .describe("Namespaces whose objects may use this connection, selected by matchNames or labelSelector. Default: none.")
 
 const spec = ruled(
   z
-    .object({ ...connectionMembers("the operator's own namespace"), allowedNamespaces })
-    .describe("Where an engine is and how the operator shows who it is."),
+    .object({ ...connectionMembers("the operator's namespace"), allowedNamespaces })
+    .describe("Address of an engine, and the operator's credentials for it."),
   oneBundle,
 )
 
@@ -66,7 +72,7 @@ export const clusterConnection: Kind<ClusterConnectionSpec> = {
   singular: "clusterconnection",
   shortNames: ["eclconn"],
   scope: "Cluster",
-  description: "ClusterConnection is the way to a Chancery engine, for those namespaces of the cluster that it allows.",
+  description: "ClusterConnection configures access to a Chancery engine for the namespaces in allowedNamespaces.",
   spec,
   status: connectionStatus,
   columns: connectionColumns,

@@ -40,50 +40,68 @@ const noCredentials = (name: string): Rule<string> => ({
 /** Returns the members of the spec. `where` describes the namespace of the Secrets in descriptions. */
 export const connectionMembers = (where: string) => ({
   baseURL: ruled(
-    z.string().min(1).max(2_048).describe("Where the engine is served, such as https://chancery.example.com."),
+    z
+      .string()
+      .min(1)
+      .max(2_048)
+      .describe(
+        "URL of the engine (http or https), without user name or password. Example: https://chancery.example.com.",
+      ),
     httpUrl("baseURL"),
     noCredentials("baseURL"),
   ),
   tokenSecretRef: z
     .object({
-      name: objectName.describe(`The Secret's name; it is in ${where}.`),
-      key: dataKey.default("token").describe("Under which key of the Secret the token is."),
+      name: objectName.describe(`Name of the Secret, in ${where}.`),
+      key: dataKey.default("token").describe("Key of the token in the Secret. Default: token."),
     })
-    .describe(
-      "Where the token is that the operator shows to the engine. A token that is changed there is used at once.",
-    ),
-  caBundle: ruled(z.string().min(1).max(65_536).describe("Certificates (PEM) to trust beside those of the system."), {
-    rule: "self.contains('-----BEGIN CERTIFICATE-----')",
-    message: "caBundle must hold certificates in PEM",
-    holds: (text) => text.includes("-----BEGIN CERTIFICATE-----"),
-  }).optional(),
+    .describe("Secret with the token for requests to the engine. The operator uses a changed token immediately."),
+  caBundle: ruled(
+    z
+      .string()
+      .min(1)
+      .max(65_536)
+      .describe("CA certificates (PEM) to trust in addition to those of the system. Excludes caSecretRef."),
+    {
+      rule: "self.contains('-----BEGIN CERTIFICATE-----')",
+      message: "caBundle must hold certificates in PEM",
+      holds: (text) => text.includes("-----BEGIN CERTIFICATE-----"),
+    },
+  ).optional(),
   caSecretRef: z
     .object({
-      name: objectName.describe(`The Secret's name; it is in ${where}.`),
-      key: dataKey.default("ca.crt").describe("Under which key of the Secret the certificates are."),
+      name: objectName.describe(`Name of the Secret, in ${where}.`),
+      key: dataKey.default("ca.crt").describe("Key of the certificates in the Secret. Default: ca.crt."),
     })
     .optional()
-    .describe("Where certificates (PEM) to trust beside those of the system are, in place of caBundle."),
+    .describe("Secret with CA certificates (PEM) to trust in addition to those of the system. Excludes caBundle."),
   organization: organizationName
     .optional()
-    .describe("The organization of objects that name none themselves. It must exist, and the token must see it."),
+    .describe("Organization of objects that do not set one. It must exist and be visible to the token."),
   proxyURL: ruled(
     z
       .string()
       .min(1)
       .max(2_048)
-      .describe("The HTTP proxy that requests go through, such as http://proxy.example.com:3128."),
+      .describe(
+        "HTTP proxy for requests to the engine, without user name or password. Example: http://proxy.example.com:3128.",
+      ),
     httpUrl("proxyURL"),
     noCredentials("proxyURL"),
   ).optional(),
   rateLimit: ruled(
     z.object({
-      rps: z.int().min(1).max(10_000).describe("Requests a second, over time."),
-      burst: z.int().min(1).max(10_000).default(10).describe("That many at once, after a silence."),
+      rps: z.int().min(1).max(10_000).describe("Sustained requests per second, from 1 to 10000."),
+      burst: z
+        .int()
+        .min(1)
+        .max(10_000)
+        .default(10)
+        .describe("Requests that may be sent at once, from 1 to 10000. Default: 10."),
     }),
   )
     .optional()
-    .describe("How often the engine is asked at most, for all objects of this connection together."),
+    .describe("Limit on requests to the engine, shared by all objects of this connection. Default: no limit."),
 })
 
 export const oneBundle: Rule<{ readonly caBundle?: unknown; readonly caSecretRef?: unknown }> = {
@@ -94,48 +112,48 @@ export const oneBundle: Rule<{ readonly caBundle?: unknown; readonly caSecretRef
 }
 
 export const connectionStatus = {
-  apiVersion: z
-    .string()
-    .max(64)
-    .optional()
-    .describe("The version of the interface for workspaces that the engine speaks, such as 2.6."),
+  apiVersion: z.string().max(64).optional().describe("Version of the engine's workspace API. Example: 2.6."),
   tokenExpiresAt: z
     .string()
     .max(64)
     .optional()
-    .describe("When the token expires, if it does.")
+    .describe("Expiry of the token. Absent if the token does not expire, or its expiry is unknown.")
     .meta({ format: "date-time" }),
-  references: z.int().min(0).optional().describe("How many objects used this connection when it was looked at last."),
+  references: z
+    .int()
+    .min(0)
+    .optional()
+    .describe("Number of objects that used this connection at the last reconciliation."),
 }
 
 export const connectionColumns = [
-  { name: "URL", type: "string", jsonPath: ".spec.baseURL", description: "Where the engine is served." },
+  { name: "URL", type: "string", jsonPath: ".spec.baseURL", description: "URL of the engine." },
   {
     name: "Organization",
     type: "string",
     jsonPath: ".spec.organization",
-    description: "The organization of objects that name none.",
+    description: "Organization of objects that do not set one.",
     priority: 1,
   },
   {
     name: "Expires",
     type: "string",
     jsonPath: ".status.tokenExpiresAt",
-    description: "When the token expires.",
+    description: "Expiry of the token.",
     priority: 1,
   },
   {
     name: "API",
     type: "string",
     jsonPath: ".status.apiVersion",
-    description: "The version of the engine's interface for workspaces.",
+    description: "Version of the engine's workspace API.",
     priority: 1,
   },
   {
     name: "References",
     type: "integer",
     jsonPath: ".status.references",
-    description: "How many objects use it.",
+    description: "Number of objects that use the connection.",
     priority: 1,
   },
 ] as const
@@ -145,8 +163,10 @@ export const connectionRef = z.object({
   kind: z
     .enum(["Connection", "ClusterConnection"])
     .default("Connection")
-    .describe("Connection for one of the same namespace, ClusterConnection for one of the whole cluster."),
-  name: objectName.describe("The name of the connection."),
+    .describe(
+      "Kind of the connection: Connection (in the same namespace) or ClusterConnection (cluster-scoped). Default: Connection.",
+    ),
+  name: objectName.describe("Name of the connection."),
 })
 
 export type ConnectionRef = z.output<typeof connectionRef>

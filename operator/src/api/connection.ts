@@ -6,7 +6,7 @@ import { ruled } from "./rules.ts"
 const spec = ruled(
   z
     .object(connectionMembers("the namespace of the Connection"))
-    .describe("Where an engine is and how the operator shows who it is."),
+    .describe("Address of an engine, and the operator's credentials for it."),
   oneBundle,
 )
 
@@ -20,7 +20,7 @@ export const connection: Kind<ConnectionSpec> = {
   singular: "connection",
   shortNames: ["econn"],
   scope: "Namespaced",
-  description: "Connection is the way to a Chancery engine for the objects of one namespace.",
+  description: "Connection configures access to a Chancery engine for the objects of its namespace.",
   spec,
   status: connectionStatus,
   columns: connectionColumns,

@@ -34,39 +34,45 @@ export interface Column {
 
 const condition = z
   .object({
-    type: z.string().max(316).describe("What is told of, such as Ready."),
-    status: z.enum(["True", "False", "Unknown"]).describe("Whether it is so."),
-    observedGeneration: z.int().min(0).describe("The generation of the object that was looked at."),
-    lastTransitionTime: z.string().max(64).meta({ format: "date-time" }).describe("When the status last changed."),
-    reason: z.string().min(1).max(1_024).describe("One word for programs."),
-    message: z.string().max(32_768).describe("A sentence for people."),
+    type: z.string().max(316).describe("Type of the condition, for example Ready."),
+    status: z.enum(["True", "False", "Unknown"]).describe("Status of the condition: True, False or Unknown."),
+    observedGeneration: z.int().min(0).describe("Generation of the object that the condition is based on."),
+    lastTransitionTime: z
+      .string()
+      .max(64)
+      .meta({ format: "date-time" })
+      .describe("Time of the last change of the status."),
+    reason: z.string().min(1).max(1_024).describe("Reason in CamelCase, for programs. Example: Connected."),
+    message: z.string().max(32_768).describe("Details for people, as a sentence."),
   })
-  .describe("One thing that is known of the object.")
+  .describe("Condition of the object.")
 
 const statusOf = (own: z.ZodRawShape) =>
   z
     .object({
-      observedGeneration: z.int().min(0).optional().describe("The generation that the operator looked at last."),
+      observedGeneration: z.int().min(0).optional().describe("Generation of the last reconciliation."),
       lastHandledReconcileAt: z
         .string()
         .max(1_024)
         .optional()
-        .describe("The last value of chancery.dev/reconcile-requested-at that was acted on."),
+        .describe("Last value of the annotation chancery.dev/reconcile-requested-at that the operator handled."),
       nextAttemptTime: z
         .string()
         .max(64)
         .optional()
-        .describe("When the operator tries again what did not come about.")
+        .describe("Time of the next attempt after a failure.")
         .meta({ format: "date-time" }),
       ...own,
       conditions: z
         .array(condition)
         .max(16)
         .optional()
-        .describe("Ready always; Reconciling, Stalled and Paused only while they are true.")
+        .describe(
+          "Conditions of the object. Ready is always present; Reconciling, Stalled and Paused only while they are true.",
+        )
         .meta({ "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["type"] }),
     })
-    .describe("What the operator found.")
+    .describe("Observed state of the object, written by the operator.")
 
 export function definitionOf<Spec>(kind: Kind<Spec>): Readonly<Record<string, unknown>> {
   const { group, version, plural, singular, shortNames, scope, description, columns } = kind

@@ -47,7 +47,7 @@ export const mountPath = z
   .min(1)
   .max(128)
   .regex(/^[A-Za-z0-9_.-]+(\/[A-Za-z0-9_.-]+)*$/)
-  .describe("The path that the certificate authority is mounted at in the engine, such as pki.")
+  .describe("Path of the certificate authority's mount in the engine. Example: pki.")
 
 export const roleName = z
   .string()

@@ -14,14 +14,16 @@ const acme = z.object({
     )
     .optional()
     .describe(
-      "What the directory of the mount itself issues by: forbid, sign-verbatim, role:NAME, external-policy or external-policy:NAME. Left as it is in the engine unless given.",
+      "Policy of the mount's own ACME directory: forbid, sign-verbatim, role:NAME, external-policy or external-policy:NAME. Not managed if omitted.",
     ),
   eabPolicy: z
     .enum(["NotRequired", "NewAccountRequired", "AlwaysRequired"])
     .optional()
-    .describe("Whether accounts must be bound to somebody by a token. Left as it is in the engine unless given."),
+    .describe(
+      "ACME accounts that need a token for external account binding: none (NotRequired), new ones (NewAccountRequired) or all (AlwaysRequired). Not managed if omitted.",
+    ),
   eabSecretName: named(
-    "A Secret to hand out one such token in, under kid and key, with the directory; in the namespace of the Issuer, or of the operator for a ClusterIssuer. Whoever deletes it gets another.",
+    "Secret to create with a token for external account binding of one account, with the keys kid, key and directory. It is in the namespace of the Issuer, or of the operator for a ClusterIssuer. Delete the Secret to get another token.",
   ).optional(),
 })
 
@@ -29,7 +31,7 @@ export type AcmeOfferSpec = z.output<typeof acme>
 
 const spec = z
   .object({
-    connectionRef: connectionRef.describe("The connection to the engine that the authority is in."),
+    connectionRef: connectionRef.describe("Connection to the engine of the certificate authority."),
     mount: mountPath,
     issuerRef: z
       .string()
@@ -37,22 +39,24 @@ const spec = z
       .max(128)
       .regex(/^[A-Za-z0-9_.-]+$/)
       .default("default")
-      .describe("Which authority of the mount: its id, its name, or default."),
-    defaultRole: roleName.optional().describe("The role of Certificates that name none."),
+      .describe("Issuer of the mount: its id, its name, or default. Default: default."),
+    defaultRole: roleName.optional().describe("Role for Certificates that do not set one."),
     pathMode: z
       .enum(["RoleDecides", "PathOverride"])
       .default("RoleDecides")
-      .describe("RoleDecides: the role's own issuer issues. PathOverride: issuerRef does, whatever the role says."),
+      .describe(
+        "RoleDecides: the issuer that the role sets signs certificates. PathOverride: issuerRef signs them, whatever the role sets. Default: RoleDecides.",
+      ),
     acme: acme
       .optional()
       .describe(
-        "Has the mount serve ACME, with these settings. What is taken away again stays as it is in the engine.",
+        "Enables ACME on the mount, with these settings. Removing a setting, or acme itself, changes nothing in the engine.",
       ),
     caChainConfigMap: named(
-      "A ConfigMap to publish the authority's chain in, under ca.crt; in the namespace of the Issuer, or of the operator for a ClusterIssuer.",
+      "ConfigMap to create with the chain of the certificate authority, under ca.crt. It is in the namespace of the Issuer, or of the operator for a ClusterIssuer.",
     ).optional(),
   })
-  .describe("Which authority of which engine issues.")
+  .describe("Certificate authority of an engine, and its settings.")
 
 export type IssuerSpec = z.output<typeof spec>
 
@@ -64,32 +68,35 @@ const clusterWide: Rule<IssuerSpec> = {
 }
 
 const status = {
-  acmeDirectory: z.string().max(2_048).optional().describe("Where ACME clients begin, if the spec has it offered."),
-  caNotAfter: z
+  acmeDirectory: z
     .string()
-    .max(64)
+    .max(2_048)
     .optional()
-    .describe("When the authority's certificate ends.")
-    .meta({ format: "date-time" }),
-  caSerial: z.string().max(128).optional().describe("The serial number of the authority's certificate."),
-  caFingerprint: z.string().max(64).optional().describe("SHA-256 of the authority's chain, in hexadecimal."),
-  caChain: z.string().max(131_072).optional().describe("The authority's chain (PEM), itself first."),
+    .describe("URL of the ACME directory. Present if acme is set and applied."),
+  caNotAfter: z.string().max(64).optional().describe("Expiry of the CA certificate.").meta({ format: "date-time" }),
+  caSerial: z.string().max(128).optional().describe("Serial number of the CA certificate."),
+  caFingerprint: z.string().max(64).optional().describe("SHA-256 of the CA chain (DER), in hexadecimal."),
+  caChain: z
+    .string()
+    .max(131_072)
+    .optional()
+    .describe("Chain of the certificate authority (PEM), its own certificate first."),
 }
 
 const columns: Kind<IssuerSpec>["columns"] = [
-  { name: "Mount", type: "string", jsonPath: ".spec.mount", description: "Where the authority is mounted." },
+  { name: "Mount", type: "string", jsonPath: ".spec.mount", description: "Mount of the certificate authority." },
   {
     name: "CA Expires",
     type: "string",
     jsonPath: ".status.caNotAfter",
-    description: "When its certificate ends.",
+    description: "Expiry of the CA certificate.",
     priority: 1,
   },
   {
     name: "Connection",
     type: "string",
     jsonPath: ".spec.connectionRef.name",
-    description: "The connection to its engine.",
+    description: "Connection to the engine.",
     priority: 1,
   },
 ]
@@ -103,7 +110,7 @@ export const issuer: Kind<IssuerSpec> = {
   shortNames: ["eiss"],
   categories: ["engine-pki"],
   scope: "Namespaced",
-  description: "Issuer is a certificate authority of an engine, for the Certificates of one namespace.",
+  description: "Issuer provides a certificate authority of an engine to the Certificates of its namespace.",
   spec,
   status,
   columns,
@@ -118,6 +125,6 @@ export const clusterIssuer: Kind<IssuerSpec> = {
   shortNames: ["ecliss"],
   scope: "Cluster",
   description:
-    "ClusterIssuer is a certificate authority of an engine, for Certificates of all namespaces that its ClusterConnection allows.",
+    "ClusterIssuer provides a certificate authority of an engine to the Certificates of all namespaces that its ClusterConnection allows.",
   spec: ruled(spec, clusterWide),
 }

@@ -33,5 +33,5 @@ export const flagFields = <const Name extends string>(members: Members, ...names
 
 function flagField(member: Members[string] | undefined): z.ZodType {
   if (!(member?.schema instanceof z.ZodBoolean)) throw new TypeError("no such boolean is declared")
-  return member.schema.optional().describe(`${describe(member)} Not managed unless given.`)
+  return member.schema.optional().describe(`${describe(member)} Not managed if omitted.`)
 }

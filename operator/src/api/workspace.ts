@@ -29,8 +29,8 @@ const oneOf = (what: string, ...names: readonly string[]): Rule<object> => ({
 const named = (what: string, words: string) =>
   ruled(
     z.object({
-      id: engineId.optional().describe(`The id that ${words} has in the engine.`),
-      name: z.string().min(1).max(255).optional().describe(`The name that ${words} has in its organization.`),
+      id: engineId.optional().describe(`Id of ${words} in the engine. Excludes name.`),
+      name: z.string().min(1).max(255).optional().describe(`Name of ${words} in the organization. Excludes id.`),
     }),
     oneOf(what, "id", "name"),
   )
@@ -44,7 +44,7 @@ const list = (item: z.ZodString, type: "atomic" | "set", words: string) =>
     .array(item)
     .max(100)
     .optional()
-    .describe(`${words} Not managed unless given.`)
+    .describe(`${words} Not managed if omitted.`)
     .meta({ "x-kubernetes-list-type": type })
 
 const vcsRepo = ruled(
@@ -53,28 +53,37 @@ const vcsRepo = ruled(
       .string()
       .min(1)
       .max(255)
-      .describe("The repository as its host names it, such as acme/infrastructure."),
-    branch: z.string().min(1).max(255).optional().describe("Unless given, the repository's own default branch."),
-    oauthTokenID: engineId.optional().describe("The OAuth token to reach the repository with."),
-    githubAppInstallationID: engineId.optional().describe("The installation of the GitHub App to reach it with."),
-    ingressSubmodules: z.boolean().optional().describe("Fetches submodules too."),
+      .describe("Repository, as its VCS provider writes it. Example: acme/infrastructure."),
+    branch: z
+      .string()
+      .min(1)
+      .max(255)
+      .optional()
+      .describe("Branch to read. Default: the default branch of the repository."),
+    oauthTokenID: engineId
+      .optional()
+      .describe("Id of the OAuth token for access to the repository. Excludes githubAppInstallationID."),
+    githubAppInstallationID: engineId
+      .optional()
+      .describe("Id of the GitHub App installation for access to the repository. Excludes oauthTokenID."),
+    ingressSubmodules: z.boolean().optional().describe("Fetch submodules with the repository. Default: false."),
     tagsRegex: z
       .string()
       .min(1)
       .max(255)
       .optional()
-      .describe("Runs begin with Git tags that match, and not with files."),
+      .describe("Regular expression of Git tags that start runs, instead of changed files. Example: ^v[0-9]+."),
   }),
   oneOf("vcsRepo", "oauthTokenID", "githubAppInstallationID"),
 )
   .optional()
-  .describe("Where configurations come from. Taken out again, the workspace has no repository any more.")
+  .describe("Repository of the configuration. Removing it disconnects the repository. Not managed if omitted.")
 
 const consumer = ruled(
   z.object({
-    id: engineId.optional().describe("The id of a workspace."),
-    name: workspaceName.optional().describe("The name of a workspace of the same organization."),
-    workspaceRef: objectName.optional().describe("The name of a Workspace object in the same namespace."),
+    id: engineId.optional().describe("Id of a workspace."),
+    name: workspaceName.optional().describe("Name of a workspace in the same organization."),
+    workspaceRef: objectName.optional().describe("Name of a Workspace object in the same namespace."),
   }),
   oneOf("each of remoteStateConsumers", "id", "name", "workspaceRef"),
 )
@@ -82,36 +91,49 @@ const consumer = ruled(
 const keyRef = (kind: string) =>
   z
     .object({
-      name: objectName.describe(`The name of a ${kind} of the same namespace.`),
-      key: dataKey.describe("The key that the value is under; it is taken as it stands there."),
+      name: objectName.describe(`Name of a ${kind} in the same namespace.`),
+      key: dataKey.describe("Key of the value. The value is used unchanged, including a final newline."),
       optional: z
         .boolean()
         .default(false)
-        .describe(`While the ${kind} or its key is missing there is no such variable; nothing is done unless true.`),
+        .describe(
+          `Behavior while the ${kind} or its key is missing. true: the variable does not exist. false: the object stalls, and nothing changes. Default: false.`,
+        ),
     })
     .optional()
-    .describe(`A ${kind} that the value is from, and follows.`)
+    .describe(`Key of a ${kind} with the value. The variable follows its changes.`)
 
 const variable = ruled(
   z.object({
-    key: z.string().min(1).max(128).regex(/\S/).describe("The variable's name."),
+    key: z.string().min(1).max(128).regex(/\S/).describe("Name of the variable."),
     category: z
       .enum(["terraform", "env"])
       .default("terraform")
-      .describe("Whether it is a variable of the configuration, or of the environment of runs."),
-    value: z.string().max(262_144).optional().describe("The value, for everybody to read."),
+      .describe(
+        "terraform: input variable of the configuration. env: environment variable of runs. Default: terraform.",
+      ),
+    value: z
+      .string()
+      .max(262_144)
+      .optional()
+      .describe("Value in plain text, readable in this object and in the engine. Excludes valueFrom."),
     valueFrom: ruled(
       z.object({ secretKeyRef: keyRef("Secret"), configMapKeyRef: keyRef("ConfigMap") }),
       oneOf("valueFrom", "secretKeyRef", "configMapKeyRef"),
     )
       .optional()
-      .describe("Where the value is."),
-    description: z.string().max(512).default("").describe("What people read."),
-    hcl: z.boolean().default(false).describe("The value is an expression of the tool's language, and no plain text."),
+      .describe("Source of the value: a key of a Secret or ConfigMap. Excludes value."),
+    description: z.string().max(512).default("").describe("Description for people. Default: empty."),
+    hcl: z
+      .boolean()
+      .default(false)
+      .describe("Evaluate the value as an HCL expression instead of a string. Default: false."),
     sensitive: z
       .boolean()
       .optional()
-      .describe("Nobody can read the value from the engine. True unless given where the value is from a Secret."),
+      .describe(
+        "Make the value write-only: the engine never returns it. true requires valueFrom. Default: true with secretKeyRef, otherwise false.",
+      ),
   }),
   oneOf("each of variables", "value", "valueFrom"),
   {
@@ -128,36 +150,38 @@ const shape = z.object({
     message: "connectionRef cannot be changed",
     transition: true,
     holds: (value, before) => value.kind === before.kind && value.name === before.name,
-  }).describe("The way to the engine."),
+  }).describe("Connection to the engine. Immutable."),
   organization: organizationName
     .optional()
-    .describe("The organization that the workspace is in; that of the connection unless given. It cannot be changed."),
+    .describe("Organization of the workspace. Default: the organization of the connection. Immutable."),
   name: workspaceName
     .optional()
-    .describe("The workspace's name, unless it is that of the object. Changed here, the workspace is renamed."),
+    .describe("Name of the workspace. Default: the name of the object. A change renames the workspace."),
   externalID: z
     .string()
     .max(128)
     .regex(/^ws-[A-Za-z0-9]+$/)
     .optional()
-    .describe("The id of a workspace that exists and is to be taken over. Once given it cannot be changed."),
+    .describe(
+      "Id of an existing workspace to take over. Requires adoptionPolicy IfExists or MustExist. Immutable once set. Example: ws-6jrRyVDv1J8zQMB5.",
+    ),
   adoptionPolicy: z
     .enum(["Never", "IfExists", "MustExist"])
     .default("Never")
     .describe(
-      "Whether a workspace that somebody else has made is taken over: never, if it exists, or nothing else is done.",
+      "Behavior if a workspace of the name exists. Never: the object stalls with NameTaken. IfExists: the workspace is taken over. MustExist: the workspace is taken over, and never created. Default: Never.",
     ),
   deletionPolicy: z
     .enum(["Retain", "Safe", "Force"])
     .default("Safe")
     .describe(
-      "What becomes of the workspace when the object is deleted: it stays; it goes once it manages no resources and nobody has locked it; it goes whatever it manages.",
+      "Behavior at deletion of the object. Retain: the workspace stays in the engine. Safe: it is deleted once it is unlocked and manages no resources. Force: it is deleted immediately. Default: Safe.",
     ),
   driftPolicy: z
     .enum(["Enforce", "Report"])
     .default("Enforce")
     .describe(
-      "Whether what differs is changed back, or only told in status.drift. With Report nothing of a workspace is changed.",
+      "Behavior if the workspace differs from the spec. Enforce: differences are reverted. Report: differences are only listed in status.drift, and nothing is changed. Default: Enforce.",
     ),
   reconcileInterval: ruled(z.string().max(32).regex(goDuration), {
     rule: "duration(self) >= duration('30s')",
@@ -165,42 +189,52 @@ const shape = z.object({
     holds: (text) => (parseGoDuration(text) ?? 0) >= 30_000,
   })
     .default("10m")
-    .describe("How often the workspace is compared with the engine though nothing has changed here, such as 1h30m."),
-  description: z.string().max(10_000).optional().describe("What people read. Not managed unless given."),
+    .describe(
+      "Interval at which an unchanged object is compared with the engine, at least 30s. Default: 10m. Example: 1h30m.",
+    ),
+  description: z.string().max(10_000).optional().describe("Description for people. Not managed if omitted."),
   workingDirectory: z
     .string()
     .max(1_024)
     .optional()
-    .describe("Where in the repository runs begin. Not managed unless given."),
+    .describe("Folder of the configuration, relative to the root of the repository. Not managed if omitted."),
   engineVersion: z
     .string()
     .min(1)
     .max(128)
     .optional()
     .describe(
-      "The version of the infrastructure tool: a release, a constraint such as ~> 1.9, or latest. Not managed unless given.",
+      "Version of Terraform or OpenTofu: a version, a constraint such as ~> 1.9, or latest. Not managed if omitted.",
     ),
   project: named("project", "the project")
     .optional()
-    .describe("The project it is in, and is moved to. Not managed unless given."),
+    .describe("Project of the workspace. A change moves the workspace. Not managed if omitted."),
   executionMode: z
     .enum(["remote", "local", "agent"])
     .optional()
-    .describe("Where runs execute. Not managed unless given."),
-  agentPool: named("agentPool", "the agent pool").optional().describe("Whose agents execute runs."),
+    .describe("Where runs execute: remote, local or agent. Not managed if omitted."),
+  agentPool: named("agentPool", "the agent pool")
+    .optional()
+    .describe("Agent pool of the runs. Required with executionMode agent, not allowed otherwise."),
   settingOverwrites: z
     .object({
       executionMode: z
         .boolean()
         .optional()
-        .describe("The mode is the workspace's own, and not that of its project. True unless given."),
+        .describe(
+          "Use the execution mode of the workspace (true) or of its project (false). Default: true if executionMode is set.",
+        ),
       agentPool: z
         .boolean()
         .optional()
-        .describe("The agent pool is the workspace's own, and not that of its project. True unless given."),
+        .describe(
+          "Use the agent pool of the workspace (true) or of its project (false). Default: true if agentPool is set.",
+        ),
     })
     .optional()
-    .describe("Which of these settings are the workspace's own. Not managed unless given."),
+    .describe(
+      "Settings that the workspace overrides (true) or inherits from its project (false). Not managed if omitted.",
+    ),
   ...flagFields(
     workspaceResource.members,
     "autoApply",
@@ -218,7 +252,9 @@ const shape = z.object({
     .array(consumer)
     .max(500)
     .optional()
-    .describe("The workspaces that may read the state, and no others. Not managed unless given.")
+    .describe(
+      "Workspaces that may read the state; others are removed. Removing the field removes them. Requires globalRemoteState false. Not managed if omitted.",
+    )
     .meta({ "x-kubernetes-list-type": "atomic" }),
   autoDestroy: ruled(
     z.object({
@@ -227,15 +263,15 @@ const shape = z.object({
         .max(64)
         .refine((text) => !Number.isNaN(Date.parse(text)), "must be an instant such as 2030-01-31T08:00:00Z")
         .optional()
-        .describe("When everything is destroyed.")
+        .describe("Time of an automatic destroy run. Example: 2030-01-31T08:00:00Z.")
         .meta({ format: "date-time" }),
       activityDuration: z
         .string()
         .max(8)
         .regex(/^[1-9][0-9]{0,3}[dh]$/)
         .optional()
-        .describe("How long after the last change everything is destroyed, such as 14d or 24h."),
-      inherit: z.boolean().optional().describe("The project's duration counts."),
+        .describe("Inactivity before an automatic destroy run: 1 to 9999 days or hours. Example: 14d or 24h."),
+      inherit: z.boolean().optional().describe("Inherit activityDuration from the project."),
     }),
     {
       rule: "has(self.at) || has(self.activityDuration) || has(self.inherit)",
@@ -244,17 +280,29 @@ const shape = z.object({
     },
   )
     .optional()
-    .describe("When the workspace destroys what it manages by itself. Taken out again, it never does."),
-  triggerPatterns: list(z.string().min(1).max(1_024), "atomic", "Glob patterns of files whose change begins a run."),
-  triggerPrefixes: list(z.string().min(1).max(1_024), "atomic", "Folders in which a change begins a run."),
+    .describe(
+      "Automatic destroy runs of the workspace. Removing it clears at and activityDuration. Not managed if omitted.",
+    ),
+  triggerPatterns: list(
+    z.string().min(1).max(1_024),
+    "atomic",
+    "Glob patterns of files whose changes start runs. Excludes triggerPrefixes.",
+  ),
+  triggerPrefixes: list(
+    z.string().min(1).max(1_024),
+    "atomic",
+    "Folders whose changes start runs. Excludes triggerPatterns.",
+  ),
   vcsRepo,
   sshKey: named("sshKey", "the SSH key")
     .optional()
-    .describe("The key that modules are fetched with. Taken out again, the workspace has none."),
+    .describe("SSH key for fetching modules. Removing it unassigns the key. Not managed if omitted."),
   tagsPolicy: z
     .enum(["Additive", "Exclusive"])
     .default("Additive")
-    .describe("Whether tags and tagBindings are among those of the workspace, or all it has."),
+    .describe(
+      "Additive: tags and tagBindings are added to existing ones. Exclusive: they replace existing ones, except those of other owners (docs/tag-owners.md). Default: Additive.",
+    ),
   tags: list(
     z
       .string()
@@ -262,7 +310,7 @@ const shape = z.object({
       .max(255)
       .regex(/^[a-zA-Z0-9]([a-zA-Z0-9:_-]*[a-zA-Z0-9])?$/),
     "set",
-    "Flat tags.",
+    "Tags without a value.",
   ),
   tagBindings: z
     .array(
@@ -272,61 +320,69 @@ const shape = z.object({
           .min(1)
           .max(128)
           .regex(/^[a-zA-Z0-9_.=+@:-]+$/)
-          .describe("The tag's key."),
+          .describe("Key of the tag."),
         value: z
           .string()
           .min(1)
           .max(256)
           .regex(/^[a-zA-Z0-9_.=+@:-]+$/)
-          .describe("The tag's value."),
+          .describe("Value of the tag."),
       }),
     )
     .max(10)
     .optional()
-    .describe("Key-value tags. Not managed unless given.")
+    .describe("Key-value tags, at most 10. Not managed if omitted.")
     .meta({ "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["key"] }),
   dataRetentionPolicy: ruled(
     z.object({
-      deleteOlderThanDays: z.int().min(1).max(100_000).optional().describe("Deletes what is older than that."),
-      dontDelete: z.literal(true).optional().describe("Keeps everything for ever."),
+      deleteOlderThanDays: z
+        .int()
+        .min(1)
+        .max(100_000)
+        .optional()
+        .describe("Age in days after which old versions are deleted, from 1 to 100000. Excludes dontDelete."),
+      dontDelete: z
+        .literal(true)
+        .optional()
+        .describe("Keep all versions; nothing is deleted. Excludes deleteOlderThanDays."),
     }),
     oneOf("dataRetentionPolicy", "deleteOlderThanDays", "dontDelete"),
   )
     .optional()
     .describe(
-      "How long old states and configurations are kept, in the self-hosted edition. Taken out again, as the organization says.",
+      "Retention of old state and configuration versions (self-hosted edition only). Removing it restores the policy of the organization. Not managed if omitted.",
     ),
   lock: z
-    .object({ reason: z.string().max(1_024).default("").describe("Why, for people.") })
+    .object({ reason: z.string().max(1_024).default("").describe("Reason of the lock, for people. Default: empty.") })
     .optional()
-    .describe("Holds the workspace locked. Taken out again, it is unlocked; a lock of somebody else is left alone."),
+    .describe("Locks the workspace. Removing it unlocks the workspace. Locks of other clients stay."),
   variables: z
     .array(variable)
     .max(500)
     .optional()
     .describe(
-      "Variables for runs. Others that the workspace has are left alone; taken out again, a variable is deleted. Not managed unless given.",
+      "Variables for runs. Removing a variable deletes it. Other variables of the workspace stay. Not managed if omitted.",
     )
     .meta({ "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["category", "key"] }),
   outputs: z
     .object({
       configMapName: objectName
         .optional()
-        .describe("The ConfigMap for those that are not sensitive; the object's name and -outputs unless given."),
+        .describe("ConfigMap for outputs that are not sensitive. Default: the name of the object with -outputs."),
       secretName: objectName
         .optional()
-        .describe("The Secret for those that are sensitive; the object's name and -outputs unless given."),
+        .describe("Secret for sensitive outputs. Default: the name of the object with -outputs."),
     })
     .optional()
     .describe(
-      "Publishes the outputs of the current state in a ConfigMap and a Secret of the namespace, which go with the object. Not published unless given.",
+      "Publishes the outputs of the current state in a ConfigMap and a Secret of the same namespace. Both are deleted with the object. Default: not published.",
     ),
 })
 
 type Shape = z.output<typeof shape>
 
 const spec = ruled(
-  shape.describe("What the workspace is to be. Whatever is left out stays as it is in the engine."),
+  shape.describe("Desired state of the workspace. Fields that are omitted keep their values in the engine."),
   ...immutable<Shape>("organization"),
   {
     rule: "!has(oldSelf.externalID) || (has(self.externalID) && self.externalID == oldSelf.externalID)",
@@ -391,83 +447,86 @@ const names = (maximum: number, words: string) => z.array(z.string().max(255)).m
 const writtenObject = (words: string) =>
   z
     .object({
-      name: z.string().max(253).describe("Its name."),
-      resourceVersion: z.string().max(64).describe("Its version as it was written last."),
+      name: z.string().max(253).describe("Name of the object."),
+      resourceVersion: z.string().max(64).describe("Resource version after the last write."),
     })
     .optional()
     .describe(words)
 
 const status = {
-  id: text(128, "The workspace's id in the engine."),
-  url: text(4_096, "Where people find it."),
-  name: text(90, "The name it has."),
-  engineVersion: text(128, "The version of the infrastructure tool that it has."),
-  locked: z.boolean().optional().describe("Whether anybody has locked it."),
-  lockedReason: text(10_000, "Why."),
-  resourceCount: z.int().min(0).optional().describe("How many resources it manages."),
-  lastSyncTime: time("When this status was written last; a comparison that finds nothing new writes nothing."),
+  id: text(128, "Id of the workspace in the engine."),
+  url: text(4_096, "URL of the workspace, for people."),
+  name: text(90, "Name of the workspace."),
+  engineVersion: text(128, "Version of Terraform or OpenTofu of the workspace."),
+  locked: z.boolean().optional().describe("True if the workspace is locked."),
+  lockedReason: text(10_000, "Reason of the lock."),
+  resourceCount: z.int().min(0).optional().describe("Number of resources that the workspace manages."),
+  lastSyncTime: time("Time of the last change of this status. Comparisons without a change do not update it."),
   createPending: z
     .object({
-      at: z.string().max(64).describe("When it began.").meta({ format: "date-time" }),
-      token: z.string().max(255).describe("What the workspace will be known by."),
+      at: z.string().max(64).describe("Start of the creation.").meta({ format: "date-time" }),
+      token: z.string().max(255).describe("Source name of the workspace, by which the operator finds it again."),
     })
     .optional()
-    .describe("A creation that was begun, and of which nothing else is known yet."),
+    .describe("Creation that was started, and whose result is not known yet."),
   drift: z
     .array(
       z.object({
-        field: z.string().max(255).describe("The field of the spec."),
-        desired: z.string().max(1_024).describe("What the spec says, as JSON."),
-        observed: z.string().max(1_024).describe("What the engine has, as JSON."),
+        field: z.string().max(255).describe("Field of the spec that differs."),
+        desired: z.string().max(1_024).describe("Value in the spec, as JSON. Long values are truncated."),
+        observed: z.string().max(1_024).describe("Value in the engine, as JSON. Long values are truncated."),
       }),
     )
     .max(64)
     .optional()
-    .describe("What differs from the spec, where the driftPolicy is Report.")
+    .describe("Differences between the spec and the engine. Present with driftPolicy Report.")
     .meta({ "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["field"] }),
   effectiveTagBindings: z
     .array(
       z.object({
-        key: z.string().max(255).describe("The tag's key."),
-        value: z.string().max(256).describe("The tag's value; none for a flat tag."),
-        inheritedFrom: z.string().max(128).optional().describe("The project that it comes from."),
+        key: z.string().max(255).describe("Key of the tag."),
+        value: z.string().max(256).describe("Value of the tag. Empty for a tag without a value."),
+        inheritedFrom: z.string().max(128).optional().describe("Project that the tag is inherited from."),
       }),
     )
     .max(256)
     .optional()
-    .describe("All tags that count, its own and those of its project.")
+    .describe("All tags in effect, including those inherited from the project.")
     .meta({ "x-kubernetes-list-type": "atomic" }),
   applied: z
     .object({
-      fields: names(64, "Fields of the spec that are in force, and are taken back when the spec no longer has them."),
-      tags: names(100, "Tags that this object has brought."),
-      tagBindings: names(10, "Keys of bindings that this object has brought."),
-      remoteStateConsumers: names(500, "Ids of consumers that this object has brought."),
+      fields: names(64, "Fields that the operator resets when the spec no longer contains them."),
+      tags: names(100, "Tags that the object added."),
+      tagBindings: names(10, "Keys of tag bindings that the object added."),
+      remoteStateConsumers: names(500, "Ids of remote state consumers that the object added."),
     })
     .optional()
-    .describe("What this object has brought into the workspace."),
+    .describe("Settings of the workspace that come from this object."),
   variables: z
     .array(
       z.object({
-        category: z.string().max(16).describe("What kind of variable it is."),
-        key: z.string().max(128).describe("The variable's name."),
-        versionID: text(128, "The engine's version of a sensitive one, as it was written last."),
-        sourceVersion: text(512, "The Secret or ConfigMap that was written last: its uid, the key, its version."),
+        category: z.string().max(16).describe("Category of the variable: terraform or env."),
+        key: z.string().max(128).describe("Name of the variable."),
+        versionID: text(128, "Version of a sensitive variable in the engine after the last write."),
+        sourceVersion: text(
+          512,
+          "Source of the last written value: uid of the Secret or ConfigMap, key, and resource version.",
+        ),
       }),
     )
     .max(1_000)
     .optional()
-    .describe("Variables that this object has brought.")
+    .describe("Variables that the object created or took over.")
     .meta({ "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["category", "key"] }),
   outputs: z
     .object({
-      stateVersionID: text(128, "The state version that they are of."),
-      serial: z.int().min(0).optional().describe("The serial of that state."),
-      configMap: writtenObject("Where those are that are not sensitive."),
-      secret: writtenObject("Where those are that are sensitive."),
+      stateVersionID: text(128, "Id of the state version with the outputs."),
+      serial: z.int().min(0).optional().describe("Serial of the state."),
+      configMap: writtenObject("ConfigMap with outputs that are not sensitive."),
+      secret: writtenObject("Secret with sensitive outputs."),
     })
     .optional()
-    .describe("The outputs that were published."),
+    .describe("Published outputs."),
 }
 
 export const workspace: Kind<WorkspaceObjectSpec> = {
@@ -480,7 +539,7 @@ export const workspace: Kind<WorkspaceObjectSpec> = {
   scope: "Namespaced",
   categories: ["engine-workspaces"],
   description:
-    "Workspace is a workspace of a Chancery engine: made, kept as it is written here, and deleted by its policy.",
+    "Workspace is a workspace of a Chancery engine. The operator creates it, reconciles it with the spec, and deletes it according to deletionPolicy.",
   spec,
   objectRules: [
     {
@@ -499,12 +558,12 @@ export const workspace: Kind<WorkspaceObjectSpec> = {
   synced: true,
   selectable: [".spec.connectionRef.name"],
   columns: [
-    { name: "ID", type: "string", jsonPath: ".status.id", description: "The id in the engine." },
+    { name: "ID", type: "string", jsonPath: ".status.id", description: "Id in the engine." },
     {
       name: "Locked",
       type: "boolean",
       jsonPath: ".status.locked",
-      description: "Whether anybody has locked it.",
+      description: "True if the workspace is locked.",
       priority: 1,
     },
   ],
