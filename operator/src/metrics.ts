@@ -55,38 +55,35 @@ export function createMetrics(election: { readonly name: string; leading(): bool
     "code",
     "method",
   ])
-  const adds = counter("workqueue_adds_total", "Keys that were added to the queue.", ["name"])
-  const retries = counter("workqueue_retries_total", "Keys that were added again because work on them failed.", [
+  const adds = counter("workqueue_adds_total", "Keys added to the queue.", ["name"])
+  const retries = counter("workqueue_retries_total", "Keys added to the queue again after a failed reconciliation.", [
     "name",
   ])
-  const waits = histogram("workqueue_queue_duration_seconds", "How long a key waits in the queue.", ["name"])
-  const works = histogram("workqueue_work_duration_seconds", "How long work on a key takes.", ["name"])
-  const results = counter("controller_runtime_reconcile_total", "Objects that were looked at, by result.", [
-    "controller",
-    "result",
-  ])
-  const errors = counter("controller_runtime_reconcile_errors_total", "Objects that could not be looked at.", [
+  const waits = histogram("workqueue_queue_duration_seconds", "Seconds that keys wait in the queue.", ["name"])
+  const works = histogram("workqueue_work_duration_seconds", "Seconds that the processing of a key takes.", ["name"])
+  const results = counter("controller_runtime_reconcile_total", "Reconciliations, by result.", ["controller", "result"])
+  const errors = counter("controller_runtime_reconcile_errors_total", "Reconciliations that failed with an error.", [
     "controller",
   ])
   const terminal = counter(
     "controller_runtime_terminal_reconcile_errors_total",
-    "Looks at objects that found that somebody must change something first.",
+    "Reconciliations that ended as stalled, because the object needs a change by a user.",
     ["controller"],
   )
   const panics = counter(
     "controller_runtime_reconcile_panics_total",
-    "Looks at objects that ended by a fault of the operator's own.",
+    "Reconciliations that failed by a defect of the operator.",
     ["controller"],
   )
   const timeouts = counter(
     "controller_runtime_reconcile_timeouts_total",
-    "Looks at objects that ended because the Kubernetes API did not answer in time.",
+    "Reconciliations that failed because the Kubernetes API did not answer in time.",
     ["controller"],
   )
-  const times = histogram("controller_runtime_reconcile_time_seconds", "How long it takes to look at an object.", [
+  const times = histogram("controller_runtime_reconcile_time_seconds", "Seconds that reconciliations take.", [
     "controller",
   ])
-  const writes = counter("chancery_operator_status_writes_total", "Writes of a status.", ["controller"])
+  const writes = counter("chancery_operator_status_writes_total", "Writes of the status of objects.", ["controller"])
 
   const read = new Map<string, ControllerFigures>()
   const reading = (name: string, help: string, label: string, figure: (figures: ControllerFigures) => number) => {
@@ -101,32 +98,32 @@ export function createMetrics(election: { readonly name: string; leading(): bool
     })
   }
   const sum = (items: readonly number[]) => items.reduce((total, item) => total + item, 0)
-  reading("workqueue_depth", "Keys that wait in the queue.", "name", (figures) => figures.depth())
+  reading("workqueue_depth", "Keys waiting in the queue.", "name", (figures) => figures.depth())
   reading(
     "workqueue_unfinished_work_seconds",
-    "How long all that is being worked on has taken so far.",
+    "Seconds that all running reconciliations have taken so far, in total.",
     "name",
     (figures) => sum(figures.runningMs()) / 1_000,
   )
   reading(
     "workqueue_longest_running_processor_seconds",
-    "How long the slowest of that has taken so far.",
+    "Seconds that the longest running reconciliation has taken so far.",
     "name",
     (figures) => Math.max(0, ...figures.runningMs()) / 1_000,
   )
   reading(
     "controller_runtime_max_concurrent_reconciles",
-    "Objects that may be looked at at once.",
+    "Maximum number of concurrent reconciliations.",
     "controller",
     (figures) => figures.workersMaximum,
   )
   reading(
     "controller_runtime_active_workers",
-    "Objects that are being looked at.",
+    "Running reconciliations.",
     "controller",
     (figures) => figures.runningMs().length,
   )
-  const leading = gauge("leader_election_master_status", "1 while this replica leads.", ["name"])
+  const leading = gauge("leader_election_master_status", "1 if this replica is the leader, otherwise 0.", ["name"])
 
   return {
     request: (request) => requests.inc(request),
