@@ -27,7 +27,7 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- if .Values.tls.existingSecret -}}HTTPS{{- else -}}HTTP{{- end -}}
 {{- end -}}
 
-{{- /* What the server reads as its configuration file: no secret is in it. */ -}}
+{{- /* Configuration file of the server. It contains no secrets. */ -}}
 {{- define "chancery.configuration" -}}
 {{- $settings := dict
   "listen" "0.0.0.0:8420"
