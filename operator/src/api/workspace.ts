@@ -138,7 +138,7 @@ const variable = ruled(
   oneOf("each of variables", "value", "valueFrom"),
   {
     rule: "!has(self.value) || !has(self.sensitive) || !self.sensitive",
-    message: "a sensitive variable needs valueFrom: whoever may read this object reads its value",
+    message: "sensitive requires valueFrom; readers of this object can read value",
     fieldPath: ".value",
     holds: ({ value, sensitive }) => value === undefined || sensitive !== true,
   },
