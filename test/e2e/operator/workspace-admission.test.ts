@@ -202,7 +202,7 @@ const cases: readonly Case[] = [
   own(
     { variables: [{ key: "a", ...secretValue, sensitive: false }] },
     { variables: [{ key: "a", value: "b", sensitive: true }] },
-    /a sensitive variable needs valueFrom/,
+    /sensitive requires valueFrom/,
   ),
   own(
     { variables: [{ key: "a", value: "1", sensitive: false }] },
