@@ -47,7 +47,7 @@ export function addSettingOptions(command: Command, { names, dev, group }: Setti
   }
   const config = new Option(
     "--config <file>",
-    "JSON file with settings, below flags and environment (environment CHANCERY_CONFIG).",
+    "JSON file with settings (environment CHANCERY_CONFIG). Flags and environment variables take precedence.",
   )
   command.addOption(group === undefined ? config : config.helpGroup(group))
   const secrets = names.filter((name) => (settings[name] as Setting).secret === true)

@@ -52,21 +52,21 @@ const editions = ["self-hosted", "hosted"] as const satisfies readonly Edition[]
 export const settings = {
   listen: setting({
     placeholder: "<address>",
-    summary: "Where to serve.",
+    summary: "Address to listen on.",
     expects: "host:port, [ipv6]:port, :port for every interface, or unix:/path, such as 127.0.0.1:8420",
     schema: parsed(parseListenAddress),
     default: "127.0.0.1:8420",
   }),
   data: setting({
     placeholder: "<folder>",
-    summary: "Folder of the embedded store, its key file and, in dev, the root token.",
+    summary: "Folder for the embedded store, the seal key, the audit log and, in dev, the root token.",
     expects: "the path of a folder",
     schema: text,
     default: ".chancery",
   }),
   storage: setting({
     placeholder: "<url>",
-    summary: "The store.",
+    summary: "URL of the store: an embedded SQLite file or a PostgreSQL database.",
     expects: "sqlite:PATH or postgres://user:password@host/database",
     schema: parsed((url) => (/^(sqlite:.|postgres(ql)?:\/\/.)/.test(url) ? url : undefined)),
     defaultNote: "sqlite:chancery.db in the data folder",
@@ -74,14 +74,15 @@ export const settings = {
   }),
   storageConnections: setting({
     placeholder: "<number>",
-    summary: "How many connections each server keeps to PostgreSQL at most, or to the embedded store for reads.",
+    summary:
+      "Maximum number of connections of each server to PostgreSQL and to each read replica, or of read connections to the embedded store.",
     expects: "a whole number from 1 to 1000",
     schema: parsed(parseConnections),
-    defaultNote: "10 to PostgreSQL, 4 to the embedded store",
+    defaultNote: "10 for PostgreSQL, 4 for the embedded store",
   }),
   storageConnectTimeout: setting({
     placeholder: "<duration>",
-    summary: "How long a request waits for a connection to PostgreSQL, new or free again, before it gets 503.",
+    summary: "Maximum time that a request waits for a connection to PostgreSQL. After that, the request gets 503.",
     expects: "a duration from 100ms to 1m, such as 5s",
     schema: parsed((duration) => within(parseDuration(duration), 100, 60_000)),
     default: "5s",
@@ -89,28 +90,30 @@ export const settings = {
   storageStatementTimeout: setting({
     placeholder: "<duration>",
     summary:
-      "How long one statement may take PostgreSQL, and all attempts of one change together, before the request gets 503.",
+      "Maximum duration of one PostgreSQL statement, and of all attempts of one change together. After that, the request gets 503.",
     expects: "a duration from 100ms to 10m, such as 10s",
     schema: parsed((duration) => within(parseDuration(duration), 100, 600_000)),
     default: "10s",
   }),
   storageLockTimeout: setting({
     placeholder: "<duration>",
-    summary: "How long a statement waits for a lock of PostgreSQL before the request gets 503.",
+    summary: "Maximum time that a statement waits for a PostgreSQL lock. After that, the request gets 503.",
     expects: "a duration from 100ms to 10m, such as 5s",
     schema: parsed((duration) => within(parseDuration(duration), 100, 600_000)),
     default: "5s",
   }),
   storageIdleTimeout: setting({
     placeholder: "<duration>",
-    summary: "After how long PostgreSQL ends a transaction whose server asks nothing more of it.",
+    summary:
+      "Maximum idle time of an open PostgreSQL transaction. After that, PostgreSQL ends it and releases its locks.",
     expects: "a duration from 1s to 10m, such as 10s",
     schema: parsed((duration) => within(parseDuration(duration), 1_000, 600_000)),
     default: "10s",
   }),
   storageReadReplica: setting({
     placeholder: "<urls>",
-    summary: "Standbys of the PostgreSQL that is the store, which answer lists and counts in its place.",
+    summary:
+      "URLs of PostgreSQL standbys of the store (up to 16), which answer lists and counts instead of the primary.",
     expects: "postgres://user:password@host/database, or several of them separated by commas (one within is %2C)",
     schema: parsed(parseReadReplicas),
     unquotable: true,
@@ -118,28 +121,28 @@ export const settings = {
   storageReadReplicaWait: setting({
     placeholder: "<duration>",
     summary:
-      "How long a list or count waits for a standby to have all that was committed before it; then the store itself answers.",
+      "Maximum time that a list or count waits for a standby to replay all earlier commits. After that, the primary answers.",
     expects: "a duration from 10ms to 10s, such as 250ms",
     schema: parsed((duration) => within(parseDuration(duration), 10, 10_000)),
     default: "250ms",
   }),
   sealKeyFile: setting({
     placeholder: "<file>",
-    summary: "File with the key that seals secrets in the store.",
+    summary: "File with the seal key, which encrypts the secrets in the store.",
     expects: "the path of a file",
     schema: text,
-    defaultNote: "made in the data folder at the first start of the embedded store",
+    defaultNote: "seal-key in the data folder, created at the first start of the embedded store; none for PostgreSQL",
   }),
   sealKey: setting({
     placeholder: "<key>",
-    summary: "The key that seals secrets in the store, instead of a file.",
+    summary: "Seal key, which encrypts the secrets in the store, instead of a file.",
     expects: "the base64 of 32 random bytes; after it, separated by commas, keys that are no longer used to seal",
     schema: text,
     secret: true,
   }),
   auditLog: setting({
     placeholder: "<target>",
-    summary: "Where every request and every use of an authority's key is recorded.",
+    summary: "Destination of the audit log, which records every request and every use of an authority's key.",
     expects:
       "the path of a file, stdout, syslog+tls://HOST:PORT, syslog+tcp://HOST:PORT, syslog+udp://HOST:PORT, syslog+unix:PATH, or off",
     schema: parsed((target) => (target === "off" ? target : parseAuditTarget(target))),
@@ -147,35 +150,37 @@ export const settings = {
   }),
   auditLogCa: setting({
     placeholder: "<file>",
-    summary: "Certificates, PEM, that the receiver of an audit log over syslog+tls may be certified by.",
+    summary: "File with CA certificates (PEM) to verify the receiver of the audit log over syslog+tls.",
     expects: "the path of a file",
     schema: text,
-    defaultNote: "those that Node trusts",
+    defaultNote: "the CA certificates of Node",
   }),
   auditOpenReads: setting({
     placeholder: "<on|off>",
-    summary: "Whether requests that need no token, for certificates, CRLs and OCSP, are recorded too.",
+    summary: "Also record reads without a token (certificates, CRLs, OCSP, ACME orders) in the audit log.",
     expects: "on or off",
     schema: z.enum(["on", "off"]),
     default: "off",
   }),
   edition: setting({
     placeholder: "<edition>",
-    summary: "Which edition's endpoints and attributes exist.",
+    summary:
+      "Edition whose endpoints and attributes the server has. Only self-hosted has data retention policies; only hosted has assessments-enabled.",
     expects: `one of ${editions.join(", ")}`,
     schema: z.enum(editions),
     default: "self-hosted",
   }),
   publicUrl: setting({
     placeholder: "<url>",
-    summary: "The address that clients use, for links in answers.",
+    summary: "URL that clients use to reach the server. Links in responses begin with it.",
     expects: "an http or https URL, such as https://chancery.example",
     schema: parsed(parseHttpUrl),
-    defaultNote: "the address of each request",
+    defaultNote: "the address in each request",
   }),
   rateLimit: setting({
     placeholder: "<number>",
-    summary: "Requests a second per token, per address without one; every server counts for itself.",
+    summary:
+      "Maximum number of requests per second for each token, or for each address without a token. Each server counts separately.",
     expects: "a whole number from 1 to 1000000, or off",
     schema: parsed(parseRateLimit),
     default: "30",
@@ -183,21 +188,22 @@ export const settings = {
   }),
   maxConnectionsPerAddress: setting({
     placeholder: "<number>",
-    summary: "Maximum number of open connections from one address, trusted proxies and unix sockets excepted.",
+    summary: "Maximum number of open connections from one address. Trusted proxies and unix sockets have no limit.",
     expects: "a whole number from 1 to 10000, or off",
     schema: parsed((text) => (text === "off" ? text : within(parseCount(text), 1, 10_000))),
     default: "1000",
   }),
   metricsListen: setting({
     placeholder: "<address>",
-    summary: "Address on which /metrics is served over HTTP instead of on that of the API.",
+    summary: "Address to serve /metrics on, over HTTP, instead of the address of the API.",
     expects: "like listen, such as 127.0.0.1:9420",
     schema: parsed(parseListenAddress),
-    defaultNote: "none: /metrics is served with the API",
+    defaultNote: "none, the API serves /metrics",
   }),
   hsts: setting({
     placeholder: "<duration>",
-    summary: "How long browsers shall use nothing but HTTPS for this host, sent with every answer over HTTPS.",
+    summary:
+      "Time for which browsers use only HTTPS for this host, sent as Strict-Transport-Security in every HTTPS response.",
     expects: "a duration from 1s to 730d, such as 365d, or off",
     schema: parsed((text) => (text === "off" ? text : within(parseDuration(text), 1_000, 730 * dayMs))),
     default: "365d",
@@ -206,7 +212,7 @@ export const settings = {
   trustedProxies: setting({
     placeholder: "<addresses>",
     summary:
-      "Proxies whose word counts for the address that a request came from, in limits, the audit log and the access log.",
+      "Proxies whose forwarding header sets the client address for rate limits, the audit log and the access log.",
     expects:
       "private, loopback, unix for whoever connects by a unix socket, and ranges such as 192.0.2.1/32, separated by commas, or none",
     schema: parsed(parseTrustedProxies),
@@ -214,21 +220,22 @@ export const settings = {
   }),
   proxyHeader: setting({
     placeholder: "<header>",
-    summary: "The header that trusted proxies add to; a client's own may be in the other.",
+    summary:
+      "Header to which trusted proxies append the client address. The server ignores the other one, because clients can forge it.",
     expects: `one of ${proxyHeaders.join(", ")}`,
     schema: z.enum(proxyHeaders),
     default: "x-forwarded-for",
   }),
   bodyLimit: setting({
     placeholder: "<size>",
-    summary: "The longest request body that is read.",
+    summary: "Maximum size of a request body, except uploaded states (stateLimit) and configuration archives (64MiB).",
     expects: "a size from 1KiB to 1GiB, such as 64MiB",
     schema: parsed((size) => within(parseByteSize(size), 1024, 2 ** 30)),
     default: "64MiB",
   }),
   maxJsonDepth: setting({
     placeholder: "<number>",
-    summary: "Maximum depth of arrays and objects inside of each other in the JSON of a request.",
+    summary: "Maximum nesting depth of arrays and objects in the JSON of a request.",
     expects: "a whole number from 20 to 10000",
     schema: parsed((text) => within(parseCount(text), 20, 10_000)),
     default: String(defaultJsonBounds.depth),
@@ -249,49 +256,50 @@ export const settings = {
   }),
   maxJsonString: setting({
     placeholder: "<size>",
-    summary: "Maximum length of one string in the JSON of a request; states in base64 may be as long as the body.",
+    summary: "Maximum length of one string in the JSON of a request. Only bodyLimit applies to states in base64.",
     expects: "a size from 1KiB to 1GiB, such as 2MiB",
     schema: parsed((size) => within(parseByteSize(size), 1024, 2 ** 30)),
     default: "2MiB",
   }),
   maxJsonValues: setting({
     placeholder: "<number>",
-    summary: "Maximum number of values in the JSON of a request; arrays and objects count as values themselves.",
+    summary: "Maximum number of values in the JSON of a request. Arrays and objects count too.",
     expects: "a whole number from 1000 to 10000000",
     schema: parsed((text) => within(parseCount(text), 1_000, 10_000_000)),
     default: String(defaultJsonBounds.values),
   }),
   stateLimit: setting({
     placeholder: "<size>",
-    summary: "The largest state that is taken at an upload address.",
+    summary: "Maximum size of an uploaded state.",
     expects: "a size from 1MiB to 16GiB, such as 1GiB",
     schema: parsed((size) => within(parseByteSize(size), 2 ** 20, 2 ** 34)),
     default: "1GiB",
   }),
   stateSnapshots: setting({
     placeholder: "<duration>",
-    summary: "How often clients are asked to save the state during a long apply.",
+    summary:
+      "Interval at which clients save intermediate states during an apply (header x-terraform-snapshot-interval).",
     expects: "a duration from 1s to 1h in whole seconds, such as 60s, or off",
     schema: parsed(parseSnapshotInterval),
     default: "60s",
   }),
   events: setting({
     placeholder: "<on|off>",
-    summary: "Whether changes of workspaces are told in the feed of their organization.",
+    summary: "Record changes of workspaces as events in the feed of their organization.",
     expects: "on or off",
     schema: z.enum(["on", "off"]),
     default: "on",
   }),
   eventRetention: setting({
     placeholder: "<duration>",
-    summary: "How long the feed keeps what it has told.",
+    summary: "Retention time of events in the feed.",
     expects: "a duration from 1h to 365d, such as 7d",
     schema: parsed((duration) => within(parseDuration(duration), hourMs, 365 * dayMs)),
     default: "7d",
   }),
   logLevel: setting({
     placeholder: "<level>",
-    summary: "The least important events that are logged.",
+    summary: "Minimum level of log lines.",
     expects: `one of ${logLevels.join(", ")}`,
     schema: z.enum(logLevels),
     default: "info",
@@ -299,7 +307,7 @@ export const settings = {
   }),
   accessLog: setting({
     placeholder: "<level>",
-    summary: "The level of the one log line per request.",
+    summary: "Level of the access log, which has one line per request; off disables it.",
     expects: "one of off, debug, info",
     schema: z.enum(["off", "debug", "info"]),
     default: "info",
@@ -307,34 +315,35 @@ export const settings = {
   otlpEndpoint: setting({
     placeholder: "<url>",
     summary:
-      "Collector that traces and metrics are sent to by OTLP over HTTP; OTEL_* variables say more (docs/operations.md).",
+      "URL of the OpenTelemetry collector for traces and metrics, by OTLP over HTTP. OTEL_* variables set further options (docs/operations.md).",
     expects: "an http or https URL, such as http://127.0.0.1:4318",
     schema: parsed(parseHttpUrl),
-    defaultNote: "OTEL_EXPORTER_OTLP_ENDPOINT where it is set, else nothing is sent",
+    defaultNote: "OTEL_EXPORTER_OTLP_ENDPOINT if it is set, otherwise none",
     also: { variable: "OTEL_EXPORTER_OTLP_ENDPOINT", means: (text) => (text === "" ? undefined : text) },
     unquotable: true,
   }),
   tlsCert: setting({
     placeholder: "<file>",
-    summary: "Serve HTTPS with this certificate chain, PEM; a new one in its place is taken up within seconds.",
+    summary:
+      "File with the certificate chain (PEM) for HTTPS. The server loads a replaced file within seconds. Needs tlsKey.",
     expects: "the path of a file",
     schema: text,
   }),
   tlsKey: setting({
     placeholder: "<file>",
-    summary: "The private key of the certificate, PEM.",
+    summary: "File with the private key (PEM) of the certificate in tlsCert.",
     expects: "the path of a file",
     schema: text,
   }),
   tlsManaged: setting({
     placeholder: "<mount/role:hosts>",
-    summary: "Serve HTTPS with a certificate that the server issues to itself for these hosts, and renews.",
+    summary: "Serve HTTPS with a certificate for these hosts that the server issues from its own store and renews.",
     expects: "a mount, a role in it, and names or addresses, such as pki/web:chancery.example,10.0.0.1",
     schema: parsed(parseManagedTls),
   }),
   tlsListen: setting({
     placeholder: "<address>",
-    summary: "Where to serve HTTPS beside HTTP; off lets HTTPS, where there is a certificate, take the place of HTTP.",
+    summary: "Address to serve HTTPS on, in addition to HTTP. With off, HTTPS replaces HTTP if there is a certificate.",
     expects: "like listen, such as 127.0.0.1:8421, or next for the port after that of listen, or off",
     schema: parsed(parseTlsListen),
     default: "off",
@@ -342,7 +351,8 @@ export const settings = {
   }),
   rsaKeyStock: setting({
     placeholder: "<bits:count>",
-    summary: "How many RSA keys of which size to make ahead while nobody waits for one, and hold in memory.",
+    summary:
+      "Number of RSA keys of each size to generate in advance, while no request waits for a key, and keep in memory.",
     expects: "counts up to 10000 of 2048, 3072 and 4096 bits, such as 2048:200,4096:10, or none",
     schema: parsed(parseRsaKeyStock),
     default: "none",
@@ -350,14 +360,15 @@ export const settings = {
   weakKeys: setting({
     placeholder: "<path>",
     summary:
-      "File or folder with fingerprints of known weak RSA keys, which are never certified, in the format of Debian's openssl-blacklist package. Without it, the folder /usr/share/openssl-blacklist is read if it exists.",
+      "File or folder with fingerprints of weak RSA keys that the server never certifies, in the format of Debian's openssl-blacklist package.",
     expects: "a path, such as /etc/chancery/weak-keys.txt",
     schema: text,
+    defaultNote: "/usr/share/openssl-blacklist if it exists",
   }),
   outgoingRanges: setting({
     placeholder: "<ranges>",
     summary:
-      "Where hosts that users name, external policy services, receivers of webhooks and the API servers of clusters whose accounts log in, may be besides public addresses.",
+      "Non-public address ranges that requests to user-supplied hosts may reach (policy services, webhooks, Kubernetes API servers).",
     expects: "private, loopback, link-local and ranges such as 192.0.2.0/24, separated by commas, or none",
     schema: parsed(parsePermittedAddresses),
     default: "private",
@@ -365,7 +376,8 @@ export const settings = {
   }),
   publicAcme: setting({
     placeholder: "<on|off>",
-    summary: "Whether ACME accounts need no external binding where their mount asks for none.",
+    summary:
+      "Allow ACME accounts without an external account binding on mounts that do not require one. With off (which SERVICE_DISABLE_PUBLIC_ACME=true sets too), every mount requires it.",
     expects: "on or off",
     schema: z.enum(["on", "off"]),
     default: "on",
@@ -373,7 +385,7 @@ export const settings = {
   }),
   acmeChallengeRanges: setting({
     placeholder: "<ranges>",
-    summary: "Where ACME challenges may be answered from besides public addresses, on every mount.",
+    summary: "Non-public address ranges that ACME challenge validation may reach, on every mount.",
     expects: "private, loopback, link-local and ranges such as 192.0.2.0/24, separated by commas, or none",
     schema: parsed(parsePermittedAddresses),
     default: "none",
@@ -381,28 +393,29 @@ export const settings = {
   }),
   acmeHttpPort: setting({
     placeholder: "<port>",
-    summary: "The port at which http-01 challenges are looked for.",
+    summary: "Port to which the server connects for http-01 challenges.",
     expects: "a number from 1 to 65535",
     schema: parsed(parsePort),
     default: "80",
   }),
   acmeTlsPort: setting({
     placeholder: "<port>",
-    summary: "The port at which tls-alpn-01 challenges are looked for.",
+    summary: "Port to which the server connects for tls-alpn-01 challenges.",
     expects: "a number from 1 to 65535",
     schema: parsed(parsePort),
     default: "443",
   }),
   shutdownDelay: setting({
     placeholder: "<duration>",
-    summary: "After SIGTERM, how long to go on serving while /readyz says no, so that balancers notice.",
+    summary:
+      "Time after SIGTERM in which the server still serves while /readyz answers 503, so that load balancers remove it.",
     expects: "a duration up to 10m, such as 5s",
     schema: parsed((duration) => within(parseDuration(duration), 0, 600_000)),
     default: "0s",
   }),
   shutdownGrace: setting({
     placeholder: "<duration>",
-    summary: "How long requests in flight may take to finish once the server stops accepting.",
+    summary: "Maximum time for requests in flight to complete after the server stops accepting connections.",
     expects: "a duration up to 10m, such as 30s",
     schema: parsed((duration) => within(parseDuration(duration), 0, 600_000)),
     default: "30s",
