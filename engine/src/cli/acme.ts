@@ -16,7 +16,7 @@ import { addCallerOptions, withCallerEngine } from "./with-caller-engine.ts"
 
 export function acmeCommand(terminal: Terminal): Command {
   return new Command("acme")
-    .description("List, show and end ACME accounts and orders; have certificates renewed.")
+    .description("Manage ACME accounts, orders and renewal signals.")
     .addCommand(accountsCommand(terminal))
     .addCommand(ordersCommand(terminal))
     .addCommand(renewalsCommand(terminal))
@@ -28,9 +28,9 @@ interface AsJson {
 
 function accountsCommand(terminal: Terminal): Command {
   const list = new Command("list")
-    .description("List the accounts of a mount.")
-    .argument("<mount>", "such as pki")
-    .option("--json", "print them as JSON")
+    .description("List the ACME accounts of a mount.")
+    .argument("<mount>", "path of the mount, such as pki")
+    .option("--json", "print a JSON array")
   addCallerOptions(list).action((mount: string, { json: asJson }: AsJson) =>
     withCallerEngine(list, terminal, async (engine) => {
       const { accounts } = engine.acme(mount)
@@ -50,9 +50,9 @@ function accountsCommand(terminal: Terminal): Command {
     }),
   )
   const show = new Command("show")
-    .description("Show an account and its newest orders, as JSON.")
-    .argument("<mount>")
-    .argument("<id>", "acct-…")
+    .description("Print an ACME account and its newest orders (up to 100) as JSON.")
+    .argument("<mount>", "path of the mount, such as pki")
+    .argument("<id>", "id of the account (acct-…)")
   addCallerOptions(show).action((mount: string, id: string) =>
     withCallerEngine(show, terminal, async (engine) => {
       const { orders, ...account } = await known("account", id, engine.acme(mount).accounts.get(id))
@@ -60,7 +60,7 @@ function accountsCommand(terminal: Terminal): Command {
     }),
   )
   return new Command("accounts")
-    .description("Accounts of ACME clients.")
+    .description("List, show, disable, enable and delete ACME accounts.")
     .addCommand(list)
     .addCommand(show)
     .addCommand(statusCommand(terminal, "disable"))
@@ -69,7 +69,7 @@ function accountsCommand(terminal: Terminal): Command {
       endCommand(terminal, {
         what: "account",
         verb: "delete",
-        description: "Delete an account with its orders; its certificates stay.",
+        description: "Delete an ACME account and its orders. Its certificates are kept.",
         said: (id) => `The account ${id} is deleted.`,
         end: (acme, id) => acme.accounts.delete(id),
       }),
@@ -77,13 +77,19 @@ function accountsCommand(terminal: Terminal): Command {
 }
 
 const statuses = {
-  disable: { status: "revoked", description: "Refuse an account everything, and end all that it has proved." },
-  enable: { status: "valid", description: "Let an account in again that was disabled." },
+  disable: {
+    status: "revoked",
+    description: "Disable an ACME account: the server rejects its requests and discards its authorizations.",
+  },
+  enable: { status: "valid", description: "Enable a disabled ACME account again." },
 } as const
 
 function statusCommand(terminal: Terminal, verb: keyof typeof statuses): Command {
   const { status, description } = statuses[verb]
-  const command = new Command(verb).description(description).argument("<mount>").argument("<id>", "acct-…")
+  const command = new Command(verb)
+    .description(description)
+    .argument("<mount>", "path of the mount, such as pki")
+    .argument("<id>", "id of the account (acct-…)")
   return addCallerOptions(command).action((mount: string, id: string) =>
     withCallerEngine(command, terminal, async (engine) => {
       const account = await known("account", id, engine.acme(mount).accounts.changeStatus(id, status))
@@ -94,10 +100,10 @@ function statusCommand(terminal: Terminal, verb: keyof typeof statuses): Command
 
 function ordersCommand(terminal: Terminal): Command {
   const list = new Command("list")
-    .description("List the orders of a mount.")
-    .argument("<mount>", "such as pki")
-    .option("--account <id>", "those of one account")
-    .option("--json", "print them as JSON")
+    .description("List the ACME orders of a mount.")
+    .argument("<mount>", "path of the mount, such as pki")
+    .option("--account <id>", "list only the orders of this account (acct-…)")
+    .option("--json", "print a JSON array")
   addCallerOptions(list).action((mount: string, { account, json: asJson }: AsJson & { readonly account?: string }) =>
     withCallerEngine(list, terminal, async (engine) => {
       const { orders } = engine.acme(mount)
@@ -118,23 +124,23 @@ function ordersCommand(terminal: Terminal): Command {
     }),
   )
   const show = new Command("show")
-    .description("Show an order, as JSON.")
-    .argument("<mount>")
-    .argument("<id>", "order-…")
+    .description("Print an ACME order as JSON.")
+    .argument("<mount>", "path of the mount, such as pki")
+    .argument("<id>", "id of the order (order-…)")
   addCallerOptions(show).action((mount: string, id: string) =>
     withCallerEngine(show, terminal, async (engine) => {
       terminal.out(json(shownOrder(await known("order", id, engine.acme(mount).orders.get(id)))))
     }),
   )
   return new Command("orders")
-    .description("Orders of ACME clients.")
+    .description("List, show and delete ACME orders.")
     .addCommand(list)
     .addCommand(show)
     .addCommand(
       endCommand(terminal, {
         what: "order",
         verb: "delete",
-        description: "Delete an order; its certificate stays.",
+        description: "Delete an ACME order. Its certificate is kept.",
         said: (id) => `The order ${id} is deleted.`,
         end: (acme, id) => acme.orders.delete(id),
       }),
@@ -150,12 +156,18 @@ interface RaiseOptions extends AsJson {
 
 function renewalsCommand(terminal: Terminal): Command {
   const raise = new Command("raise")
-    .description("Have clients that ask for renewal information (RFC 9773) renew certificates before their time.")
-    .argument("<mount>", "such as pki")
-    .option("--issuer <reference>", "all that this issuer has issued until now")
-    .option("--serial <number>", "one certificate; may be given several times", appended)
-    .option("--within <duration>", "over which renewals are spread, such as 24h (default: at once)")
-    .option("--explanation-url <url>", "where people read why")
+    .description(
+      "Raise a renewal signal: ACME clients that support renewal information (RFC 9773) then renew certificates early.",
+    )
+    .argument("<mount>", "path of the mount, such as pki")
+    .option("--issuer <reference>", "name or id of an issuer, to renew all certificates that it has issued until now")
+    .option(
+      "--serial <number>",
+      "serial number of a certificate to renew, instead of --issuer; repeat it for several",
+      appended,
+    )
+    .option("--within <duration>", "time over which clients spread the renewals, such as 24h (default: at once)")
+    .option("--explanation-url <url>", "URL of a page that explains the renewal to users")
     .option("--json", "print the signal as JSON")
   addCallerOptions(raise).action((mount: string, options: RaiseOptions) => {
     const input = signalInput(options)
@@ -166,9 +178,9 @@ function renewalsCommand(terminal: Terminal): Command {
     })
   })
   const list = new Command("list")
-    .description("List the signals of a mount that stand.")
-    .argument("<mount>")
-    .option("--json", "print them as JSON")
+    .description("List the current renewal signals of a mount.")
+    .argument("<mount>", "path of the mount, such as pki")
+    .option("--json", "print a JSON array")
   addCallerOptions(list).action((mount: string, { json: asJson }: AsJson) =>
     withCallerEngine(list, terminal, async (engine) => {
       const all = await engine.acme(mount).renewals.list()
@@ -187,14 +199,14 @@ function renewalsCommand(terminal: Terminal): Command {
     }),
   )
   return new Command("renewals")
-    .description("Signals that certificates are to be renewed before their time.")
+    .description("Raise, list and withdraw renewal signals, which make ACME clients renew certificates early.")
     .addCommand(raise)
     .addCommand(list)
     .addCommand(
       endCommand(terminal, {
         what: "signal",
         verb: "withdraw",
-        description: "Take a signal back.",
+        description: "Withdraw a renewal signal.",
         said: (id) => `The signal ${id} is withdrawn.`,
         end: (acme, id) => acme.renewals.withdraw(id),
       }),
@@ -229,7 +241,10 @@ interface Ending {
 }
 
 function endCommand(terminal: Terminal, { what, verb, description, said, end }: Ending): Command {
-  const command = new Command(verb).description(description).argument("<mount>").argument("<id>")
+  const command = new Command(verb)
+    .description(description)
+    .argument("<mount>", "path of the mount, such as pki")
+    .argument("<id>", `id of the ${what}`)
   return addCallerOptions(command).action((mount: string, id: string) =>
     withCallerEngine(command, terminal, async (engine) => {
       await known(what, id, end(engine.acme(mount), id))

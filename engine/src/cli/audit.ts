@@ -5,13 +5,20 @@ import { serverUrlOf } from "./with-caller-engine.ts"
 import { addStoreOptions, withEngine } from "./with-engine.ts"
 
 export function auditCommand(terminal: Terminal): Command {
-  return new Command("audit").description("Search the audit log.").addCommand(hashCommand(terminal))
+  return new Command("audit")
+    .description("Compute hashes to search for in the audit log.")
+    .addCommand(hashCommand(terminal))
 }
 
 function hashCommand(terminal: Terminal): Command {
   const command = new Command("hash")
-    .description("Print how a text stands in the audit log of this store, where all that requests bring is hashed.")
-    .argument("<text>", "the text, or - to read it from standard input, where nobody sees it among the processes")
+    .description(
+      "Print the hash (HMAC-SHA-256) that the audit log of this store contains in place of a value from a request.",
+    )
+    .argument(
+      "<text>",
+      "value to hash, or - to read it from standard input, which hides it from other users of the machine",
+    )
   addStoreOptions(command)
   return command.action(async (text: string) => {
     const wanted = text === "-" ? (await terminal.input()).replace(/\r?\n$/, "") : text

@@ -10,10 +10,13 @@ interface BackupFlags {
 
 export function backupCommand(terminal: Terminal): Command {
   const command = new Command("backup")
-    .description("Copy the embedded store to one file, beside a running server, and check the copy.")
-    .argument("<file>", "the file to make; it must not exist")
-    .option("--with-seal-key", "copy the seal key file too, to <file>.seal-key: whoever has both can read the secrets")
-    .option("--json", "print what was copied as JSON")
+    .description("Copy the embedded store to one file and verify the copy. Works while servers are running.")
+    .argument("<file>", "path of the backup file; it must not exist")
+    .option(
+      "--with-seal-key",
+      "also copy the seal key file, to <file>.seal-key; store it apart, because both files together reveal all secrets",
+    )
+    .option("--json", "print the result as JSON")
   addStoreOptions(command)
   return command.action(async (target: string, { withSealKey, json: asJson }: BackupFlags) => {
     const settings = settingsOf(command, terminal, true)

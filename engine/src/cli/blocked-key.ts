@@ -14,7 +14,7 @@ interface AsJson {
 
 export function blockedKeyCommand(terminal: Terminal): Command {
   return new Command("blocked-key")
-    .description("List, add and delete keys that no mount certifies.")
+    .description("List, show, add and delete blocked keys, which no mount certifies.")
     .addCommand(listCommand(terminal))
     .addCommand(showCommand(terminal))
     .addCommand(addCommand(terminal))
@@ -54,9 +54,9 @@ function showCommand(terminal: Terminal): Command {
 
 function addCommand(terminal: Terminal): Command {
   const command = new Command("add")
-    .description("Block a key: no mount certifies or imports it, and ACME refuses it for accounts.")
-    .argument("[file]", "PEM of a public key, a certificate or a certificate request; - for standard input")
-    .option("--digest <digest>", "SHA-256 of the SubjectPublicKeyInfo, instead of a file")
+    .description("Block a key: no mount certifies or imports it, and ACME rejects it as an account key.")
+    .argument("[file]", "PEM file with a public key, a certificate or a certificate request; - reads standard input")
+    .option("--digest <digest>", "SHA-256 of the SubjectPublicKeyInfo (64 hexadecimal digits), instead of a file")
     .option("--comment <text>", "text to store with the key, at most 1024 characters")
   addCallerOptions(command)
   return command.action(async (file: string | undefined, options: AddOptions) => {
@@ -79,7 +79,7 @@ interface AddOptions {
 
 function deleteCommand(terminal: Terminal): Command {
   const command = new Command("delete")
-    .description("Allow a blocked key again.")
+    .description("Unblock a key.")
     .argument("<digest>", "SHA-256 of the SubjectPublicKeyInfo, 64 hexadecimal digits")
   addCallerOptions(command)
   return command.action((digest: string) =>

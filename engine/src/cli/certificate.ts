@@ -12,7 +12,7 @@ import { addCallerOptions, withCallerEngine } from "./with-caller-engine.ts"
 
 export function certificateCommand(terminal: Terminal): Command {
   return new Command("certificate")
-    .description("Search certificates; import those that an authority issued elsewhere.")
+    .description("Search certificates, and import certificates that an issuer signed elsewhere.")
     .addCommand(searchCommand(terminal))
     .addCommand(importCommand(terminal))
 }
@@ -33,23 +33,20 @@ interface SearchOptions {
 
 function searchCommand(terminal: Terminal): Command {
   const command = new Command("search")
-    .description("Search the certificates of every mount that the caller may search.")
+    .description("Search the certificates of every mount that the caller may search. All filters must match.")
     .option("--mount <path>", "search this mount only; repeat it for several", appended)
-    .option("--name <name>", "common name or subject alternative name; *.example.com for every name that ends so")
-    .option("--role <name>", "role that issued the certificate")
-    .option("--issuer <issuer>", "id or name of the issuer, or default; mounts without it are left out")
-    .option("--status <list>", "any of valid, expired, revoked, comma-separated")
     .option(
-      "--expires-before <time>",
-      "certificates that end before a time (2030-01-31T12:00:00Z) or a duration from now (30d)",
+      "--name <name>",
+      "common name or subject alternative name; *.example.com matches every name with that ending",
     )
-    .option(
-      "--expires-after <time>",
-      "certificates that end at or after a time or a duration from now (-7d: seven days ago)",
-    )
-    .option("--metadata <base64>", "metadata stored with the certificate")
-    .option("--limit <number>", "print at most so many certificates. Default: 1000, with --csv all of them")
-    .option("--csv", "print CSV with a header, which begins before all is found")
+    .option("--role <name>", "name of the role that issued the certificate")
+    .option("--issuer <issuer>", "id or name of the issuer, or default; mounts without this issuer are skipped")
+    .option("--status <list>", "comma-separated statuses: valid, expired, revoked")
+    .option("--expires-before <time>", "expiry before a time (2030-01-31T12:00:00Z) or a duration from now (30d)")
+    .option("--expires-after <time>", "expiry at or after a time or a duration from now (-7d: seven days ago)")
+    .option("--metadata <base64>", "base64 of the metadata stored with the certificate")
+    .option("--limit <number>", "maximum number of certificates to print (default: 1000; with --csv unlimited)")
+    .option("--csv", "print CSV with a header row, during the search")
     .option("--json", "print a JSON array")
   addCallerOptions(command)
   return command.action((options: SearchOptions) =>
@@ -157,9 +154,11 @@ const appended = (value: string, values: readonly string[] = []): readonly strin
 
 function importCommand(terminal: Terminal): Command {
   const command = new Command("import")
-    .description("Record certificates that issuers of a mount signed elsewhere. Repeat it after a failure.")
+    .description(
+      "Import certificates that issuers of a mount signed elsewhere. After a failure, run the same command again.",
+    )
     .argument("<mount>", "path of the mount, such as pki")
-    .argument("<files...>", "PEM files with any number of certificates, or DER files with one each")
+    .argument("<files...>", "PEM files with any number of certificates, or DER files with one certificate each")
   addCallerOptions(command)
   return command.action(async (mount: string, files: readonly string[]) => {
     const { maxImportedCertificates } = await import("../pki/issuance/certificate-import.ts")

@@ -5,9 +5,9 @@ const shells = ["bash", "zsh", "fish", "powershell"]
 
 export const completionCommand = (): Command =>
   new Command("completion")
-    .description("Print a script for a shell, which then completes commands and options.")
-    .addArgument(new Argument("<shell>").choices(shells))
-    .addHelpText("after", '\nFor example, in ~/.bashrc: eval "$(chancery completion bash)"')
+    .description("Print a shell script that enables completion of commands and options with Tab.")
+    .addArgument(new Argument("<shell>", "shell to print the script for").choices(shells))
+    .addHelpText("after", '\nIn bash, add this line to ~/.bashrc: eval "$(chancery completion bash)"')
     .action(async (shell: string) => {
       // Loaded on demand, so that other commands start without it.
       const { script } = await import("@bomb.sh/tab")

@@ -6,16 +6,18 @@ import { addCallerOptions, withCallerEngine } from "./with-caller-engine.ts"
 
 export function crlCommand(terminal: Terminal): Command {
   return new Command("crl")
-    .description("Import a revocation list that an authority published elsewhere.")
+    .description("Import a CRL that an issuer published elsewhere.")
     .addCommand(importCommand(terminal))
 }
 
 function importCommand(terminal: Terminal): Command {
   const command = new Command("import")
-    .description("Record the revocations of a list with their times and reasons. Repeat it after a failure.")
+    .description(
+      "Import the revocations of a CRL, with their times and reasons. After a failure, run the same command again.",
+    )
     .argument("<mount>", "path of the mount, such as pki")
-    .argument("<issuer>", "name or id of the issuer that signed the list, or default")
-    .argument("<file>", "the list, PEM or DER")
+    .argument("<issuer>", "name or id of the issuer that signed the CRL, or default")
+    .argument("<file>", "file with the CRL, in PEM or DER")
   addCallerOptions(command)
   return command.action(async (mount: string, issuer: string, file: string) => {
     const crl = await listIn(file)

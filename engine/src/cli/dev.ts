@@ -8,12 +8,12 @@ import type { Terminal } from "./terminal.ts"
 
 export function devCommand(terminal: Terminal): Command {
   const command = new Command("dev").description(
-    `Serve for development: with an organization "${developmentOrganization}", certificate authorities, HTTPS, and a root token in the data folder.`,
+    `Run a development server with an organization "${developmentOrganization}", certificate authorities, HTTPS, and a root token in the data folder.`,
   )
   addSettingOptions(command, { names: settingNames, dev: true, group: "Settings:" })
   command.option(
     "--manifests <folder>",
-    `Folder of manifests that the server is kept in step with, or off (default: ${usualManifests} where it is there; needs @chancery/operator).`,
+    `folder of manifests that the server reconciles, or off (default: ${usualManifests} if it exists); needs @chancery/operator`,
   )
   return command.action(async ({ manifests }: { readonly manifests?: string }) => {
     const settings = settingsOf(command, terminal, true)

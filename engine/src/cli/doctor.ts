@@ -15,10 +15,13 @@ interface DoctorFlags {
 export function doctorCommand(terminal: Terminal): Command {
   const command = new Command("doctor")
     .description(
-      "Check configuration, files, clock, storage, seal, authorities, TLS, jobs and webhooks, and say what to do. " +
-        "Works beside running servers and changes nothing.",
+      "Check settings, files, clock, store, seal keys, authorities, TLS, jobs and webhooks, and print a remedy for each problem. " +
+        "Works while servers are running and changes nothing.",
     )
-    .option("--quick", "leave out what reads the whole store: whether its file is whole, and which key seals what")
+    .option(
+      "--quick",
+      "skip the checks that read the whole store: the integrity of its file, and the secrets under each seal key",
+    )
     .option("--json", "print the findings as JSON")
   addSettingOptions(command, { names: settingNames, dev: false, group: "Settings:" })
   return command.action(async ({ quick, json: asJson }: DoctorFlags) => {

@@ -9,7 +9,7 @@ import { addCallerOptions, withCallerEngine } from "./with-caller-engine.ts"
 
 export function mountCommand(terminal: Terminal): Command {
   return new Command("mount")
-    .description("Create, list, tune and delete mounts of certificate authorities.")
+    .description("Create, list, tune and delete mounts, which contain certificate authorities.")
     .addCommand(createCommand(terminal))
     .addCommand(listCommand(terminal))
     .addCommand(tuneCommand(terminal))
@@ -18,8 +18,11 @@ export function mountCommand(terminal: Terminal): Command {
 
 function createCommand(terminal: Terminal): Command {
   const command = addTuningOptions(new Command("create"))
-    .description("Make a place for a certificate authority.")
-    .argument("<path>", "such as pki or team/pki; nothing else may lie above or below it")
+    .description("Create a mount for a certificate authority.")
+    .argument(
+      "<path>",
+      "path of the mount, such as pki or team/pki; it must not be inside another mount, or contain one",
+    )
     .option("--json", "print the mount as JSON")
   addCallerOptions(command)
   return command.action((path: string, options: TuningOptions & { readonly json?: true }) =>
@@ -32,7 +35,7 @@ function createCommand(terminal: Terminal): Command {
 }
 
 function listCommand(terminal: Terminal): Command {
-  const command = new Command("list").description("List all mounts.").option("--json", "print them as JSON")
+  const command = new Command("list").description("List all mounts.").option("--json", "print a JSON array")
   addCallerOptions(command)
   return command.action(({ json: asJson }: { readonly json?: true }) =>
     withCallerEngine(command, terminal, async ({ mounts }) => {
@@ -55,8 +58,10 @@ function listCommand(terminal: Terminal): Command {
 
 function tuneCommand(terminal: Terminal): Command {
   const command = addTuningOptions(new Command("tune"))
-    .description("Change what is said of a mount; what is not given stays.")
-    .argument("<path>")
+    .description(
+      "Change settings of a mount, and print all of them as JSON. Settings without an option keep their values.",
+    )
+    .argument("<path>", "path of the mount, such as pki")
   addCallerOptions(command)
   return command.action((path: string, options: TuningOptions) =>
     withCallerEngine(command, terminal, async ({ mounts }) => {
@@ -68,10 +73,8 @@ function tuneCommand(terminal: Terminal): Command {
 
 function deleteCommand(terminal: Terminal): Command {
   const command = new Command("delete")
-    .description(
-      "Delete a mount with its keys, issuers, roles and the records of what it issued; nothing brings them back.",
-    )
-    .argument("<path>")
+    .description("Delete a mount with its keys, issuers, roles and records of certificates. This cannot be undone.")
+    .argument("<path>", "path of the mount, such as pki")
   addCallerOptions(command)
   return command.action((path: string) =>
     withCallerEngine(command, terminal, async ({ mounts }) => {
@@ -92,16 +95,25 @@ interface TuningOptions {
 
 const addTuningOptions = (command: Command): Command =>
   command
-    .option("--description <text>", "what it is for")
-    .option("--default-lease-ttl <duration>", "lifetime of what asks for none, such as 720h; system for the system's")
-    .option("--max-lease-ttl <duration>", "the longest lifetime, unless a role has its own; system for the system's")
-    .option("--allowed-response-headers <names>", "headers that answers may have, with commas between them")
-    .option("--passthrough-request-headers <names>", "headers of requests that are looked at, with commas between them")
+    .option("--description <text>", "description of the mount")
+    .option(
+      "--default-lease-ttl <duration>",
+      "lifetime of certificates if neither request nor role sets one, such as 720h, or system for 768h",
+    )
+    .option(
+      "--max-lease-ttl <duration>",
+      "maximum lifetime of certificates if the role sets none, such as 8760h, or system for 768h",
+    )
+    .option(
+      "--allowed-response-headers <names>",
+      "comma-separated response headers that the mount may set; ACME needs Location,Replay-Nonce,Link",
+    )
+    .option("--passthrough-request-headers <names>", "comma-separated request headers that the mount may read")
     .addOption(
-      new Option("--listing-visibility <who>", "whether the mount is told to those without a token").choices([
-        "hidden",
-        "unauth",
-      ]),
+      new Option(
+        "--listing-visibility <visibility>",
+        "unauth lists the mount for requests without a token; hidden does not",
+      ).choices(["hidden", "unauth"]),
     )
 
 function tuningOf(options: TuningOptions): { readonly description?: string; readonly config: Partial<MountConfig> } {

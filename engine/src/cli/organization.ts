@@ -13,9 +13,9 @@ export function organizationCommand(terminal: Terminal): Command {
 
 function createCommand(terminal: Terminal): Command {
   const command = new Command("create")
-    .description("Create an organization, owned by the user root.")
-    .argument("<name>", "letters, digits, - and _")
-    .requiredOption("--email <address>", "whom to write to about it")
+    .description("Create an organization, owned by the user of the token, or by root without a server.")
+    .argument("<name>", "name of the organization, of letters, digits, - and _")
+    .requiredOption("--email <address>", "contact address of the organization")
     .option("--json", "print the organization as JSON")
   addCallerOptions(command)
   return command.action((name: string, { email, json: asJson }: { email: string; json?: true }) =>
@@ -28,7 +28,7 @@ function createCommand(terminal: Terminal): Command {
 }
 
 function listCommand(terminal: Terminal): Command {
-  const command = new Command("list").description("List all organizations.").option("--json", "print them as JSON")
+  const command = new Command("list").description("List all organizations.").option("--json", "print a JSON array")
   addCallerOptions(command)
   return command.action(({ json: asJson }: { json?: true }) =>
     withCallerEngine(command, terminal, async ({ organizations }) => {

@@ -9,7 +9,7 @@ import { addCallerOptions, withCallerEngine } from "./with-caller-engine.ts"
 
 export function policyCommand(terminal: Terminal): Command {
   return new Command("policy")
-    .description("Say who may do what on the certificate API, directly in the store.")
+    .description("Manage policies, which grant rights on the certificate API.")
     .addCommand(writeCommand(terminal))
     .addCommand(readCommand(terminal))
     .addCommand(listCommand(terminal))
@@ -20,9 +20,9 @@ export function policyCommand(terminal: Terminal): Command {
 
 function writeCommand(terminal: Terminal): Command {
   const command = new Command("write")
-    .description("Make a policy, or replace it.")
-    .argument("<name>", "letters, digits and _ . -")
-    .argument("<file>", 'what it allows, path "…" { capabilities = […] } or the same as JSON; - for standard input')
+    .description("Create or replace a policy.")
+    .argument("<name>", "name of the policy, of letters, digits and _ . -")
+    .argument("<file>", 'file with rules path "…" { capabilities = […] }, or the same as JSON; - reads standard input')
   addCallerOptions(command)
   return command.action(async (name: string, file: string) => {
     const written = await textOf(file, terminal)
@@ -32,7 +32,9 @@ function writeCommand(terminal: Terminal): Command {
 }
 
 function readCommand(terminal: Terminal): Command {
-  const command = new Command("read").description("Print a policy as it was written.").argument("<name>")
+  const command = new Command("read")
+    .description("Print a policy as it was written.")
+    .argument("<name>", "name of the policy")
   addCallerOptions(command)
   return command.action((name: string) =>
     withCallerEngine(command, terminal, async ({ policies }) => {
@@ -43,8 +45,8 @@ function readCommand(terminal: Terminal): Command {
 
 function listCommand(terminal: Terminal): Command {
   const command = addHolderOptions(new Command("list"))
-    .description("List all policies, or those attached to a user, a team or a token.")
-    .option("--json", "print them as JSON")
+    .description("List all policies, or the policies attached to a user, a team or a token.")
+    .option("--json", "print a JSON array")
   addCallerOptions(command)
   return command.action(async ({ json: asJson, user, team, token }: HolderOptions & { readonly json?: true }) => {
     const isHolderNamed = user !== undefined || team !== undefined || token !== undefined
@@ -59,8 +61,8 @@ function listCommand(terminal: Terminal): Command {
 
 function deleteCommand(terminal: Terminal): Command {
   const command = new Command("delete")
-    .description("Delete a policy; whoever it is attached to has it no longer.")
-    .argument("<name>")
+    .description("Delete a policy, and detach it from all users, teams and tokens.")
+    .argument("<name>", "name of the policy")
   addCallerOptions(command)
   return command.action((name: string) =>
     withCallerEngine(command, terminal, async ({ policies }) => {
@@ -74,10 +76,10 @@ function attachmentCommand(terminal: Terminal, verb: "attach" | "detach"): Comma
   const command = addHolderOptions(new Command(verb))
     .description(
       verb === "attach"
-        ? "Give a policy to a user, a team with its members, or one token of either."
-        : "Take a policy from a user, a team or a token.",
+        ? "Attach a policy to a user, to a team and its members, or to one token."
+        : "Detach a policy from a user, a team or a token.",
     )
-    .argument("<name>")
+    .argument("<name>", "name of the policy")
   addCallerOptions(command)
   return command.action((name: string, holder: HolderOptions) => {
     const subject = subjectOf(holder)
@@ -96,9 +98,9 @@ interface HolderOptions {
 
 const addHolderOptions = (command: Command): Command =>
   command
-    .option("--user <name>", "the user who holds it, with any token")
-    .option("--team <organization/team>", "the team whose tokens and members hold it")
-    .option("--token <id>", "the one token of a user, a team or an organization that holds it, at-…")
+    .option("--user <name>", "user, whose tokens all get the policy")
+    .option("--team <organization/team>", "team, whose tokens and members get the policy, such as acme/platform")
+    .option("--token <id>", "id of one token (at-…) of a user, a team or an organization")
 
 function subjectOf({ user, team, token }: HolderOptions): PolicySubject {
   if ([user, team, token].filter((given) => given !== undefined).length !== 1) {

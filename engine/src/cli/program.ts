@@ -27,7 +27,7 @@ import { workspaceCommand } from "./workspace.ts"
 /** Defines all commands. Each action loads its code when it runs. */
 export function createProgram(terminal: Terminal, further: readonly Command[] = []): Command {
   const program = new Command("chancery")
-    .description("Workspaces, tags and certificates, served over HTTP.")
+    .description("Self-hosted control plane for infrastructure workspaces and certificates.")
     .version(version(), "--version", "print the version")
     .addCommand(serveCommand(terminal))
     .addCommand(devCommand(terminal))

@@ -10,10 +10,10 @@ interface RestoreFlags {
 
 export function restoreCommand(terminal: Terminal): Command {
   const command = new Command("restore")
-    .description("Check a backup and put it in the place of the embedded store. The server must not run.")
-    .argument("<file>", "the backup")
-    .option("--overwrite", "replace the store that is there")
-    .option("--json", "print what was restored as JSON")
+    .description("Verify a backup and restore the embedded store from it. No server may be running on the store.")
+    .argument("<file>", "path of the backup file")
+    .option("--overwrite", "replace an existing store")
+    .option("--json", "print the result as JSON")
   addStoreOptions(command)
   return command.action(async (backup: string, { overwrite, json: asJson }: RestoreFlags) => {
     const settings = settingsOf(command, terminal, true)

@@ -8,7 +8,7 @@ import { addStoreOptions, withEngine } from "./with-engine.ts"
 
 export function sealCommand(terminal: Terminal): Command {
   return new Command("seal")
-    .description("Manage the keys that seal secrets in the store.")
+    .description("Manage the seal keys, which encrypt the secrets in the store.")
     .addCommand(rotateCommand(terminal))
     .addCommand(statusCommand(terminal))
     .addCommand(retireCommand(terminal))
@@ -17,10 +17,10 @@ export function sealCommand(terminal: Terminal): Command {
 function rotateCommand(terminal: Terminal): Command {
   const command = new Command("rotate")
     .description(
-      "Put a new key first in the seal key file, and every secret in the store under it, beside running servers. " +
-        "The old keys stay in the file until they are retired.",
+      "Add a new key at the front of the seal key file, and re-encrypt every secret in the store with it. " +
+        "Works while servers are running. Old keys stay in the file until they are retired.",
     )
-    .option("--no-new-key", "make no key, and put every secret under the key that is first already")
+    .option("--no-new-key", "create no key, and re-encrypt every secret with the first key of the file")
   addStoreOptions(command)
   return command.action(async ({ newKey }: { readonly newKey: boolean }) => {
     const { rotateSeal } = await import("./actions/seal.ts")
@@ -31,8 +31,8 @@ function rotateCommand(terminal: Terminal): Command {
 
 function statusCommand(terminal: Terminal): Command {
   const command = new Command("status")
-    .description("List the seal keys, and how many secrets in the store are sealed under each.")
-    .option("--json", "print them as JSON")
+    .description("List the seal keys, and the number of secrets that each one encrypts.")
+    .option("--json", "print a JSON array")
   addStoreOptions(command)
   return command.action(async ({ json: asJson }: { readonly json?: true }) => {
     const settings = settingsOf(command, terminal, true)
@@ -45,9 +45,9 @@ function statusCommand(terminal: Terminal): Command {
 function retireCommand(terminal: Terminal): Command {
   const command = new Command("retire")
     .description(
-      "Take a seal key that seals nothing any more out of its file; the store opens without it from then on.",
+      "Remove a seal key that encrypts no secret any more from the key file. The store then opens without it.",
     )
-    .argument("<key>", "the id of the key, as `chancery seal status` lists it")
+    .argument("<key>", "id of the key, from `chancery seal status`")
   addStoreOptions(command)
   return command.action(async (keyId: string) => {
     const { retireSealKey } = await import("./actions/seal.ts")

@@ -38,16 +38,16 @@ interface CreateOptions extends OwnerOptions {
 function createCommand(terminal: Terminal): Command {
   const command = addOwnerOptions(new Command("create"))
     .description(
-      "Create a token and print it; it cannot be shown again. An organization has one token, and a team one without a description: a new one replaces it. With --policy the token is a service token: it belongs to nobody, and is good on the certificate API only.",
+      "Create a token and print it. The token is shown only once. A new token of an organization replaces the previous one, and so does a new token of a team without --description. With --policy, create a service token, which has no owner and is valid on the certificate API only.",
     )
-    .option("--policy <name>", "what a service token may do; may be given several times", appended)
-    .option("--uses <count>", "how often a service token can be used (default: any number of times)")
-    .option("--description <text>", "what the token is for; not of an organization")
+    .option("--policy <name>", "policy of a service token; repeat it for several", appended)
+    .option("--uses <count>", "maximum number of uses of a service token (default: unlimited)")
+    .option("--description <text>", "description of the token; not for tokens of organizations")
     .option(
       "--expires <duration>",
-      "after how long it stops working, such as 12h or 90d (default: never; service tokens: 768h)",
+      "lifetime of the token, such as 12h or 90d (default: unlimited; service tokens: 768h)",
     )
-    .option("--json", "print the token and what is known of it as JSON")
+    .option("--json", "print the token and its attributes as JSON")
   addCallerOptions(command)
   return command.action(async (options: CreateOptions) => {
     const lifetimeMs = lifetimeOf(options.expires)
@@ -82,9 +82,9 @@ function createCommand(terminal: Terminal): Command {
 
 function listCommand(terminal: Terminal): Command {
   const command = addOwnerOptions(new Command("list"))
-    .description("List the tokens of a user, a team or an organization, or the service tokens.")
-    .option("--service", "the service tokens")
-    .option("--json", "print them as JSON")
+    .description("List the tokens of a user, a team or an organization, or all service tokens.")
+    .option("--service", "list all service tokens")
+    .option("--json", "print a JSON array")
   addCallerOptions(command)
   return command.action(async (options: OwnerOptions & { json?: true; service?: true }) => {
     if (options.service === true) {
@@ -113,8 +113,8 @@ function listCommand(terminal: Terminal): Command {
 
 function revokeCommand(terminal: Terminal): Command {
   const command = new Command("revoke")
-    .description("Revoke a token: every server on this store refuses it from its next request on.")
-    .argument("<id>", "the token's id, at-…")
+    .description("Revoke a token. Every server rejects it from its next request on.")
+    .argument("<id>", "id of the token, from `chancery token list`")
   addCallerOptions(command)
   return command.action((id: string) =>
     withCallerEngine(command, terminal, async ({ tokens, serviceTokens }) => {
@@ -221,9 +221,9 @@ type Owner =
 
 const addOwnerOptions = (command: Command): Command =>
   command
-    .option("--user <name>", "the user whose token it is, such as root")
-    .option("--team <organization/team>", "the team whose token it is")
-    .option("--organization <name>", "the organization whose token it is")
+    .option("--user <name>", "user that owns the token, such as root")
+    .option("--team <organization/team>", "team that owns the token, such as acme/platform")
+    .option("--organization <name>", "organization that owns the token, such as acme")
 
 function ownerOf({ user, team, organization }: OwnerOptions): Owner {
   if ([user, team, organization].filter((given) => given !== undefined).length !== 1) {

@@ -27,16 +27,20 @@ interface BulkOptions extends Common, Filters {
 export function bulkCommand(terminal: Terminal): Command {
   const action = (name: string, description: string): Command =>
     filtered(prepared(new Command(name)).description(description))
-      .option("--all", "every workspace; needed where no filter is given")
-      .option("--dry-run", "tell what would be done, and do nothing")
-      .option("--idempotency-key <key>", "given again with the same action, goes on where that stopped")
+      .option("--all", "act on all workspaces; required if there is no filter")
+      .option("--dry-run", "print the results that the action would have, and change nothing")
+      .option("--idempotency-key <key>", "key with which the same command, run again, continues where it stopped")
   const owned = (command: Command): Command =>
-    command.option("--owner <name>", "in whose name; what other owners hold is left to them")
+    command.option("--owner <name>", "owner on whose behalf to write; tags of other owners stay (default: no owner)")
   const run = (command: Command, options: BulkOptions, of: BulkAction) => act(command, terminal, options, of)
 
-  const lock = action("lock", "Lock them.")
-    .option("--reason <text>", "why, for whoever finds them locked", "")
-    .option("--ttl <duration>", "when the locks end by themselves; never unless given", duration)
+  const lock = action("lock", "Lock the workspaces.")
+    .option("--reason <text>", "reason for the locks, shown to callers that find a workspace locked", "")
+    .option(
+      "--ttl <duration>",
+      "time after which the locks expire, from 1s to 30d, such as 2h (default: never)",
+      duration,
+    )
   lock.action((options: BulkOptions & { readonly reason: string; readonly ttl?: number }) =>
     run(lock, options, {
       kind: "lock",
@@ -44,24 +48,35 @@ export function bulkCommand(terminal: Terminal): Command {
       ...(options.ttl === undefined ? {} : { ttlMs: options.ttl }),
     }),
   )
-  const unlock = action("unlock", "Give back their locks.")
+  const unlock = action("unlock", "Unlock the workspaces that the caller has locked.")
   unlock.action((options: BulkOptions) => run(unlock, options, { kind: "unlock" }))
-  const tag = owned(action("tag", "Add flat tags.").argument("<names...>"))
+  const tag = owned(action("tag", "Add flat tags to the workspaces.").argument("<names...>", "names of the tags"))
   tag.action((tags: readonly string[], options: BulkOptions) => run(tag, options, { kind: "tag", tags }))
-  const untag = owned(action("untag", "Remove flat tags.").argument("<names...>"))
+  const untag = owned(
+    action("untag", "Remove flat tags from the workspaces.").argument("<names...>", "names of the tags"),
+  )
   untag.action((tags: readonly string[], options: BulkOptions) => run(untag, options, { kind: "untag", tags }))
   const bind = owned(
-    action("bind", "Add keys with values, and change them.").argument("<key=value...>", undefined, bindings),
+    action("bind", "Add bindings (keys with values) to the workspaces, or change their values.").argument(
+      "<key=value...>",
+      "bindings, such as team=platform",
+      bindings,
+    ),
   )
   bind.action((given: readonly Binding[], options: BulkOptions) =>
     run(bind, options, { kind: "bind", bindings: given }),
   )
-  const move = action("move", "Move them to another project.").argument("<project>", "prj-…")
+  const move = action("move", "Move the workspaces to another project.").argument(
+    "<project>",
+    "id of the project (prj-…)",
+  )
   move.action((projectId: string, options: BulkOptions) => run(move, options, { kind: "move", projectId }))
-  const remove = action("safe-delete", "Delete those that manage no resources and nobody has locked.")
+  const remove = action("safe-delete", "Delete the workspaces that manage no resources and are not locked.")
   remove.action((options: BulkOptions) => run(remove, options, { kind: "safe-delete" }))
 
-  const command = new Command("bulk").description("Do one thing to all workspaces that the filters let through.")
+  const command = new Command("bulk").description(
+    "Apply one action to all workspaces that match the filters, up to 20,000.",
+  )
   for (const child of [lock, unlock, tag, untag, bind, move, remove]) command.addCommand(child)
   return command
 }

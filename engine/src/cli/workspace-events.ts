@@ -19,12 +19,25 @@ interface EventOptions extends Common {
 
 export function eventsCommand(terminal: Terminal): Command {
   const command = prepared(new Command("events"))
-    .description("Tell what happened to workspaces, oldest first: one line each, or one JSON document on each line.")
-    .option("--follow", "go on with what happens from now on, until interrupted")
-    .option("--since <place>", "an RFC 3339 time, or the id of an event: what came after it")
-    .option("--kinds <names>", "such as workspace.locked or workspace.*, separated by commas", names)
-    .option("--workspaces <names>", "names or ids", names)
-    .option("--tags <names>", "of workspaces with one of these flat tags or keys", names)
+    .description(
+      "Print the events of workspaces, oldest first, one per line. With --json, each line is a JSON document.",
+    )
+    .option("--follow", "print new events as they happen, until interrupted")
+    .option(
+      "--since <position>",
+      "RFC 3339 time or id of an event to begin after (default: the oldest event; with --follow: now)",
+    )
+    .option(
+      "--kinds <names>",
+      "comma-separated kinds, such as workspace.locked, or workspace.* for all workspace events",
+      names,
+    )
+    .option("--workspaces <names>", "comma-separated names or ids of workspaces", names)
+    .option(
+      "--tags <names>",
+      "comma-separated flat tags or keys of bindings; the workspace must have one of them",
+      names,
+    )
   return command.action((options: EventOptions) =>
     withCallerEngine(command, terminal, async (engine) => {
       const organization = await organizationOf(engine, terminal, options)

@@ -22,12 +22,12 @@ export const prepared = (command: Command): Command =>
   addCallerOptions(
     command.option(
       "--organization <name>",
-      `whose workspaces (environment ${organizationVariable}); may be left out where there is one alone`,
+      `organization of the workspaces (environment ${organizationVariable}); optional if the caller can see only one`,
     ),
-  ).option("--json", "print it as JSON")
+  ).option("--json", "print JSON")
 
 export const ofWorkspace = (name: string, description: string): Command =>
-  prepared(new Command(name).description(description).argument("<workspace>", "its name, or its id (ws-…)"))
+  prepared(new Command(name).description(description).argument("<workspace>", "name or id (ws-…) of the workspace"))
 
 export interface Filters extends Common {
   readonly search?: string
@@ -41,13 +41,17 @@ export interface Filters extends Common {
 
 export const filtered = (command: Command): Command =>
   command
-    .option("--search <text>", "part of the name")
-    .option("--wildcard-name <pattern>", "*-end, start-* or *-part-*")
-    .option("--tags <names>", "those with every one of these tags, separated by commas", names)
-    .option("--exclude-tags <names>", "those with none of these tags", names)
-    .option("--tagged <key=value...>", "those with these bindings, their project's included", bindings)
-    .option("--project <id>", "those of one project (prj-…)")
-    .option("--run-status <names>", "those whose current run has one of these statuses", names)
+    .option("--search <text>", "part of the name, in any case")
+    .option("--wildcard-name <pattern>", "pattern of the name: *-end, start-* or *-part-*")
+    .option("--tags <names>", "comma-separated flat tags or keys; a workspace must have all of them", names)
+    .option("--exclude-tags <names>", "comma-separated flat tags or keys; a workspace must have none of them", names)
+    .option(
+      "--tagged <key=value...>",
+      "bindings, such as env=prod; a workspace or its project must have all of them",
+      bindings,
+    )
+    .option("--project <id>", "id of the project (prj-…)")
+    .option("--run-status <names>", "comma-separated statuses of the current run, such as applied", names)
 
 /** Returns only the filters that are given. */
 export function queryOf({

@@ -24,7 +24,7 @@ import {
 
 export function workspaceCommand(terminal: Terminal): Command {
   return new Command("workspace")
-    .description("Look at workspaces, lock and tag them: on a server, or directly in the store.")
+    .description("List, show, lock and tag workspaces, one or many at once, and print their events.")
     .addCommand(listCommand(terminal))
     .addCommand(showCommand(terminal))
     .addCommand(lockCommand(terminal))
@@ -38,9 +38,7 @@ export function workspaceCommand(terminal: Terminal): Command {
 const byName = { key: "name", descending: false } as const
 
 function listCommand(terminal: Terminal): Command {
-  const command = filtered(
-    prepared(new Command("list")).description("List workspaces; all filters together must hold."),
-  )
+  const command = filtered(prepared(new Command("list")).description("List the workspaces that match all filters."))
   return command.action((options: Common & Filters) =>
     withCallerEngine(command, terminal, async (engine) => {
       const organization = await organizationOf(engine, terminal, options)
@@ -62,7 +60,7 @@ function listCommand(terminal: Terminal): Command {
 }
 
 function showCommand(terminal: Terminal): Command {
-  const command = ofWorkspace("show", "Show a workspace with its tags, and who holds its lock.")
+  const command = ofWorkspace("show", "Show a workspace with its tags and its lock.")
   return command.action((name: string, options: Common) =>
     withCallerEngine(command, terminal, async (engine) => {
       const workspace = await engine.workspaces.get(await refOf(engine, terminal, name, options))
@@ -96,9 +94,13 @@ interface LockOptions extends Common {
 }
 
 function lockCommand(terminal: Terminal): Command {
-  const command = ofWorkspace("lock", "Lock a workspace; refused while anybody holds its lock.")
-    .option("--reason <text>", "why, for whoever finds it locked", "")
-    .option("--ttl <duration>", "when it ends by itself, such as 15m; never unless given", duration)
+  const command = ofWorkspace("lock", "Lock a workspace. Fails if it is already locked, also by the caller.")
+    .option("--reason <text>", "reason for the lock, shown to callers that find the workspace locked", "")
+    .option(
+      "--ttl <duration>",
+      "time after which the lock expires, from 1s to 30d, such as 15m (default: never)",
+      duration,
+    )
   return command.action((name: string, options: LockOptions) =>
     changed(command, terminal, { name, options }, (engine, ref) =>
       engine.workspaces.lock(ref, { reason: options.reason, ...ttlOf(options) }),
@@ -109,17 +111,21 @@ function lockCommand(terminal: Terminal): Command {
 function extendLockCommand(terminal: Terminal): Command {
   const command = ofWorkspace(
     "extend-lock",
-    "Say that its holder is still at work: its lock has its time from now on.",
-  ).option("--ttl <duration>", "another time than it was given before", duration)
+    "Extend the lock of a workspace that the caller holds: sets its expiry to now + --ttl.",
+  ).option(
+    "--ttl <duration>",
+    "time until the lock expires, from 1s to 30d, such as 15m (default: the previous --ttl)",
+    duration,
+  )
   return command.action((name: string, options: LockOptions) =>
     changed(command, terminal, { name, options }, (engine, ref) => engine.workspaces.extendLock(ref, ttlOf(options))),
   )
 }
 
 function unlockCommand(terminal: Terminal): Command {
-  const command = ofWorkspace("unlock", "Give back the lock of a workspace.").option(
+  const command = ofWorkspace("unlock", "Unlock a workspace that the caller has locked.").option(
     "--force",
-    "break somebody else's; a state that is on its way is lost",
+    "also break the lock of another caller; discards a pending state version",
   )
   return command.action((name: string, options: Common & { readonly force?: true }) =>
     changed(command, terminal, { name, options }, (engine, ref) =>
@@ -134,12 +140,21 @@ interface TagOptions extends Common {
 
 function tagCommand(terminal: Terminal): Command {
   const owned = (command: Command): Command =>
-    command.option("--owner <name>", "in whose name; what other owners hold is left to them")
-  const list = ofWorkspace("list", "List its tags and bindings with those who hold them, its project's included.")
-  const add = owned(ofWorkspace("add", "Add flat tags.").argument("<tags...>"))
-  const remove = owned(ofWorkspace("remove", "Remove flat tags.").argument("<tags...>"))
+    command.option("--owner <name>", "owner on whose behalf to write; tags of other owners stay (default: no owner)")
+  const list = ofWorkspace(
+    "list",
+    "List the tags and bindings of a workspace with their owners, including bindings of its project.",
+  )
+  const add = owned(ofWorkspace("add", "Add flat tags to a workspace.").argument("<tags...>", "names of the tags"))
+  const remove = owned(
+    ofWorkspace("remove", "Remove flat tags from a workspace.").argument("<tags...>", "names of the tags"),
+  )
   const bind = owned(
-    ofWorkspace("bind", "Add keys with values, and change them.").argument("<key=value...>", undefined, bindings),
+    ofWorkspace("bind", "Add bindings (keys with values) to a workspace, or change their values.").argument(
+      "<key=value...>",
+      "bindings, such as team=platform",
+      bindings,
+    ),
   )
   list.action((name: string, options: Common) =>
     withCallerEngine(list, terminal, async (engine) => {
@@ -158,7 +173,7 @@ function tagCommand(terminal: Terminal): Command {
     tagged(bind, terminal, { name, options }, (engine, id) => engine.tags.bind(id, given, writerOf(options))),
   )
   return new Command("tag")
-    .description("Tags of a workspace: flat ones, and keys with values.")
+    .description("Manage the tags of a workspace: flat tags, and bindings (keys with values).")
     .addCommand(list)
     .addCommand(add)
     .addCommand(remove)
