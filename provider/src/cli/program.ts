@@ -17,16 +17,18 @@ export interface Terminal {
 
 const usage = `chancery-pulumi import [--organization NAME] [--mount PATH]... [--file FILE] [--program FILE]
 
-Writes what is there already for \`pulumi import --file\`, so that a stack takes it over as it is:
-everything of an organization, and of each mount that is named.
+Writes the file that \`pulumi import --file\` reads, so that a stack can adopt existing resources
+unchanged: the resources of an organization, and those of each mount.
 
-  --organization NAME  CHANCERY_ORGANIZATION when left out
-  --mount PATH         a mount with its roles and authorities; may be given several times
-  --file FILE          what \`pulumi import\` reads; import.json when left out
-  --program FILE       a program in TypeScript that declares it all; none when left out
+  --organization NAME  organization to import (default: CHANCERY_ORGANIZATION, otherwise none)
+  --mount PATH         mount to import with its roles and issuers, such as pki; repeat it for several
+  --file FILE          file to write for \`pulumi import\`; it must not exist (default: import.json)
+  --program FILE       TypeScript program to write, which declares the resources; it must not exist
+                       (default: none)
+  -h, --help           print this help
 
-The engine is the one that CHANCERY_ENGINE_URL and CHANCERY_TOKEN (or CHANCERY_TOKEN_FILE) name.
-Neither file may be there already.
+CHANCERY_ENGINE_URL is the URL of the server, such as https://chancery.example. CHANCERY_TOKEN is an
+API token, or CHANCERY_TOKEN_FILE is a file with one.
 `
 
 const succeeded = 0
