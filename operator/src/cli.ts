@@ -43,22 +43,26 @@ interface Flags {
 function reconcileCommand(terminal: Terminal): Command {
   const command = new Command("reconcile")
     .description(
-      "Keep workspaces and certificates as the manifests in a folder say, as the operator does in a cluster.",
+      "Reconcile workspaces and certificates with the manifests in a folder, as the operator does in a cluster.",
     )
-    .argument("<folder>", "the folder of manifests, or a git working copy")
-    .option("--watch", "go on, and do what is written into the folder from now on")
+    .argument("<folder>", "folder of manifests (.yaml, .yml, .json), such as a git working copy")
+    .option("--watch", "keep running, and apply changes of the folder within a second")
     .option(
       "--status-dir <folder>",
-      "where objects are kept with their status and Secrets (default: manifests in the data folder)",
+      "folder for the objects with their status and Secrets (default: manifests in the data folder)",
     )
-    .option("--connection <name>", "the ClusterConnection that this engine is to manifests", usualConnection)
-    .option("--organization <name>", "the organization of manifests that name none", usualOrganization)
+    .option(
+      "--connection <name>",
+      "name of the ClusterConnection by which manifests refer to this engine",
+      usualConnection,
+    )
+    .option("--organization <name>", "organization of manifests that name none", usualOrganization)
     .option(
       "--timeout <duration>",
-      "without --watch, how long to wait until everything is as it should be",
+      "without --watch, maximum time until all objects are ready or stalled, such as 90s",
       usualTimeout,
     )
-    .option("--json", "without --watch, print how everything fares as JSON")
+    .option("--json", "without --watch, print the status of all objects as JSON")
   addCallerOptions(command)
   return command.action(async (folder: string, flags: Flags) => {
     if (!existsSync(folder)) throw new CommandError(exitCodes.usage, `There is no folder ${folder}.`)

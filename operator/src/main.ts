@@ -10,25 +10,30 @@ import { systemRuntime } from "./runtime.ts"
 import { parseShard } from "./controllers/shard.ts"
 import { isClusterName } from "./controllers/workspace/tag-owner.ts"
 
-const usage = `chancery-operator
+const usage = `chancery-operator [options]
 
-  --kubeconfig FILE   access to the cluster; unless given, that of the pod, else KUBECONFIG, else ~/.kube/config
-  --namespace NAME    the operator's own namespace; unless given, the pod's
-  --cluster-name NAME what this cluster is called, where several keep workspaces of one engine: tags are held in its
-                      name (default: default)
-  --identity NAME     of this replica, and of no other (default: the host's name)
-  --listen HOST:PORT  where /healthz, /readyz and /metrics are (default: 0.0.0.0:8080)
-  --shard INDEX/COUNT looks after one part of the objects only
+Reconciles workspaces, issuers, roles and certificates with the objects of a Kubernetes cluster.
+
+  --kubeconfig FILE   file with the access to the cluster (default: KUBECONFIG, otherwise ~/.kube/config, otherwise
+                      the service account of the pod)
+  --namespace NAME    namespace of the operator itself (default: that of the pod; required outside of a pod)
+  --cluster-name NAME name of this cluster in the owners of tags; unique among the clusters that use one engine
+                      (default: default)
+  --identity NAME     unique name of this replica (default: the host name)
+  --listen HOST:PORT  address of /healthz, /readyz and /metrics (default: 0.0.0.0:8080)
+  --shard INDEX/COUNT part of the objects to reconcile, such as 0/4; at most 256 parts (default: all objects)
   --watch-namespaces NAME,NAME
-                      looks after what is in these, and after nothing that is in none
-  --embedded FOLDER   runs an engine too, with its data there, which objects name as a ClusterConnection
+                      namespaces to watch, without cluster-scoped objects (default: all, with cluster-scoped objects)
+  --embedded FOLDER   run an engine inside the operator, with its data in this folder (default: none)
   --embedded-connection NAME
-                      the name of that ClusterConnection, which need not exist (default: default)
+                      name of the ClusterConnection for this engine; the object is optional (default: default)
   --embedded-organization NAME
-                      where its workspaces are, of objects that name none; made if it is missing (default: default)
+                      organization of objects that name none, in this engine; created if it is missing
+                      (default: default)
   --engine-addresses KIND,RANGE
-                      where engines of namespaced connections may be besides public addresses: private, loopback,
-                      link-local, ranges, or none (default: private)
+                      non-public addresses that namespaced Connections may reach: private, loopback, link-local,
+                      ranges such as 192.0.2.0/24, or none (default: private)
+  --help              print this help
 `
 
 const namespaceFile = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
