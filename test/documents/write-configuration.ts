@@ -16,16 +16,15 @@ const settingsDocument = (): string => `# Configuration
 
 Written from the settings table by \`npm run docs:config\`; do not edit.
 
-\`chancery serve\` and \`chancery dev\` take every setting below; the commands that open the store themselves take those that
-name it. A flag stands above the environment, the environment above the file, the file above the default. An empty
+\`chancery serve\` and \`chancery dev\` accept all settings below. Commands that open the database accept the settings that
+name it. A flag overrides the environment, the environment overrides the file, and the file overrides the default. An empty
 variable counts as unset. The file is one JSON object; \`--config FILE\` or \`CHANCERY_CONFIG\` names it.
 
 \`\`\`json
 { "listen": "0.0.0.0:8420", "storage": "postgres://chancery@db/chancery", "publicUrl": "https://chancery.example" }
 \`\`\`
 
-A setting that cannot be read ends the command with exit code 78 and a sentence that says which one, where it came from
-and what it must be.
+If a setting is invalid, the command ends with exit code 78 and names the setting, its source and the expected value.
 
 ${settingNames.map(section).join("\n")}
 ## Exit codes
@@ -35,9 +34,9 @@ ${settingNames.map(section).join("\n")}
 | 0    | done                                                          |
 | 1    | failed                                                        |
 | 64   | the command line is wrong                                     |
-| 69   | the server that a command works on does not answer            |
-| 75   | the store does not answer, or the address is taken; try again |
-| 78   | a setting is wrong, or what it names cannot be used           |
+| 69   | the server of the command does not respond                    |
+| 75   | the database does not respond, or the address is in use       |
+| 78   | a setting is invalid, or its file or database is unusable     |
 `
 
 function section(name: SettingName): string {

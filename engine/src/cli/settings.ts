@@ -214,7 +214,7 @@ export const settings = {
     summary:
       "Proxies whose forwarding header sets the client address for rate limits, the audit log and the access log.",
     expects:
-      "private, loopback, unix for whoever connects by a unix socket, and ranges such as 192.0.2.1/32, separated by commas, or none",
+      "private, loopback, unix (clients on a unix socket), and ranges such as 192.0.2.1/32, separated by commas, or none",
     schema: parsed(parseTrustedProxies),
     default: "none",
   }),
