@@ -29,14 +29,14 @@ If a setting is invalid, the command ends with exit code 78 and names the settin
 ${settingNames.map(section).join("\n")}
 ## Exit codes
 
-| Code | Meaning                                                       |
-| ---- | ------------------------------------------------------------- |
-| 0    | done                                                          |
-| 1    | failed                                                        |
-| 64   | the command line is wrong                                     |
-| 69   | the server of the command does not respond                    |
-| 75   | the database does not respond, or the address is in use       |
-| 78   | a setting is invalid, or its file or database is unusable     |
+| Code | Meaning                                                   |
+| ---- | --------------------------------------------------------- |
+| 0    | done                                                      |
+| 1    | failed                                                    |
+| 64   | the command line is wrong                                 |
+| 69   | the server of the command does not respond                |
+| 75   | the database does not respond, or the address is in use   |
+| 78   | a setting is invalid, or its file or database is unusable |
 `
 
 function section(name: SettingName): string {
