@@ -39,7 +39,7 @@ export const onServersOfTheirOwn: readonly string[] = ["test/postgres/read-repli
  */
 const onSqliteOnce: readonly string[] = [
   "test/e2e/clients/acme-{certbot,dehydrated,go,newer-certbot,pebble}.test.ts",
-  "test/e2e/clients/{consul-template,go-tfe-suite,vault-hvac}.test.ts",
+  "test/e2e/clients/{consul-template,go-tfe-suite,openapi-client,vault-hvac}.test.ts",
   "test/validators/*.test.ts",
   "test/manifests/*.test.ts",
   "test/monitoring/*.test.ts",

@@ -13,6 +13,16 @@ import { typedPage } from "../../documents/typed-page.ts"
 
 const execute = promisify(execFile)
 const page = typedPage(import.meta.url, "docs/openapi.md")
+/** Fetched for this test alone, as is the generator. */
+const validator = "@seriousme/openapi-schema-validator@2.11.0"
+const validation = `
+  import { readFile } from "node:fs/promises"
+  import { Validator } from "@seriousme/openapi-schema-validator"
+  const document = JSON.parse(await readFile(process.argv[2], "utf8"))
+  const { valid, errors } = await new Validator().validate(document)
+  console.log(JSON.stringify({ valid, errors: errors ?? [] }))
+`
+
 /** Fetched for this test only, with the compiler that it needs. */
 const generator = ["@hey-api/openapi-ts@0.99.0", "typescript@npm:@typescript/typescript6@6.0.2", "@types/node@26.6.6"]
 const modules = fileURLToPath(new URL("../../../node_modules", import.meta.url))
@@ -111,7 +121,9 @@ describe("a client that is generated from the OpenAPI documents", () => {
     }
     folder = await mkdtemp(join(tmpdir(), "openapi-client-"))
     await writeFile(join(folder, "package.json"), '{ "private": true, "type": "module" }')
-    await run("npm", "install", "--prefer-offline", "--no-audit", "--no-fund", ...generator)
+    const options = ["--prefer-offline", "--no-audit", "--no-fund"]
+    await execute("npm", ["install", ...options, ...generator, validator], { cwd: folder })
+    await writeFile(join(folder, "validate.mjs"), validation)
     await writeFile(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["src"] }))
     await page.block("Generate a client").write(join(folder, "openapi-ts.config.js"))
     await page
@@ -133,6 +145,10 @@ describe("a client that is generated from the OpenAPI documents", () => {
     { served: "certificates.json", committed: "vault" },
   ])("is made of the committed document $committed", async ({ served, committed }) => {
     expect(JSON.parse(await readFile(join(folder, served), "utf8"))).toEqual(await documentAt(committed))
+  })
+
+  test.each(["workspaces.json", "certificates.json"])("is made of %s, which is valid OpenAPI 3.1", async (document) => {
+    expect(JSON.parse(await run("node", "validate.mjs", document))).toEqual({ valid: true, errors: [] })
   })
 
   test("compiles under TypeScript 6 as well", async () => {
