@@ -72,7 +72,7 @@ describe.skipIf(cluster === undefined)("a ClusterConnection", () => {
 
   test("is explained field by field", async () => {
     const explained = await kubectl(["explain", "clusterconnections.chancery.dev.spec", "--recursive=false"])
-    for (const words of ["baseURL", "tokenSecretRef", "caBundle", "organization", "Where the engine is served"])
+    for (const words of ["baseURL", "tokenSecretRef", "caBundle", "organization", "URL of the engine"])
       expect(explained).toContain(words)
   })
 })

@@ -359,7 +359,7 @@ describe.skipIf(cluster === undefined)("a Workspace that is written", () => {
     expect(found.split("\n")).toContain("workspace.chancery.dev/written")
     expect(await kubectl(["get", "engine-workspaces", "-o", "name"])).toContain("workspace.chancery.dev/bare")
     const explained = await kubectl(["explain", "workspaces.chancery.dev.spec"])
-    for (const name of ["adoptionPolicy", "deletionPolicy", "remoteStateConsumers", "Not managed unless given"])
+    for (const name of ["adoptionPolicy", "deletionPolicy", "remoteStateConsumers", "Not managed if omitted"])
       expect(explained).toContain(name)
   })
 })
