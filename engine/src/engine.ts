@@ -1,6 +1,6 @@
 // The port of all callers. It has two implementations: embedded (with a database) and remote (over HTTP). A document on the wire must
 // therefore contain all that a method returns: an organization by its name, and no internal data. Such values are called views
-// (`WorkspaceView`); each family is an interface in a file of its own (`workspaces/workspaces.ts`).
+// (`WorkspaceView`); each family is an interface in a file of its own (`workspaces/workspace/workspace-api.ts`).
 import type { AcmeServer } from "./acme/acme.ts"
 import type { Directory } from "./acme/directory.ts"
 import type { AcmeManagement } from "./acme/accounts/management.ts"

@@ -1,6 +1,5 @@
 import { configurationVersions, withUploadAddress } from "../../contracts/tfe/configuration-version.ts"
 import { signedAddresses } from "../../contracts/tfe/open-address.ts"
-import { terraformVersions } from "../../contracts/tfe/terraform-version.ts"
 import { notFound } from "../../core/errors.ts"
 import { mapPage } from "../../core/page.ts"
 import type { ConfigurationUploads } from "../../workspaces/configuration-versions/configuration-version-api.ts"
@@ -42,11 +41,3 @@ export const configurationUploadRoutes = (uploads: ConfigurationUploads): readon
     },
   },
 ]
-
-export const terraformVersionRoutes = implement(terraformVersions, {
-  list: ({ engine }, filter, page) => engine.terraformVersions.list(filter, page),
-  create: ({ engine }, input) => engine.terraformVersions.create(input),
-  get: ({ engine }, id) => engine.terraformVersions.get(id),
-  update: ({ engine }, id, patch) => engine.terraformVersions.update(id, patch),
-  delete: ({ engine }, id) => engine.terraformVersions.delete(id),
-})

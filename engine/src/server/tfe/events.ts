@@ -1,10 +1,8 @@
 import { encodeFeedItem, events, eventStreamType, streamBeginning } from "../../contracts/tfe/event.ts"
 import { decodePage } from "../../contracts/tfe/json-api/query.ts"
-import { webhooks } from "../../contracts/tfe/webhook.ts"
 import { badRequest } from "../../core/errors.ts"
-import { mapPage } from "../../core/page.ts"
 import type { EventQuery, EventView, FeedItem } from "../../events/feed/events.ts"
-import { decodeQuery, implement } from "./implement.ts"
+import { decodeQuery } from "./implement.ts"
 import { accepts, type ApiRequest, type ApiResponse, ok, param, type Route } from "./route.ts"
 
 const { method, path, query: parameters, answers } = events.list
@@ -87,25 +85,3 @@ function bytesOf(items: AsyncIterable<FeedItem>): AsyncIterable<Uint8Array> {
     },
   }
 }
-
-export const webhookRoutes = implement(webhooks, {
-  create: async ({ engine }, organizationName, input) => ({
-    ...(await engine.webhooks.create(organizationName, input)),
-    organizationName,
-  }),
-  list: async ({ engine }, organizationName, page) =>
-    mapPage(await engine.webhooks.list(organizationName, page), (webhook) => ({ ...webhook, organizationName })),
-  get: async ({ engine }, organizationName, id) => ({
-    ...(await engine.webhooks.get(organizationName, id)),
-    organizationName,
-  }),
-  update: async ({ engine }, organizationName, id, patch) => ({
-    ...(await engine.webhooks.update(organizationName, id, patch)),
-    organizationName,
-  }),
-  delete: ({ engine }, organizationName, id) => engine.webhooks.delete(organizationName, id),
-  deadLetters: ({ engine }, organizationName, id, page) => engine.webhooks.deadLetters(organizationName, id, page),
-  redeliver: ({ engine }, organizationName, id, letterId) => engine.webhooks.redeliver(organizationName, id, letterId),
-  deleteDeadLetter: ({ engine }, organizationName, id, letterId) =>
-    engine.webhooks.deleteDeadLetter(organizationName, id, letterId),
-})

@@ -1,19 +1,9 @@
-import { apiDescription } from "../../contracts/tfe/api-description.ts"
-import { openAddresses } from "../../contracts/tfe/open-address.ts"
-import { tfeOpenApi } from "../../contracts/tfe/openapi.ts"
-import { apiVersion, workspaceServices } from "../../core/discovery.ts"
-import { escapeHtml, staticPage } from "../http/responses.ts"
-import { release } from "../release.ts"
-import { implement } from "./implement.ts"
-import { addressOf, ok, type OpenRoute } from "./route.ts"
-
-/** Created at the first request, because it takes about 200 ms. */
-let document: object | undefined
-
-export const apiDescriptionRoutes = implement(apiDescription, { get: async () => (document ??= tfeOpenApi()) })
-
 // The page for browsers: at the root, at a workspace's `links.self-html`, and at the URL of a run that `terraform` prints
 // (`/app/ORGANIZATION/WORKSPACE/runs/RUN`). It is the same for all of them and does not disclose whether the workspace exists.
+import { openAddresses } from "../../contracts/tfe/open-address.ts"
+import { escapeHtml, staticPage } from "../http/responses.ts"
+import { release } from "../release.ts"
+import { addressOf, type OpenRoute } from "./route.ts"
 
 const { home, app, workspaces, workspace, workspaceRun, run, signIn } = openAddresses
 
@@ -50,27 +40,9 @@ export const signInRoutes: readonly OpenRoute[] = [
 
 /** Returns the HTML of the page. `host` comes from the request and must be escaped. */
 const signInBody = (host: string): string => `<h1>An API token for ${host}</h1>
-<p>Tokens are made by whoever runs this server, with the command <code>chancery</code> on its store:</p>
+<p>The administrator of this server creates tokens with the command <code>chancery</code>, on the server's database:</p>
 <pre><code>chancery token create --user NAME --description "terraform login" --expires 90d</code></pre>
 <p>It prints the token once. Paste it where <code>terraform login ${host}</code> asks for it; Terraform keeps it in
 <code>credentials.tfrc.json</code>.</p>
-<p>Whoever has a token of their own makes another one with <code>POST /api/v2/users/ID/authentication-tokens</code>; the ID is in
-the answer to <code>GET /api/v2/account/details</code>.</p>`
-
-// Requests of clients before they send a token: the API's paths and version (docs/compatibility.md, "Discovery").
-
-const { discovery, ping } = openAddresses
-
-export const discoveryRoutes: readonly OpenRoute[] = [
-  {
-    ...addressOf(discovery),
-    handle: async () => ({
-      ...ok(workspaceServices),
-      headers: { "content-type": "application/json" },
-    }),
-  },
-  {
-    ...addressOf(ping),
-    handle: async () => ({ status: 204, headers: { "tfp-api-version": apiVersion } }),
-  },
-]
+<p>Users who have a token create others with <code>POST /api/v2/users/ID/authentication-tokens</code>. The ID is in the response to
+<code>GET /api/v2/account/details</code>.</p>`

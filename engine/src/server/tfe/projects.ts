@@ -1,4 +1,3 @@
-import { agentPools } from "../../contracts/tfe/agent-pool.ts"
 import { organization } from "../../contracts/tfe/organization.ts"
 import { projects } from "../../contracts/tfe/project.ts"
 import { encodeIdentifiedBindings } from "../../contracts/tfe/tag.ts"
@@ -39,12 +38,4 @@ export const projectRoutes = implement(projects, {
   update: ({ engine }, id, patch, writer) => engine.projects.update(id, patch, writer),
   delete: ({ engine }, id) => engine.projects.delete(id),
   moveWorkspaces: ({ engine }, id, workspaceIds) => engine.workspaces.moveToProject(id, workspaceIds),
-})
-
-export const agentPoolRoutes = implement(agentPools, {
-  create: ({ engine }, organization, input) => engine.agentPools.create(organization, input),
-  list: ({ engine }, organization, filter, page) => engine.agentPools.list(organization, filter, page),
-  get: ({ engine }, id) => engine.agentPools.get(id),
-  update: ({ engine }, id, patch) => engine.agentPools.update(id, patch),
-  delete: ({ engine }, id) => engine.agentPools.delete(id),
 })

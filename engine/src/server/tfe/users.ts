@@ -1,4 +1,3 @@
-import { tokens } from "../../contracts/tfe/token.ts"
 import { users } from "../../contracts/tfe/user.ts"
 import { implement } from "./implement.ts"
 
@@ -13,22 +12,4 @@ export const userRoutes = implement(users, {
   delete: ({ engine }, id) => engine.users.delete(id),
   grantAdmin: ({ engine }, id) => engine.users.setSiteAdmin(id, true),
   revokeAdmin: ({ engine }, id) => engine.users.setSiteAdmin(id, false),
-})
-
-export const tokenRoutes = implement(tokens, {
-  createForUser: ({ engine }, id, input) => engine.tokens.createForUser(id, input),
-  listForUser: ({ engine }, id, page) => engine.tokens.listForUser(id, page),
-  createForOrganization: ({ engine }, name, { kind }, input) => engine.tokens.createForOrganization(name, input, kind),
-  getForOrganization: ({ engine }, name, { kind }) => engine.tokens.getForOrganization(name, kind),
-  deleteForOrganization: ({ engine }, name, { kind }) => engine.tokens.deleteForOrganization(name, kind),
-  listForTeams: ({ engine }, name, query, page) => engine.tokens.listForTeams(name, query, page),
-  createForTeam: ({ engine }, id, input) => engine.tokens.createForTeam(id, input),
-  getForTeam: ({ engine }, id) => engine.tokens.getForTeam(id),
-  deleteForTeam: ({ engine }, id) => engine.tokens.deleteForTeam(id),
-  addForTeam: ({ engine }, id, input) => engine.tokens.addForTeam(id, input),
-  listForTeam: ({ engine }, id, page) => engine.tokens.listForTeam(id, page),
-  createForAgentPool: ({ engine }, id, input) => engine.tokens.createForAgentPool(id, input),
-  listForAgentPool: ({ engine }, id, page) => engine.tokens.listForAgentPool(id, page),
-  get: ({ engine }, id) => engine.tokens.get(id),
-  delete: ({ engine }, id) => engine.tokens.delete(id),
 })

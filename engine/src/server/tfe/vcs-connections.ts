@@ -1,4 +1,3 @@
-import { sshKeys } from "../../contracts/tfe/ssh-key.ts"
 import { vcsConnections } from "../../contracts/tfe/vcs-connection.ts"
 import { implement } from "./implement.ts"
 
@@ -22,13 +21,4 @@ export const vcsConnectionRoutes = implement(vcsConnections, {
   getInstallation: ({ engine }, id) => engine.vcsConnections.getInstallation(id),
   getInstallationAsClients: ({ engine }, id) => engine.vcsConnections.getInstallation(id),
   deleteInstallation: ({ engine }, id) => engine.vcsConnections.deleteInstallation(id),
-})
-
-export const sshKeyRoutes = implement(sshKeys, {
-  create: ({ engine }, organization, input) => engine.sshKeys.create(organization, input),
-  list: ({ engine }, organization, page) => engine.sshKeys.list(organization, page),
-  get: ({ engine }, id) => engine.sshKeys.get(id),
-  update: ({ engine }, id, patch) => engine.sshKeys.update(id, patch),
-  delete: ({ engine }, id) => engine.sshKeys.delete(id),
-  assign: ({ engine }, id, sshKeyId) => engine.workspaces.assignSshKey({ id }, sshKeyId),
 })

@@ -1,5 +1,4 @@
 import { roles } from "../../contracts/vault/role.ts"
-import { tidy } from "../../contracts/vault/tidy.ts"
 import { implement } from "./implement.ts"
 import type { PkiRequest } from "./vault-route.ts"
 
@@ -9,13 +8,4 @@ export const roleRoutes = implement(roles, {
   save: ({ pki }, name, input) => pki.roles.save(name, input),
   update: ({ pki }, name, patch) => pki.roles.update(name, patch),
   delete: ({ pki }, name) => pki.roles.delete(name),
-})
-
-/** Tidying (https://developer.hashicorp.com/vault/api-docs/secret/pki#tidy). */
-export const tidyRoutes = implement(tidy, {
-  start: ({ pki }: PkiRequest, input) => pki.tidy.start(input),
-  cancel: ({ pki }) => pki.tidy.cancel(),
-  getStatus: ({ pki }) => pki.tidy.getStatus(),
-  getAutomatic: ({ pki }) => pki.tidy.getAutomatic(),
-  changeAutomatic: ({ pki }, patch) => pki.tidy.changeAutomatic(patch),
 })
