@@ -1,6 +1,5 @@
-// What may import what (docs: CONTRIBUTING.md, "Directions"). Type imports count, because a type that points the wrong
-// way is a dependency as well. Tests are left out: they may look at anything. test/house/boundaries.test.ts breaks
-// every rule once and sees it reported.
+// Import rules (CONTRIBUTING.md, "Directions"). Type imports count, because a type that points the wrong way is a dependency
+// as well. Tests may import anything. test/house/boundaries.test.ts breaks every rule once and checks that it is reported.
 const domain = "events|organizations|workspaces|pki|access|acme"
 const npm = (...names) => `(^|node_modules/)(${names.join("|")})(/|$)`
 const node = (...names) => `^(node:)?(${names.join("|")})(/|$)`
@@ -10,15 +9,15 @@ module.exports = {
   forbidden: [
     {
       name: "core-imports-nothing",
-      comment:
-        "core holds the words every folder shares, and those of OpenTelemetry's API, and evicts with lru-cache. If it imported more, everything would.",
+      comment: "Every folder imports core, so its imports are everyone's: only the OpenTelemetry API and lru-cache.",
       severity: "error",
       from: { path: "^engine/src/core/", pathNot: "^engine/src/core/runtime\\.ts$" },
       to: { pathNot: `^engine/src/core/|${npm("@opentelemetry/api", "lru-cache")}` },
     },
     {
       name: "runtime-touches-the-platform-only",
-      comment: "The clock and the random source of the process come in here; nothing of ours or from npm does.",
+      comment:
+        "runtime.ts reads the clock and the random source of the process. It needs no other module of ours or from npm.",
       severity: "error",
       from: { path: "^engine/src/core/runtime\\.ts$" },
       to: { pathNot: "^engine/src/core/", dependencyTypesNot: ["core"] },
@@ -26,7 +25,7 @@ module.exports = {
     {
       name: "domain-knows-no-outside",
       comment:
-        "Rules and services are plain functions over values and ports; how they are stored, sent or run is not theirs.",
+        "Rules and services are functions over values and ports. They do not depend on storage, transport or jobs.",
       severity: "error",
       from: { path: `^engine/src/(${domain}|engine\\.ts)` },
       to: {
@@ -46,44 +45,42 @@ module.exports = {
     {
       name: "domain-uses-no-platform",
       comment:
-        "A rule that reads a file, a socket or the random source cannot be tested as a function; node:crypto is x509's.",
+        "A rule that reads a file, a socket or the random source cannot be tested as a function. Only x509 uses node:crypto.",
       severity: "error",
       from: { path: `^engine/src/(${domain}|declared)/` },
       to: { dependencyTypes: ["core"] },
     },
     {
       name: "x509-knows-no-policy",
-      comment: "x509 turns bytes into values and back. It knows RFC 5280 and no role, mount or store.",
+      comment: "x509 decodes and encodes the structures of RFC 5280. It does not depend on roles, mounts or databases.",
       severity: "error",
       from: { path: "^engine/src/x509/" },
       to: { pathNot: `^engine/src/(core|x509)/|${npm("pkijs", "asn1js", "pvtsutils")}|${node("crypto", "module")}` },
     },
     {
       name: "only-policies-pass",
-      comment:
-        "What has a policy's pass may be signed; whoever else could give one would be a way around all policies.",
+      comment: "Approved templates can be signed. Another module that approves them would bypass all policies.",
       severity: "error",
       from: { pathNot: "^engine/src/pki/(policy/|external-policy/overlay\\.ts$)" },
       to: { path: "^engine/src/pki/policy/approved\\.ts$", dependencyTypesNot: ["type-only"] },
     },
     {
       name: "pki-never-imports-acme",
-      comment: "ACME is one way to ask the PKI for a certificate; the PKI does not know who asks.",
+      comment: "ACME is one client of the PKI. The PKI does not depend on its clients.",
       severity: "error",
       from: { path: "^engine/src/(core|x509|pki|access)/" },
       to: { path: "^engine/src/acme/" },
     },
     {
       name: "workspaces-and-pki-are-strangers",
-      comment:
-        "The two halves of the product share organizations and core, nothing else, so that each can be read alone.",
+      comment: "Workspaces and the PKI share only organizations and core, so that each can be read alone.",
       severity: "error",
       from: { path: "^engine/src/(organizations|workspaces)/" },
       to: { path: "^engine/src/(x509|pki|access|acme)/" },
     },
     {
       name: "pki-and-workspaces-are-strangers",
-      comment: "The same, seen from the other half.",
+      comment: "The same rule for the other direction.",
       severity: "error",
       from: { path: "^engine/src/(x509|pki|access|acme)/" },
       to: { path: "^engine/src/workspaces/" },
@@ -91,14 +88,14 @@ module.exports = {
     {
       name: "pki-reaches-no-workspaces",
       comment:
-        "At any depth, through any file: neither the PKI and ACME nor organizations depend on workspaces and the event feed. Ports of their own take what others implement.",
+        "At any depth: the PKI, ACME and organizations do not depend on workspaces or the event feed. They declare ports for what others implement.",
       severity: "error",
       from: { path: "^engine/src/(x509|pki|access|acme|organizations)/" },
       to: { path: "^engine/src/(workspaces|events)/", reachable: true },
     },
     {
       name: "workspaces-reach-no-pki",
-      comment: "The same, seen from the other half.",
+      comment: "The same rule for the other direction.",
       severity: "error",
       from: { path: "^engine/src/(organizations|workspaces|events)/" },
       to: { path: "^engine/src/(pki|access|acme)/", reachable: true },
@@ -113,7 +110,7 @@ module.exports = {
     },
     {
       name: "sql-only-in-storage",
-      comment: "One folder speaks SQL, so that a second database is a change in one folder.",
+      comment: "SQL is in one folder, so that another database changes one folder.",
       severity: "error",
       from: { pathNot: "^engine/(src/storage|testing)/" },
       to: { path: `${npm("kysely", "pg")}|${node("sqlite")}` },
@@ -121,7 +118,7 @@ module.exports = {
     {
       name: "sockets-only-in-http",
       comment:
-        "Routes answer values with values; only server/http knows the server underneath. The client dials with undici. The test kit plays whoever is dialled.",
+        "Only server/http uses Node's HTTP server. Handlers map values to values, the client sends requests with undici, and test support runs servers of its own.",
       severity: "error",
       from: {
         pathNot: "^(engine/(src/server/http|testing)/|operator/src/(health-server|kube/api-client)\\.ts$)",
@@ -131,7 +128,7 @@ module.exports = {
     {
       name: "undici-only-where-we-dial",
       comment:
-        "Every outgoing request goes through a dispatcher of ours; a second place that dials would have no guard.",
+        "Every outgoing request uses one of these dispatchers. Another module that sends requests would bypass the address guard.",
       severity: "error",
       from: { pathNot: "^(engine/src/(client|core/runtime\\.ts)|operator/src/kube/api-client\\.ts$)" },
       to: { path: npm("undici") },
@@ -147,7 +144,7 @@ module.exports = {
     },
     {
       name: "telemetry-listens",
-      comment: "It wraps ports; what is done behind them is other people's business.",
+      comment: "Telemetry wraps ports and does not depend on their implementations.",
       severity: "error",
       from: { path: "^engine/src/telemetry/" },
       to: {
@@ -156,14 +153,14 @@ module.exports = {
     },
     {
       name: "zod-only-at-the-edge",
-      comment: "Documents and configuration are parsed once, at the edge; past it values have the domain's own types.",
+      comment: "Documents and configuration are parsed once, at the edge. Inside, values have domain types.",
       severity: "error",
       from: { pathNot: "^(engine/src/(contracts|declared|cli)|operator/src/api|provider/scripts)/" },
       to: { path: npm("zod") },
     },
     {
       name: "packages-by-name",
-      comment: "A deep path into another package breaks when that package moves a file; its exports are the contract.",
+      comment: "A deep path into another package breaks if that package moves a file. Only its exports are stable.",
       severity: "error",
       from: { path: "^(provider|operator|examples)/" },
       to: { path: "^engine/", dependencyTypes: ["local"] },
@@ -177,7 +174,7 @@ module.exports = {
     },
     {
       name: "contracts-are-pure",
-      comment: "A contract or a codec is used by server and client alike, so it may see neither, and no store.",
+      comment: "Server and client both use contracts, so contracts depend on neither, nor on storage.",
       severity: "error",
       from: { path: "^engine/src/contracts/" },
       to: {
@@ -186,7 +183,7 @@ module.exports = {
     },
     {
       name: "storage-serves-the-domain",
-      comment: "Storage implements the domain's ports; documents, requests and jobs are other people's business.",
+      comment: "Storage implements ports of the domain. It does not depend on documents, requests or jobs.",
       severity: "error",
       from: { path: "^engine/src/storage/" },
       to: {
@@ -195,15 +192,14 @@ module.exports = {
     },
     {
       name: "storage-is-opened-in-one-place",
-      comment: "Only the composition root and the commands that back up a store see storage beside services.",
+      comment: "Only the composition root and the backup commands use storage next to services.",
       severity: "error",
       from: { path: "^engine/src/", pathNot: "^engine/src/((storage|composition|cli)/|embedded\\.ts)" },
       to: { path: "^engine/src/storage/" },
     },
     {
       name: "audit-writes-what-it-is-told",
-      comment:
-        "The audit log is a file or a wire and knows values to write into it; a store or a request is other people's business.",
+      comment: "The audit log writes values to a file or a socket. It does not depend on databases or requests.",
       severity: "error",
       from: { path: "^engine/src/audit/" },
       to: {
@@ -212,29 +208,28 @@ module.exports = {
     },
     {
       name: "audit-is-opened-in-one-place",
-      comment:
-        "Who has something to record is handed a trail; where that leads is decided where the engine is composed.",
+      comment: "Modules record on a trail that they are given. The composition root chooses the target.",
       severity: "error",
       from: { path: "^engine/src/", pathNot: "^engine/src/((audit|composition|cli)/|embedded\\.ts)" },
       to: { path: "^engine/src/audit/" },
     },
     {
       name: "server-serves-any-engine",
-      comment: "The server is handed an engine. It neither opens one, nor dials one, nor runs its jobs.",
+      comment: "The server is given an engine. It does not open one, connect to one or run jobs.",
       severity: "error",
       from: { path: "^engine/src/server/" },
       to: { path: "^engine/src/((client|cli|jobs|composition)/|(embedded|open|index)\\.ts)" },
     },
     {
       name: "client-knows-no-server",
-      comment: "The remote engine shares codecs with the server, never code that needs the server's own store.",
+      comment: "The remote engine shares contracts with the server, but no code that needs a database.",
       severity: "error",
       from: { path: "^engine/src/client/" },
       to: { path: "^engine/src/((server|cli|jobs|composition)/|(embedded|open|index)\\.ts)" },
     },
     {
       name: "jobs-know-no-transport",
-      comment: "What runs without a request must not depend on one.",
+      comment: "Jobs run without a request and must not depend on one.",
       severity: "error",
       from: { path: "^engine/src/jobs/" },
       to: {
@@ -250,14 +245,14 @@ module.exports = {
     },
     {
       name: "testing-stays-in-tests",
-      comment: "Manual clocks and seeded randomness in a running server would be a disaster nobody sees.",
+      comment: "Manual clocks and seeded randomness must never run in a server.",
       severity: "error",
       from: { path: "^(engine|provider|operator)/src/" },
       to: { path: "^(engine|operator)/testing/" },
     },
     {
       name: "tags-below-workspaces",
-      comment: "Workspaces carry tags; a tag does not know what carries it.",
+      comment: "Workspaces have tags. The rules of tags do not depend on workspaces.",
       severity: "error",
       from: { path: "^engine/src/workspaces/tags/", pathNot: "/tag-(service|events)\\.ts$" },
       to: { path: "^engine/src/workspaces/(?!tags/)" },
@@ -271,7 +266,7 @@ module.exports = {
     },
     {
       name: "no-cycles",
-      comment: "Two files that import each other are one file; type imports included.",
+      comment: "Files that import each other are one unit and belong in one file. Type imports count.",
       severity: "error",
       from: {},
       to: { circular: true },

@@ -32,7 +32,7 @@ const systemTests = [
 const unit = unitTests(source("."), tests, excluded)
 const onPostgres = filesOnUsualStore(source("."), tests, excluded)
 const isSystem = (file: string): boolean => systemTests.some((pattern) => matchesGlob(file, pattern))
-/** `npm test` has the services and repositories on PostgreSQL; the handlers above them, once more in full, are system tests there. */
+/** On PostgreSQL, `npm test` runs services and repositories. Handlers are system tests there, because they double the time. */
 const isSystemOnPostgres = (file: string): boolean => isSystem(file) || file.startsWith("engine/src/server/")
 
 /** Files share what they load, a third of what the small ones take; none of them changes what it shares. */

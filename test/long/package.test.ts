@@ -128,7 +128,7 @@ const checks = [
   { program: "@arethetypeswrong/cli@0.18.5", args: ["attw", "--pack", "--profile", "esm-only"] },
 ]
 
-// Both end with another status than 0 if they find a problem.
+// Both exit with a non-zero status if they find a problem.
 test.each(checks)("packages pass $program", async ({ program, args }) => {
   await run("npm", ["run", "build"], { cwd: root })
   for (const workspace of ["engine", "provider"])

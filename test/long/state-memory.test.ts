@@ -12,8 +12,8 @@ import { largeState } from "./large-states.ts"
 
 const megabytes = process.env["CHANCERY_SHORT"] === "1" ? 64 : 256
 /**
- * Whatever the size: nothing grows with the state. The peak is 280 to 290 MiB with either database. 25 MiB of it are the contracts of all
- * endpoints and zod, which are loaded at the start; before the contracts it was 260 MiB.
+ * Limit for a state of any size. The peak is 280 to 290 MiB with either database. The contracts of all endpoints and zod, which load at the
+ * start, are 25 MiB of it.
  */
 const memoryMaximumMiB = 300
 
