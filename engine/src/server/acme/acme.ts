@@ -5,6 +5,7 @@ import type { AcmeAccountId } from "../../acme/accounts/account.ts"
 import type { Directory } from "../../acme/directory.ts"
 import type { AcmeOrderId, AuthorizationId } from "../../acme/orders/order.ts"
 import { type EngineError, type EngineErrorCode, isEngineError } from "../../core/errors.ts"
+import { signingTurn } from "../../core/timers.ts"
 import { acme, directoryPaths } from "../../contracts/acme/directory.ts"
 import type { AcmeContract, AcmeEndpoint } from "../../contracts/acme/endpoint.ts"
 import type { JsonObject } from "../../contracts/acme/object.ts"
@@ -162,6 +163,7 @@ async function signedRequest(
     throw new AcmeProblem("malformed", `The body is of the type ${joseType}.`, { status: 415 })
   const query = request.query.size === 0 ? "" : `?${request.query.toString()}`
   const bytes = await request.bytes()
+  await signingTurn()
   return readSignedRequest(bytes, `${base}${pathOf(request)}${query}`)
 }
 

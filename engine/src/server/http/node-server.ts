@@ -10,7 +10,7 @@ import {
 import { createServer as createHttpsServer } from "node:https"
 import { connect, createServer, type Server as NetServer, type Socket } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
-import { nextTurn } from "../../core/timers.ts"
+import { nextTurn, sharedTurn } from "../../core/timers.ts"
 import { discardBody } from "./body.ts"
 import { type ConnectionShareOptions, shareConnections } from "./connection-share.ts"
 import type { Serve } from "./exchange.ts"
@@ -105,6 +105,7 @@ export function createNodeServer(serve: Serve, options: NodeServerOptions = {}):
   server.closeIdleConnections = () => {
     if (![...inFlight].some((outgoing) => outgoing.writableEnded)) closeIdleConnections()
   }
+  const writingTurn = sharedTurn()
   let isSendingAway = false
   let closing: Promise<{ cut: number }> | undefined
 
@@ -113,7 +114,7 @@ export function createNodeServer(serve: Serve, options: NodeServerOptions = {}):
       const response = await serve(new NodeRequest(incoming, url))
       // Responses of one turn are written together: each write to a client that sleeps wakes it, which costs 15 to 20 us of the 70 us of an
       // empty response (`npm run bench -- show`).
-      await nextTurn()
+      await writingTurn()
       await sendResponse(outgoing, response, headers)
     } catch {
       // `serve` handles and logs its own errors. Errors that remain here are headers that Node rejects.

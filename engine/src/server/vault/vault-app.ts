@@ -8,6 +8,7 @@ import type { RequestSnapshot } from "../../core/cache-versions.ts"
 import { uuidOf } from "../../core/ids.ts"
 import { defaultJsonBounds, type JsonBounds } from "../../core/json-bounds.ts"
 import type { Runtime } from "../../core/runtime.ts"
+import { signingTurn } from "../../core/timers.ts"
 import type { ServedEngine } from "../../engine.ts"
 import { noMount } from "../../pki/mounts/mount-directory.ts"
 import { type AuthMethodType, authMethodTypes, tokenMethodPath } from "../../access/logins/auth-method.ts"
@@ -199,6 +200,7 @@ export function createPkiApp(options: PkiAppOptions): ServePki {
     if (route.open !== true) assertMayWrite(caller, operation, part)
     const bounds = { limitBytes, json: jsonBounds }
     const { document, json } = route.raw === true ? noDocument : await documentOf(visit, operation, bounds)
+    if (route.signs === true) await signingTurn()
     const changesNothing = readOnly || operation === "read" || operation === "list"
     trail.learn({ document, openRead: caller.kind === "anonymous" && changesNothing })
     await trail.record({ signs: route.signs === true })
