@@ -259,8 +259,8 @@ describe.skipIf(found === undefined)("an installation of the server", () => {
   test.each([
     { values: "replica=3", says: /replica/ },
     { values: "replicas=0", says: /replicas/ },
-    { values: "storage.existingSecret=", says: /storage\/existingSecret/ },
-    { values: "sealKey.existingSecret=", says: /sealKey\/existingSecret/ },
+    { values: "storage.existingSecret=", says: /storage\.existingSecret is required/ },
+    { values: "sealKey.existingSecret=", says: /sealKey\.existingSecret is required/ },
     { values: "settings.storage=postgres://a", says: /settings|storage/ },
     { values: "settings.listen=:1", says: /settings\.listen: the chart sets it/ },
     { values: "publicUrl=chancery.example", says: /publicUrl/ },

@@ -31,10 +31,12 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- define "chancery.configuration" -}}
 {{- $settings := dict
   "listen" "0.0.0.0:8420"
-  "data" "/tmp/chancery"
-  "sealKeyFile" (printf "/etc/chancery/seal/%s" .Values.sealKey.key)
+  "data" (ternary "/data" "/tmp/chancery" .Values.evaluation.enabled)
   "shutdownDelay" (printf "%ds" (int .Values.shutdown.delaySeconds))
   "shutdownGrace" (printf "%ds" (int .Values.shutdown.graceSeconds)) -}}
+{{- if not .Values.evaluation.enabled }}
+{{- $_ := set $settings "sealKeyFile" (printf "/etc/chancery/seal/%s" .Values.sealKey.key) }}
+{{- end }}
 {{- if not .Values.audit.enabled }}
 {{- $_ := set $settings "auditLog" "off" }}
 {{- end }}
