@@ -19,8 +19,12 @@ const folder = new URL("../../docs/reference/", import.meta.url)
 const generated = "Written from the contract of the endpoints by `npm run docs:reference`; do not edit."
 
 const code = (value: unknown): string => (value === undefined ? "" : `\`${JSON.stringify(value)}\``)
+/** Placeholders are shown as code, because both are markup otherwise: `<name>` of HTML, `{{name}}` of the website's pages. */
 const sentence = (text: string): string =>
-  text.replaceAll("*", "\\*").replaceAll("|", "\\|").replaceAll("<oid>;UTF8:<value>", "`<oid>;UTF8:<value>`")
+  text
+    .replaceAll("*", "\\*")
+    .replaceAll("|", "\\|")
+    .replaceAll(/<oid>;UTF8:<value>|\{\{\w+\}\}|[\w-]+:<\w+>/g, "`$&`")
 
 function tableOf(header: readonly string[], body: readonly (readonly string[])[]): string {
   const widths = header.map((_, at) => Math.max(...[header, ...body].map((row) => row[at]?.length ?? 0)))
