@@ -11,6 +11,7 @@ export interface Typist {
 const operations = { test: "test/cli/operations.test.ts" }
 const logins = { test: "test/cli/logins.test.ts" }
 const hardening = { test: "test/cli/hardening.test.ts" }
+const firstHour = { test: "test/cli/first-hour.test.ts" }
 
 const isDone =
   "what runs this test has been installed and built by it, as .ci/run does, and is not to be taken away meanwhile"
@@ -19,6 +20,26 @@ const noInit =
 
 /** Keyed by document, then by heading. */
 export const typists: Readonly<Record<string, Readonly<Record<string, Typist>>>> = {
+  "docs/first-hour.md": {
+    "Install the command": {
+      ...firstHour,
+      except: {
+        "npm ci": isDone,
+        "npm run build": isDone,
+        "npm pack --workspace engine": isDone,
+        "npm install --global ./chancery-engine-*.tgz": isDone,
+      },
+    },
+    "Start the server": firstHour,
+    "Create an authority": firstHour,
+    "Serve HTTPS": firstHour,
+    "Add people": firstHour,
+    "Give a team access to a workspace": firstHour,
+    "Run Terraform": firstHour,
+    "Issue a certificate": firstHour,
+    "Read the audit log": firstHour,
+    "Clean up": firstHour,
+  },
   "docs/operations.md": {
     Install: { test: "test/long/package.test.ts", except: { "npm ci": isDone, "npm run build": isDone } },
     Configure: operations,
