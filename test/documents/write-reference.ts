@@ -376,16 +376,42 @@ const declaredPages = declaredResources.map(
     ] as const,
 )
 
-const pages: Readonly<Record<string, string>> = {
-  ...Object.fromEntries(declaredPages),
-  ...Object.fromEntries(Object.entries(tfeResources).map(([name, resource]) => [`${name}.md`, tfePage(resource)])),
-  ...Object.fromEntries(Object.entries(vaultResources).map(([name, resource]) => [`${name}.md`, vaultPage(resource)])),
-  "acme.md": acmePage(),
-  "open-addresses.md": tfePage(
-    { title: "Addresses without a token", contracts: { openAddresses, signedAddresses }, documents: [] },
-    "Paths are from the root of the server. Addresses with a credential are in the documents of the API.",
-  ),
+type Pages = Readonly<Record<string, string>>
+
+const groups: Readonly<Record<string, Pages>> = {
+  "Workspaces (`/api/v2`)": {
+    ...Object.fromEntries(Object.entries(tfeResources).map(([name, resource]) => [`${name}.md`, tfePage(resource)])),
+    "open-addresses.md": tfePage(
+      { title: "Addresses without a token", contracts: { openAddresses, signedAddresses }, documents: [] },
+      "Paths are from the root of the server. Addresses with a credential are in the documents of the API.",
+    ),
+  },
+  "Certificates (`/v1`)": {
+    ...Object.fromEntries(
+      Object.entries(vaultResources).map(([name, resource]) => [`${name}.md`, vaultPage(resource)]),
+    ),
+    "acme.md": acmePage(),
+  },
+  "Declared resources": Object.fromEntries(declaredPages),
 }
+
+const indexPage = `# Reference
+
+Written from the contracts and the declared resources by \`npm run docs:reference\`; do not edit. Each page lists the endpoints or the fields of
+one resource.
+${Object.entries(groups)
+  .map(([heading, pages]) => `\n## ${heading}\n\n${linksOf(pages)}\n`)
+  .join("")}`
+
+function linksOf(pages: Pages): string {
+  const titles = Object.entries(pages).map(([file, page]) => ({ file, title: /^# (.+)$/m.exec(page)?.[1] ?? file }))
+  return titles
+    .toSorted((a, b) => (a.title < b.title ? -1 : 1))
+    .map(({ file, title }) => `- [${title}](${file})`)
+    .join("\n")
+}
+
+const pages: Pages = { ...Object.assign({}, ...Object.values(groups)), "README.md": indexPage }
 
 await mkdir(new URL("declared/", folder), { recursive: true })
 for (const [name, page] of Object.entries(pages)) {

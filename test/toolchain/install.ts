@@ -20,6 +20,7 @@ import { installPostgres } from "./install-postgres.ts"
 import { certtool, java, openssl } from "./validators.ts"
 import { buildKubernetes, findKubernetes, kubernetesInstallation } from "./kubernetes.ts"
 import { dockerAnswers, findPostgresBinaries, postgresInstallation, postgresVariable } from "./postgres.ts"
+import { chromium } from "./chromium.ts"
 import { promtool } from "./promtool.ts"
 import { findPulumi, pulumiInstallation } from "./pulumi.ts"
 import { findOpenTofu, findTerraform, openTofuInstallation } from "./terraform.ts"
@@ -58,6 +59,7 @@ const tools: readonly Tool[] = [
   goProgram("zlint", zlintFolder),
   goProgram("Go's own lists", crlsFolder),
   { name: "promtool", ...promtool },
+  { name: "Chromium", ...chromium },
   { name: "Pulumi", find: findPulumi, install: () => buildGoProgram(pulumiFolder), advice: pulumiInstallation },
   goProgram("Helm", helmFolder),
   { name: "OpenTofu", find: openTofu, install: () => buildGoProgram(openTofuFolder), advice: openTofuInstallation },
