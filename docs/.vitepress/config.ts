@@ -25,7 +25,6 @@ const vueOfThisFolder: Plugin = {
   },
 }
 
-// oxlint-disable-next-line import/no-default-export -- VitePress reads it
 export default withMermaid(
   defineConfig({
     title: "Chancery",

@@ -12,6 +12,8 @@ describe.skipIf(found === undefined)("the evaluation profile of the server's cha
   const template = (...values: string[]) =>
     helm.template({ name: "chancery", values: ["evaluation.enabled=true", ...values] })
   const ofKind = (manifests: readonly Manifest[], kind: string) => manifests.filter((each) => each.kind === kind)
+  const memberOf = <T>(manifests: readonly Manifest[], kind: string, member: string) =>
+    ofKind(manifests, kind).map((manifest) => manifest[member])[0] as T
 
   test("needs no other value and passes Helm's lint", async () => {
     expect(await helm.lint(["evaluation.enabled=true"])).toContain("0 chart(s) failed")
@@ -32,10 +34,9 @@ describe.skipIf(found === undefined)("the evaluation profile of the server's cha
         },
       },
     ])
-    const [deployment] = ofKind(manifests, "Deployment")
-    expect(deployment?.["spec"]).toMatchObject({ replicas: 1, strategy: { type: "Recreate" } })
-    const { containers, volumes } = (deployment?.["spec"] as { template: { spec: Record<string, unknown[]> } }).template
-      .spec
+    const deployment = memberOf<{ template: { spec: Record<string, unknown[]> } }>(manifests, "Deployment", "spec")
+    expect(deployment).toMatchObject({ replicas: 1, strategy: { type: "Recreate" } })
+    const { containers, volumes } = deployment.template.spec
     expect(volumes).toContainEqual({ name: "data", persistentVolumeClaim: { claimName: "chancery-data" } })
     expect(JSON.stringify(volumes)).not.toContain("seal")
     expect(containers?.[0]).toMatchObject({
@@ -45,8 +46,8 @@ describe.skipIf(found === undefined)("the evaluation profile of the server's cha
   })
 
   test("has settings of an embedded database in the claim", async () => {
-    const [configuration] = ofKind(manifestsIn(await template()), "ConfigMap")
-    const { "chancery.json": text = "" } = configuration?.["data"] as Readonly<Record<string, string>>
+    const data = memberOf<Readonly<Record<string, string>>>(manifestsIn(await template()), "ConfigMap", "data")
+    const { "chancery.json": text = "" } = data
     const settings = configure({ flags: {}, environment: {}, file: { path: "chancery.json", text }, dev: false })
     expect(settings).toMatchObject({ data: "/data" })
     expect(settings.storage ?? "").not.toContain("postgres")
