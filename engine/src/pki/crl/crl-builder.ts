@@ -99,7 +99,7 @@ export async function buildDelta(build: CrlBuild): Promise<BuiltCrl<DeltaCrl>> {
   const { key, settings } = plan
   const { state, latest } = await begin(build)
   const base = state.complete
-  if (base === undefined) throw new Error("a delta was asked for before there is a list to add to")
+  if (base === undefined) throw new Error("a delta was requested before the complete list was built")
   const fresh: Uint8Array[] = []
   let entryCount = 0
   if (!settings.disable)
@@ -329,7 +329,7 @@ async function assemble(
     at += entries.length
   })
   if (at !== start + before.length + fields.entriesLength)
-    throw new Error("the entries of a revocation list are not as long as was counted")
+    throw new Error("the entries of a revocation list do not have the counted length")
   octets.set(after, at)
   const end = start + tbsLength
   const signature = await key.sign(octets.subarray(start, end), algorithm)

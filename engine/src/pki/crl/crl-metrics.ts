@@ -18,7 +18,7 @@ export const createCrlMetrics = (meter: Meter): CrlMetrics => ({
   builds: createCounter(
     meter,
     "chancery_crl_builds_total",
-    "Revocation lists that this server has built, by kind (complete, delta) and outcome (done, failed).",
+    "Revocation lists built by this server, by kind (complete, delta) and outcome (done, failed).",
     kinds.flatMap((kind) => [
       { kind, outcome: "done" },
       { kind, outcome: "failed" },
@@ -27,10 +27,11 @@ export const createCrlMetrics = (meter: Meter): CrlMetrics => ({
   buildSeconds: createCounter(
     meter,
     "chancery_crl_build_duration_seconds_total",
-    "Time that this server has spent on building them, by kind.",
+    "Time that this server spent building revocation lists, in seconds, by kind (complete, delta).",
     kinds.map((kind) => ({ kind })),
   ),
   lastBuildSeconds: meter.createGauge("chancery_crl_last_build_duration_seconds", {
-    description: "How long the last of them took, by kind; absent before the first.",
+    description:
+      "Duration of the last build of a revocation list on this server, in seconds, by kind (complete, delta). Absent before the first build.",
   }),
 })

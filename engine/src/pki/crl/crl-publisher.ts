@@ -190,7 +190,7 @@ export class CrlPublisher {
   ): Promise<void> {
     const { storage, clock, signingKeys } = this.#options
     const { id: issuerId, keyId } = plan.signer
-    if (keyId === null) throw new TypeError("an issuer without a key signs nothing")
+    if (keyId === null) throw new TypeError("an issuer without a key cannot sign")
     const use = { mount: mountPath, keyId, issuerId, purpose: "crl" } as const
     const key = auditedSigningKey(await signingKeys.open(keyId), use, recordKeyUse)
     const build: CrlBuild = { storage, clock, plan, key, fence, signal }
@@ -227,7 +227,7 @@ export class CrlPublisher {
       if (held?.number === published.number) return held
       const { number, thisUpdate, nextUpdate } = published
       const der = kind === "delta" ? await crls.delta(key) : await this.#joined(key, crls)
-      if (der === undefined) throw new Error("a revocation list is recorded and not there")
+      if (der === undefined) throw new Error("a recorded revocation list is missing")
       const served = { der, number, thisUpdate, nextUpdate }
       this.#hold(key, kind, served)
       return served

@@ -125,7 +125,7 @@ export class CrlService implements Crls {
     const issuer = issuerOf(await currentSnapshot(this.#access), issuerRef)
     rejectUnusable(issuer, "crl-signing")
     const { id: issuerId, keyId } = issuer
-    if (keyId === null) throw new TypeError("an issuer without a key was found usable")
+    if (keyId === null) throw new TypeError("an issuer without a key was selected for signing")
     const list = content(issuer)
     const use = { mount: this.#access.mountPath, keyId, issuerId, purpose: "crl" } as const
     const key = auditedSigningKey(await this.#access.context.signingKeys.open(keyId), use, this.#access.recordKeyUse)

@@ -82,7 +82,7 @@ export function changeCrlSettings(
 function clusterFaults(patch: CrlSettingsPatch): Fault[] {
   return (["crossClusterRevocation", "unifiedCrl", "unifiedCrlOnExistingPaths"] as const)
     .filter((name) => patch[name] === true)
-    .map((name) => ({ field: [name], detail: "must be false: all servers of a store share their revocations already" }))
+    .map((name) => ({ field: [name], detail: "must be false; all servers of a database share their revocations" }))
 }
 
 function settingsFaults(settings: CrlSettings): Fault[] {
@@ -92,14 +92,14 @@ function settingsFaults(settings: CrlSettings): Fault[] {
   if (expiryMs < expiryMinimumMs) refuse("expiryMs", "must be at least a second")
   if (autoRebuild && autoRebuildGracePeriodMs >= expiryMs)
     refuse("autoRebuildGracePeriodMs", "must be shorter than expiry")
-  if (enableDelta && !autoRebuild) refuse("enableDelta", "needs auto_rebuild to be true")
+  if (enableDelta && !autoRebuild) refuse("enableDelta", "requires auto_rebuild to be true")
   if (enableDelta && deltaRebuildIntervalMs >= expiryMs) refuse("deltaRebuildIntervalMs", "must be shorter than expiry")
   const isDelegated = settings.ocspDelegatedResponder
   if (settings.ocspResponderTtlMs < hourMs || (isDelegated && settings.ocspResponderTtlMs < 2 * settings.ocspExpiryMs))
-    refuse("ocspResponderTtlMs", "must be at least an hour, and twice ocsp_expiry")
+    refuse("ocspResponderTtlMs", "must be at least an hour and at least twice ocsp_expiry")
   if (deltaRebuildIntervalMs < expiryMinimumMs) refuse("deltaRebuildIntervalMs", "must be at least a second")
   if (settings.maxCrlEntries < -1 || settings.maxCrlEntries === 0 || settings.maxCrlEntries > maxEntries)
-    refuse("maxCrlEntries", `must be -1 for any number, or from 1 to ${maxEntries}`)
+    refuse("maxCrlEntries", `must be -1 (unlimited) or from 1 to ${maxEntries}`)
   if (!isShardCount(settings.shards)) refuse("shards", `must be a power of two up to ${maxShardCount}`)
   return faults
 }

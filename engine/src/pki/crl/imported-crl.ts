@@ -54,7 +54,7 @@ export function readImportedList(text: string, issuer: ParsedIssuer, now: Instan
     if (findExtension(list.extensions, oids.deltaCrlIndicator) !== undefined)
       throw refused("must be a complete list; got a delta")
     if (list.entries.some(({ extensions }) => findExtension(extensions, oids.certificateIssuer) !== undefined))
-      throw refused("must not have entries of other issuers")
+      throw refused("must not contain entries of other issuers")
     return entriesOf(list, now)
   } catch (error) {
     if (!(error instanceof UnacceptableInput)) throw error
@@ -66,7 +66,7 @@ function derIn(text: string): Uint8Array {
   if (!text.includes("-----BEGIN")) return Buffer.from(text, "base64")
   const [block, ...others] = readPem(text, importedListMaximumBytes)
   if (block?.label !== "X509 CRL" || others.length > 0)
-    throw new UnacceptableInput("it must be one PEM block with the label X509 CRL")
+    throw new UnacceptableInput("expected one PEM block with the label X509 CRL")
   return block.bytes
 }
 

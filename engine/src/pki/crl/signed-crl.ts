@@ -40,8 +40,9 @@ const maxEntries = 100_000
 
 /** Combines the entries of several lists. Throws `invalid` for a list that the issuer did not sign. */
 export function combined({ crls }: ResignInput, issuer: ParsedIssuer): MadeUpList {
-  if (crls.length === 0) throw invalid([{ field: ["crls"], detail: "must name at least one list" }])
-  if (crls.length > maxLists) throw invalid([{ field: ["crls"], detail: `must not hold more than ${maxLists} lists` }])
+  if (crls.length === 0) throw invalid([{ field: ["crls"], detail: "must contain at least one list" }])
+  if (crls.length > maxLists)
+    throw invalid([{ field: ["crls"], detail: `must not contain more than ${maxLists} lists` }])
   const lists = crls.map((pem, index) => readList(pem, index, issuer))
   const earliest = new Map<string, CertificateList["entries"][number]>()
   for (const entry of lists.flatMap(({ entries }) => entries)) {
@@ -64,13 +65,13 @@ function readList(pem: string, index: number, issuer: ParsedIssuer): Certificate
   try {
     const [block, ...others] = readPem(pem, maxListLength)
     if (block?.label !== "X509 CRL" || others.length > 0)
-      throw new UnacceptableInput("it must be one PEM block with the label X509 CRL")
+      throw new UnacceptableInput("expected one PEM block with the label X509 CRL")
     const list = parseCertificateList(block.bytes)
     const { tbs: data, signatureAlgorithm: algorithm, signature } = list
     if (!sameName(list.issuer, issuer.parsed.subject) || !isSignedBy(issuer.publicKey, { data, algorithm, signature }))
       throw refused("was not signed by this issuer")
     if (list.entries.some(({ extensions }) => extensions.some(({ oid }) => oid === oids.certificateIssuer)))
-      throw refused("is about certificates of other issuers")
+      throw refused("contains certificates of other issuers")
     return list
   } catch (error) {
     if (!(error instanceof UnacceptableInput)) throw error
@@ -81,16 +82,16 @@ function readList(pem: string, index: number, issuer: ParsedIssuer): Certificate
 /** Builds a list from the input. Throws `invalid` with all faults. */
 export function madeUp({ revokedCertificates, extensions }: RevocationListInput): MadeUpList {
   if (revokedCertificates.length > maxEntries)
-    throw unprocessable(`a list of more than ${maxEntries} entries is not signed`)
+    throw unprocessable(`revoked_certs must not contain more than ${maxEntries} entries`)
   const faults: Fault[] = extensionFaults(extensions, ["extensions"])
   for (const { oid } of extensions.filter((one) => ownExtensions.has(one.oid)))
-    faults.push({ field: ["extensions"], detail: `the extension ${oid} is the issuer's own to set` })
+    faults.push({ field: ["extensions"], detail: `the extension ${oid} is set by the issuer; remove it` })
   const seen = new Set<string>()
   const entries = revokedCertificates.map(({ serialNumber: text, revokedAt, extensions: own }, index) => {
     const field = ["revokedCerts", index]
     const serialNumber = parseSerialNumber(text)
-    if (serialNumber === undefined) faults.push({ field, detail: "serial_number is no serial number" })
-    else if (seen.has(serialNumber)) faults.push({ field, detail: `serial_number ${serialNumber} is there twice` })
+    if (serialNumber === undefined) faults.push({ field, detail: "serial_number is not a valid serial number" })
+    else if (seen.has(serialNumber)) faults.push({ field, detail: `serial_number ${serialNumber} appears twice` })
     else seen.add(serialNumber)
     faults.push(...extensionFaults(own, field))
     return { serialNumber, revokedAt, extensions: own }
@@ -124,14 +125,14 @@ function extensionFaults(extensions: readonly Extension[], field: readonly (stri
   const faults: Fault[] = []
   const seen = new Set<string>()
   for (const { oid, value } of extensions) {
-    if (encodeOidContent(oid) === undefined) faults.push({ field, detail: `"${oid}" is no object identifier` })
-    else if (seen.has(oid)) faults.push({ field, detail: `the extension ${oid} is there twice` })
+    if (encodeOidContent(oid) === undefined) faults.push({ field, detail: `"${oid}" is not a valid object identifier` })
+    else if (seen.has(oid)) faults.push({ field, detail: `the extension ${oid} appears twice` })
     seen.add(oid)
     try {
       rejectMalformed(value, "extension")
     } catch (error) {
       if (!(error instanceof UnacceptableInput)) throw error
-      faults.push({ field, detail: `the value of the extension ${oid} is no DER: ${error.message}` })
+      faults.push({ field, detail: `the value of the extension ${oid} is not valid DER: ${error.message}` })
     }
   }
   return faults
