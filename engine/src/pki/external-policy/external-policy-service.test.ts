@@ -151,7 +151,7 @@ test("sign-intermediate certifies an authority, and nothing else does", async ()
   expect(lastQuestion().document.vault_request_values.issuance_mode).toBe("ica")
   await expect(pki().sign({ ...asked(), csr: await request() })).rejects.toMatchObject({
     code: "unprocessable",
-    message: expect.stringContaining("ask for one at sign-intermediate") as string,
+    message: expect.stringContaining("use sign-intermediate") as string,
   })
 })
 
@@ -227,7 +227,7 @@ test("what the service refuses is refused in its words, and a certificate for an
   const other = await testKeyGenerator.generate({ type: "ed25519" })
   server.answerWith((question) => ({ certificate: templateFor(question, { publicKey: other.publicKey.spki }) }))
   await expect(pki().sign({ ...asked(), csr: await request() })).rejects.toMatchObject({
-    message: expect.stringContaining("it is for another key than the request's") as string,
+    message: expect.stringContaining("its public key differs from that of the request") as string,
   })
 })
 

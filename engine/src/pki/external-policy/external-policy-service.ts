@@ -298,7 +298,7 @@ function algorithmOf({ keyType = "rsa", keyBits = 0 }: PolicyIssueRequest) {
     throw invalid([{ field: ["keyType"], detail: `unknown key type ${JSON.stringify(keyType)}` }])
   const algorithm = keyAlgorithm(keyType, keyBits)
   if (algorithm !== undefined) return algorithm
-  throw invalid([{ field: ["keyBits"], detail: keyBitsProblem(keyType, keyBits) ?? "no key of that size is made" }])
+  throw invalid([{ field: ["keyBits"], detail: keyBitsProblem(keyType, keyBits) ?? "key_bits is not supported" }])
 }
 
 /** Returns a CSR with an empty subject, which contains only the key and the proof of its possession. */
@@ -346,8 +346,8 @@ function chosenIssuer(snapshot: MountSnapshot, { issuerRef }: Allowed, proposed:
   if (issuerRef === undefined) return issuerOf(snapshot, proposed ?? "default")
   const issuer = findIssuer(snapshot, issuerRef)
   if (issuer !== undefined) return issuer
-  throw unprocessable(`The external policy service chose an issuer that is not there: ${issuerRef}`)
+  throw unprocessable(`The external policy service chose an unknown issuer: ${issuerRef}`)
 }
 
 const leaseWarnings = ({ lease }: Allowed): readonly string[] =>
-  lease ? ["the external policy service asked for a lease, but certificates that it decides on have none"] : []
+  lease ? ["the external policy service requested a lease, but certificates that it approves have no lease"] : []

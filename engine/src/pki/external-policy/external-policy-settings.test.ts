@@ -62,9 +62,9 @@ test("the client's certificate comes before those that it stands on, and its key
 })
 
 describe("what cannot work is refused by name, all at once", () => {
-  const wrongUrl = '"external_service_url" must be an https URL without user name, password and fragment'
+  const wrongUrl = '"external_service_url" must be an https URL without user name, password or fragment'
   const needsTrust =
-    'one of "trusted_ca" and "trusted_leaf_certificate_bundle" is needed to enable the external policy service'
+    'one of "trusted_ca" and "trusted_leaf_certificate_bundle" is required to enable the external policy service'
   test.each<{ why: string; input: ExternalPolicyInput; faults: readonly (readonly [string, string])[] }>([
     { why: "http", input: { externalServiceUrl: "http://policy.example" }, faults: [["externalServiceUrl", wrongUrl]] },
     {
@@ -77,7 +77,7 @@ describe("what cannot work is refused by name, all at once", () => {
       why: "enabling what is not set up",
       input: { enabled: true },
       faults: [
-        ["externalServiceUrl", '"external_service_url" is needed to enable the external policy service'],
+        ["externalServiceUrl", '"external_service_url" is required to enable the external policy service'],
         ["trustedCa", needsTrust],
       ],
     },
@@ -94,41 +94,35 @@ describe("what cannot work is refused by name, all at once", () => {
     {
       why: "a key among the trusted",
       input: { trustedCa: clientKey },
-      faults: [["trustedCa", 'PEM block 1 is no certificate but "PRIVATE KEY"']],
+      faults: [["trustedCa", 'PEM block 1 must be a certificate; got "PRIVATE KEY"']],
     },
     {
       why: "no PEM",
       input: { trustedLeafCertificateBundle: "MIIB" },
-      faults: [["trustedLeafCertificateBundle", "holds no PEM certificate"]],
+      faults: [["trustedLeafCertificateBundle", "contains no PEM certificate"]],
     },
     {
       why: "a client without key",
       input: { clientCertBundle: client },
-      faults: [["clientCertBundle", "holds 0 private keys where there must be one"]],
+      faults: [["clientCertBundle", "must contain exactly one private key; got 0"]],
     },
     {
       why: "a client without certificate",
       input: { clientCertBundle: clientKey },
-      faults: [["clientCertBundle", "holds no PEM certificate"]],
+      faults: [["clientCertBundle", "contains no PEM certificate"]],
     },
     {
       why: "another's certificate",
       input: { clientCertBundle: clientKey + strange },
-      faults: [["clientCertBundle", "holds no certificate of its private key"]],
+      faults: [["clientCertBundle", "contains no certificate for its private key"]],
     },
     {
       why: "expressions that are not understood, beside a wrong URL",
       input: { entityJmespath: "metadata.team", groupJmespath: "[*].name", externalServiceUrl: "x" },
       faults: [
         ["externalServiceUrl", wrongUrl],
-        [
-          "entityJmespath",
-          'must be empty, to send nothing, or "@", to send everything; other expressions are not understood',
-        ],
-        [
-          "groupJmespath",
-          'must be empty, to send nothing, or "@", to send everything; other expressions are not understood',
-        ],
+        ["entityJmespath", 'must be "" (send nothing) or "@" (send everything); other expressions are not supported'],
+        ["groupJmespath", 'must be "" (send nothing) or "@" (send everything); other expressions are not supported'],
       ],
     },
   ])("$why", ({ input, faults }) => {

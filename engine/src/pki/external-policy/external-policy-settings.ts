@@ -127,10 +127,13 @@ function togetherFaults({
   if (externalServiceUrl === "")
     faults.push({
       field: ["externalServiceUrl"],
-      detail: '"external_service_url" is needed to enable the external policy service',
+      detail: '"external_service_url" is required to enable the external policy service',
     })
   if (trustedCa === "" && trustedLeafCertificateBundle === "")
-    faults.push({ field: ["trustedCa"], detail: `one of ${mentions} is needed to enable the external policy service` })
+    faults.push({
+      field: ["trustedCa"],
+      detail: `one of ${mentions} is required to enable the external policy service`,
+    })
   return faults
 }
 
@@ -146,7 +149,7 @@ function readUrl(text: string): string {
     url.password !== "" ||
     url.hash !== ""
   )
-    throw new UnacceptableInput('"external_service_url" must be an https URL without user name, password and fragment')
+    throw new UnacceptableInput('"external_service_url" must be an https URL without user name, password or fragment')
   return text
 }
 
@@ -158,9 +161,7 @@ function readTimeout(timeoutMs: number): number {
 
 function readSelection(expression: string): JmespathSelection {
   if (expression === "" || expression === "@") return expression
-  throw new UnacceptableInput(
-    'must be empty, to send nothing, or "@", to send everything; other expressions are not understood',
-  )
+  throw new UnacceptableInput('must be "" (send nothing) or "@" (send everything); other expressions are not supported')
 }
 
 /** Parses certificates and returns them as normalized PEM; undefined if the input is undefined. */
@@ -170,10 +171,11 @@ function readTrusted(text: string | undefined): string | undefined {
 
 function certificatesOf(blocks: readonly PemBlock[], mayBeNone: boolean): string[] {
   if (blocks.length > maxCertificates)
-    throw new UnacceptableInput(`must not hold more than ${maxCertificates} certificates`)
-  if (blocks.length === 0 && !mayBeNone) throw new UnacceptableInput("holds no PEM certificate")
+    throw new UnacceptableInput(`must not contain more than ${maxCertificates} certificates`)
+  if (blocks.length === 0 && !mayBeNone) throw new UnacceptableInput("contains no PEM certificate")
   return blocks.map(({ label, bytes }, at) => {
-    if (label !== "CERTIFICATE") throw new UnacceptableInput(`PEM block ${at + 1} is no certificate but "${label}"`)
+    if (label !== "CERTIFICATE")
+      throw new UnacceptableInput(`PEM block ${at + 1} must be a certificate; got "${label}"`)
     parseCertificate(bytes)
     return `${writePem("CERTIFICATE", bytes)}\n`
   })
@@ -193,13 +195,13 @@ function readIdentity(text: string | undefined): Identity | undefined {
   const keys = blocks.filter(({ label }) => isPrivateKeyLabel(label))
   const [key] = keys
   if (key === undefined || keys.length > 1)
-    throw new UnacceptableInput(`holds ${keys.length} private keys where there must be one`)
+    throw new UnacceptableInput(`must contain exactly one private key; got ${keys.length}`)
   const privateKey = readPrivateKeyBlock(key)
   const certificates = blocks.filter((block) => block !== key)
   const texts = certificatesOf(certificates, false)
   const own = certificates.findIndex(
     ({ bytes }) => Buffer.compare(parseCertificate(bytes).subjectPublicKeyInfo, privateKey.publicKey.spki) === 0,
   )
-  if (own < 0) throw new UnacceptableInput("holds no certificate of its private key")
+  if (own < 0) throw new UnacceptableInput("contains no certificate for its private key")
   return { certificates: [...texts.splice(own, 1), ...texts].join(""), key: privateKey }
 }

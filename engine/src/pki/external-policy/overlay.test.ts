@@ -124,30 +124,34 @@ describe("a template that breaks a rule is refused by name", () => {
   const authority = [basicConstraints({ isCa: true }), keyUsage(["keyCertSign", "cRLSign"])]
   const constrained = nameConstraints({ permitted: [{ kind: "dns", value: "example" }], excluded: [] })
   test.each<{ why: string; given: Template; change?: Partial<OverlayTerms>; problems: readonly string[] }>([
-    { why: "another key", given: { spki: otherKey.spki }, problems: ["it is for another key than the request's"] },
+    {
+      why: "another key",
+      given: { spki: otherKey.spki },
+      problems: ["its public key differs from that of the request"],
+    },
     {
       why: "a CA for a leaf",
       given: { extensions: authority },
-      problems: ["it is of a certificate authority; ask for one at sign-intermediate"],
+      problems: ["it must not be a CA certificate; use sign-intermediate"],
     },
     {
       why: "a leaf that signs certificates, within names",
       given: { extensions: [keyUsage(["keyCertSign"]), constrained] },
       change: { mode: "issue" },
       problems: [
-        "only a certificate authority may have the key usage keyCertSign",
-        "only a certificate authority may have name constraints",
+        "only a CA certificate may have the key usage keyCertSign",
+        "only a CA certificate may have name constraints",
       ],
     },
     {
       why: "no name at all",
       given: { subject: encodeName([]), extensions: [] },
-      problems: ["without a subject it needs subject alternative names that are critical"],
+      problems: ["without a subject, it must have critical subject alternative names"],
     },
     {
       why: "no subject, and names that are not critical",
       given: { subject: encodeName([]), extensions: [altName()] },
-      problems: ["without a subject it needs subject alternative names that are critical"],
+      problems: ["without a subject, it must have critical subject alternative names"],
     },
     {
       why: "a subject that no certificate may hold",
@@ -158,7 +162,7 @@ describe("a template that breaks a rule is refused by name", () => {
       why: "a leaf for an intermediate",
       given: {},
       change: { mode: "ica" },
-      problems: ["it is not of a certificate authority"],
+      problems: ["it must be a CA certificate"],
     },
     {
       why: "an intermediate without subject, whose basic constraints may be overlooked, and that may not sign",
@@ -168,9 +172,9 @@ describe("a template that breaks a rule is refused by name", () => {
       },
       change: { mode: "ica" },
       problems: [
-        "a certificate authority needs a subject",
+        "a CA certificate must have a subject",
         "its basic constraints must be critical",
-        "a certificate authority needs the key usage keyCertSign",
+        "a CA certificate must have the key usage keyCertSign",
       ],
     },
     {

@@ -41,7 +41,7 @@ export function readPolicyTemplate(text: string): PolicyTemplate {
     const blocks = readPem(text, maxTemplateLength)
     const [block] = blocks
     if (block?.label !== "CERTIFICATE" || blocks.length !== 1)
-      throw new UnacceptableInput(`there is not one PEM certificate but ${blocks.length} PEM blocks`)
+      throw new UnacceptableInput(`expected one PEM certificate; got ${blocks.length} PEM blocks`)
     const certificate = parseCertificate(block.bytes)
     for (const { oid, value } of certificate.extensions) rejectMalformed(value, `extension ${oid}`)
     return { certificate, values: parseExtensionValues(certificate.extensions) }
@@ -121,38 +121,37 @@ type Rule = (template: PolicyTemplate, terms: OverlayTerms) => readonly string[]
 const keyIsTheRequests: Rule = ({ certificate }, { publicKey }) =>
   Buffer.compare(certificate.subjectPublicKeyInfo, publicKey.spki) === 0
     ? []
-    : ["it is for another key than the request's"]
+    : ["its public key differs from that of the request"]
 
 const subjectCanBeWritten: Rule = ({ certificate }) => nameViolations(certificate.subjectName)
 
 /** Requires a subject, or critical alternative names (RFC 5280, sections 4.1.2.6 and 4.2.1.6). */
 const subjectIsSomewhere: Rule = ({ certificate }, { mode }) => {
   if (certificate.subjectName.length > 0) return []
-  if (mode === "ica") return ["a certificate authority needs a subject"]
+  if (mode === "ica") return ["a CA certificate must have a subject"]
   const names = findExtension(certificate.extensions, oids.subjectAltName)
-  return names?.critical === true ? [] : ["without a subject it needs subject alternative names that are critical"]
+  return names?.critical === true ? [] : ["without a subject, it must have critical subject alternative names"]
 }
 
 /** Rejects CA extensions in a leaf certificate (RFC 5280, sections 4.2.1.9, 4.2.1.3 and 4.2.1.10). */
 const leafIsNoAuthority: Rule = ({ values }, { mode }) => {
   if (mode === "ica") return []
   const problems: string[] = []
-  if (values.basicConstraints?.isCa === true)
-    problems.push("it is of a certificate authority; ask for one at sign-intermediate")
+  if (values.basicConstraints?.isCa === true) problems.push("it must not be a CA certificate; use sign-intermediate")
   else if (values.keyUsage?.includes("keyCertSign") === true)
-    problems.push("only a certificate authority may have the key usage keyCertSign")
-  if (values.nameConstraints !== undefined) problems.push("only a certificate authority may have name constraints")
+    problems.push("only a CA certificate may have the key usage keyCertSign")
+  if (values.nameConstraints !== undefined) problems.push("only a CA certificate may have name constraints")
   return problems
 }
 
 const intermediateIsAuthority: Rule = ({ certificate, values }, { mode, paths }) => {
   if (mode !== "ica") return []
-  if (values.basicConstraints?.isCa !== true) return ["it is not of a certificate authority"]
+  if (values.basicConstraints?.isCa !== true) return ["it must be a CA certificate"]
   const problems: string[] = []
   if (findExtension(certificate.extensions, oids.basicConstraints)?.critical !== true)
     problems.push("its basic constraints must be critical")
   if (values.keyUsage?.includes("keyCertSign") !== true)
-    problems.push("a certificate authority needs the key usage keyCertSign")
+    problems.push("a CA certificate must have the key usage keyCertSign")
   const longest = longestRemainingPath(paths)?.value
   const { maxPathLength } = values.basicConstraints
   if (longest !== undefined && longest > 0 && maxPathLength !== undefined && maxPathLength >= longest)

@@ -128,10 +128,10 @@ test("[P-4.3-p1] settings that cannot work are refused by their names on the wir
   expect([status, body.errors]).toEqual([
     400,
     [
-      "vault_client_cert_bundle: holds 0 private keys where there must be one",
-      '"external_service_url" must be an https URL without user name, password and fragment',
+      "vault_client_cert_bundle: must contain exactly one private key; got 0",
+      '"external_service_url" must be an https URL without user name, password or fragment',
       '"timeout" must be longer than 0s and not longer than 120s',
-      'entity_jmespath: must be empty, to send nothing, or "@", to send everything; other expressions are not understood',
+      'entity_jmespath: must be "" (send nothing) or "@" (send everything); other expressions are not supported',
     ],
   ])
   const { body: after } = await world.pki("GET", "/pki/config/external-policy")
