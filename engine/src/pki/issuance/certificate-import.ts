@@ -78,7 +78,7 @@ export async function readCertificates(
       const record = recordOf(der, issuers)
       const known = records.get(record.serialNumber)
       if (known !== undefined && Buffer.compare(known.certificate, der) !== 0)
-        fault(`has the serial number ${record.serialNumber} of another one`)
+        fault(`has the same serial number ${record.serialNumber} as another entry`)
       else records.set(record.serialNumber, record)
     } catch (error) {
       if (error instanceof UnacceptableInput) fault(`cannot be read: ${error.message}`)

@@ -37,7 +37,7 @@ export const maxSearch = 1_000
 /** Returns the limit of a page. Throws `invalid`. */
 export function searchLimitOf({ limit = searchDefault }: Partial<CertificatePageRequest>): number {
   if (!Number.isInteger(limit) || limit < 1 || limit > maxSearch)
-    throw invalid([{ field: ["limit"], detail: `"limit" must be a number from 1 to ${maxSearch}` }])
+    throw invalid([{ field: ["limit"], detail: `"limit" must be an integer from 1 to ${maxSearch}` }])
   return limit
 }
 
@@ -60,7 +60,7 @@ export function parseMountCursor(text: string): MountCursor {
   }
   const [mount, after, ...rest] = Array.isArray(parts) ? (parts as unknown[]) : []
   if (typeof mount !== "string" || (after !== undefined && typeof after !== "string") || rest.length > 0)
-    throw invalid([{ field: ["after"], detail: '"after" must be the "next" of a page' }])
+    throw invalid([{ field: ["after"], detail: '"after" must be the "next" of a previous page' }])
   return { mount, after }
 }
 

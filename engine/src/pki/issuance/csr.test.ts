@@ -32,7 +32,7 @@ test("what a request says, kind by kind, and nothing left out", () => {
     ips: ["192.0.2.1", "192.0.2.2"],
     uris: ["urn:x:y"],
     otherNames: [{ oid: "1.2.3", value: "x" }],
-    otherKinds: ["directoryName", "registeredID", "otherName that is no UTF8 text, x400Address or ediPartyName"],
+    otherKinds: ["directoryName", "registeredID", "otherName that is not UTF8 text, x400Address or ediPartyName"],
     hasBasicConstraints: true,
     key,
   })

@@ -29,5 +29,5 @@ export function csrFacts(
 const unruledKinds: Readonly<Partial<Record<GeneralName["kind"], string>>> = {
   directory: "directoryName",
   "registered-id": "registeredID",
-  unsupported: "otherName that is no UTF8 text, x400Address or ediPartyName",
+  unsupported: "otherName that is not UTF8 text, x400Address or ediPartyName",
 }

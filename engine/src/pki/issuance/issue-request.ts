@@ -206,7 +206,9 @@ function subjectOfCsr(csr: CsrFacts, request: IssueRequest, role: Role) {
 function onlyOne(what: string, values: readonly string[]): readonly Violation[] {
   const [, second] = values
   if (second === undefined) return []
-  return [{ rule: "subjectIsUnambiguous", name: second, field: ["csr"], message: `the CSR has more than one ${what}` }]
+  return [
+    { rule: "subjectIsUnambiguous", name: second, field: ["csr"], message: `the CSR contains more than one ${what}` },
+  ]
 }
 
 function csrWarnings(request: IssueRequest, csr: CsrFacts, role: Role): readonly string[] {
@@ -259,7 +261,7 @@ function read(csr: string): SigningRequest {
     const [block, ...others] = readPem(csr, maxCsrLength)
     if (block === undefined) throw refused("csr contains no data")
     if (!labels.includes(block.label) || others.length > 0)
-      throw new UnacceptableInput("it must be one PEM block with the label CERTIFICATE REQUEST")
+      throw new UnacceptableInput("expected one PEM block with the label CERTIFICATE REQUEST")
     const request = parseCertificationRequest(block.bytes)
     return { request, key: assertStrongKey(readPublicKey(request.subjectPublicKeyInfo)) }
   } catch (error) {

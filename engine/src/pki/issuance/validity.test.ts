@@ -211,7 +211,7 @@ describe("what is refused of a request's end", () => {
 
   test("a role's own not_after takes the place of the request's, and says so", () => {
     const rules = { notAfter: at("2027-01-01T00:00:00Z"), notAfterBound: "forbid" } as const
-    const warnings = [`the role is set with "not_after", so the request's own end of validity is ignored`]
+    const warnings = [`the role is set with "not_after", so the end of validity in the request is ignored`]
     for (const request of [{ notAfter: at("2030-01-01T00:00:00Z") }, { ttlMs: hourMs }])
       expect(decide({ request, rules })).toMatchObject({ notAfter: "2027-01-01T00:00:00Z", messages: [], warnings })
   })

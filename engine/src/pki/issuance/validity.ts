@@ -154,7 +154,7 @@ function decideEnd(request: ValidityRequest, terms: ValidityTerms): Decided {
   const notAfter = wholeSecond(end)
   if (rules.notAfter !== null) {
     const isIgnored = request.ttlMs > 0 || request.notAfter !== null
-    const warning = `the role is set with "not_after", so the request's own end of validity is ignored`
+    const warning = `the role is set with "not_after", so the end of validity in the request is ignored`
     return withinTimestamp(notAfter, "notAfter", terms, isIgnored ? [warning] : [])
   }
   const refuse = (message: string) =>
