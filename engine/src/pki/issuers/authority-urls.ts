@@ -44,7 +44,7 @@ const maxUrl = 2_048
 /** Returns one fault for each list that contains anything other than absolute URLs, or templates of them if templating is enabled. */
 export function urlFaults(urls: AuthorityUrls): Fault[] {
   return lists.flatMap((list) => {
-    if (urls[list].length > maxUrls) return [{ field: [list], detail: `must not hold more than ${maxUrls} URLs` }]
+    if (urls[list].length > maxUrls) return [{ field: [list], detail: `must not contain more than ${maxUrls} URLs` }]
     const wrong = urls[list].find((url) => !isAllowed(url, urls.enableTemplating))
     return wrong === undefined
       ? []

@@ -23,7 +23,7 @@ export function defaultsAfter(
   const warnings: string[] = []
   const mayFollow = issuers.default === null || (issuers.defaultFollowsLatestIssuer && able.length === 1)
   if (issuers.default !== null && issuers.defaultFollowsLatestIssuer && able.length > 1)
-    warnings.push("the default issuer is unchanged, because several issuers with keys came at once")
+    warnings.push("the default issuer is unchanged, because several issuers with keys were imported at once")
   const chosen = mayFollow ? first : undefined
   if (chosen !== undefined && issuers.default !== null)
     warnings.push(`the default issuer is now ${chosen.id}; it was ${issuers.default}`)

@@ -88,7 +88,7 @@ export function readKeyAlone(pem: string): PrivateKey {
   if (pem.trim() === "") throw refused("'pem_bundle' parameter was empty")
   const [block, ...others] = blocksOf(pem)
   if (block === undefined || !isKey(block) || others.length > 0)
-    throw refused("exactly one private key, and nothing else, can be imported here")
+    throw refused("pem_bundle must contain exactly one private key and nothing else")
   try {
     return readStrongKey(block)
   } catch (error) {
@@ -106,7 +106,7 @@ function readStrongKey(block: PemBlock): PrivateKey {
 const isKey = ({ label }: PemBlock): boolean => isPrivateKeyLabel(label)
 
 function rejectMany(what: string, count: number, maximum: number): void {
-  if (count > maximum) throw refused(`the bundle has ${count} ${what}; at most ${maximum} are imported at once`)
+  if (count > maximum) throw refused(`the bundle has ${count} ${what}; at most ${maximum} can be imported at once`)
 }
 
 const faultOf = (detail: string): Fault => ({ field: ["pemBundle"], detail })
@@ -135,7 +135,7 @@ function certificatesIn({ label, bytes }: PemBlock): readonly Uint8Array[] {
   if (certificateLabels.includes(label)) return [bytes]
   if (!bundleLabels.includes(label)) throw new UnacceptableInput("only certificates and private keys can be imported")
   const found = readCertificatesOnly(bytes)
-  if (found.length === 0) throw new UnacceptableInput("no certificates are in it")
+  if (found.length === 0) throw new UnacceptableInput("it contains no certificates")
   return found
 }
 
@@ -144,8 +144,8 @@ function readAuthority(bytes: Uint8Array): BundledCertificate {
   const named = `the certificate of "${shown(formatName(certificate.subjectName))}"`
   const values = parseExtensionValues(certificate.extensions)
   if (certificate.version !== 3 || values.basicConstraints?.isCa !== true)
-    throw new UnacceptableInput(`${named} is not that of a CA`)
-  if (certificate.subjectName.length === 0) throw new UnacceptableInput("the certificate of a CA must have a subject")
+    throw new UnacceptableInput(`${named} is not a CA certificate`)
+  if (certificate.subjectName.length === 0) throw new UnacceptableInput("a CA certificate must have a subject")
   const publicKey = assertStrongKey(readPublicKey(certificate.subjectPublicKeyInfo))
   // A certificate with a broken signature algorithm may be forged, even if its issuer is trusted.
   const { signatureAlgorithm: algorithm, tbsCertificate: data, signature } = certificate
@@ -155,7 +155,7 @@ function readAuthority(bytes: Uint8Array): BundledCertificate {
     hasOwnIdentifier(values) &&
     isOwnAlgorithm(publicKey, algorithm)
   if (claimsItself && !isSignedBy(publicKey, { data, algorithm, signature }))
-    throw new UnacceptableInput(`${named} says that it is signed by its own key, and is not`)
+    throw new UnacceptableInput(`${named} is self-signed, but its signature does not verify`)
   return { der: bytes, parsed: certificate, publicKey, values }
 }
 
@@ -304,7 +304,7 @@ function warningsAbout(
   if (keyId === null) warnings.push(`issuer ${id} has no key in this mount, so it cannot sign`)
   const missing = defaultIssuerSettings.usage.filter((usage) => !settings.usage.includes(usage))
   if (missing.length > 0)
-    warnings.push(`the key usage of issuer ${id} does not allow ${missing.join(" and ")}, which its usage leaves out`)
+    warnings.push(`the key usage of issuer ${id} does not allow ${missing.join(" and ")}, so its usage omits them`)
   const found = certificates.find(({ der }) => der === certificate)
   if (found !== undefined && found.parsed.notAfter < now) warnings.push(`the certificate of issuer ${id} has expired`)
   return warnings
@@ -344,6 +344,6 @@ export async function storeImport(
   const ofOcsp = plan.newKeys.length === 0 ? [] : await saveChanged(snapshot, afterKeyImported(snapshot), mountSettings)
   const ofRevoked = added
     .filter(({ revokedAt }) => revokedAt !== null)
-    .map(({ id }) => `the certificate of issuer ${id} has been revoked here, so it issues nothing`)
+    .map(({ id }) => `the certificate of issuer ${id} has been revoked in this mount, so it cannot issue certificates`)
   return [...ofOcsp, ...ofRevoked]
 }

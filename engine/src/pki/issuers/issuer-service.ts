@@ -191,7 +191,9 @@ export class IssuerService implements ServedIssuers {
         const isDefault = settings.issuers.default === issuer.id
         return {
           changed: asRevoked(issuer, now),
-          warnings: isDefault ? [`issuer ${issuer.id} stays the default issuer, and issues nothing any more`] : [],
+          warnings: isDefault
+            ? [`issuer ${issuer.id} is still the default issuer, but can no longer issue certificates`]
+            : [],
         }
       },
       (snapshot, stores, issuer) => listRevokedIssuer(snapshot, stores, issuer, issuer.revokedAt ?? now),
@@ -208,7 +210,7 @@ export class IssuerService implements ServedIssuers {
       await this.#touch(snapshot, mountSettings)
       if (settings.issuers.default !== issuer.id) return []
       await mountSettings.save(mount.id, "issuers", { ...settings.issuers, default: null })
-      return [`issuer ${issuer.id} was the default issuer; the mount has none any more`]
+      return [`issuer ${issuer.id} was the default issuer; the mount now has no default issuer`]
     })
   }
 
@@ -221,7 +223,7 @@ export class IssuerService implements ServedIssuers {
       await mountSettings.save(mount.id, "issuers", { ...settings.issuers, default: null })
       await mountSettings.save(mount.id, "keys", { ...settings.keys, default: null })
       await this.#touch(snapshot, mountSettings)
-      return [`deleted ${snapshot.issuers.length} issuers and ${keys.size} keys: all that the mount had`]
+      return [`deleted all ${snapshot.issuers.length} issuers and ${keys.size} keys of the mount`]
     })
   }
 
@@ -264,6 +266,6 @@ export class IssuerService implements ServedIssuers {
 }
 
 const unlocatedWarning =
-  "neither this mount nor the certificate names URLs at which certificates, revocation lists or OCSP responders are found; set them in config/urls before issuing"
+  "neither this mount nor the certificate has URLs of certificates, revocation lists or OCSP responders; set them in config/urls before issuing"
 
 const newKeyOf = ({ key, made }: UsedKey): readonly KeyId[] => (made === undefined ? [] : [key.id])

@@ -96,7 +96,12 @@ export function rejectTakenIssuerName(snapshot: MountSnapshot, name: string): vo
 function wordFault(field: keyof IssuerInput, word: string, words: readonly string[]): readonly Fault[] {
   return words.includes(word)
     ? []
-    : [{ field: [field], detail: `"${shown(word)}" must be ${words.map((known) => `"${known}"`).join(", ")}` }]
+    : [
+        {
+          field: [field],
+          detail: `must be one of ${words.map((known) => `"${known}"`).join(", ")}; got "${shown(word)}"`,
+        },
+      ]
 }
 
 /** Returns the usages in a fixed order without duplicates. `read-only` is always included. */
@@ -111,7 +116,9 @@ function usageFaults(issuer: ParsedIssuer, usage: readonly string[]): readonly F
   const known: readonly string[] = issuerUsages
   const unknown = usage.filter((word) => !known.includes(word))
   if (unknown.length > 0)
-    return [{ field: ["usage"], detail: `"${shown(unknown.join(", "))}" is none of ${known.join(", ")}` }]
+    return [
+      { field: ["usage"], detail: `usage must contain only ${known.join(", ")}; got "${shown(unknown.join(", "))}"` },
+    ]
   return (usage as readonly IssuerUsage[]).flatMap((word) => {
     const problem = ownProblem(word, issuer)
     return problem === undefined ? [] : [{ field: ["usage"], detail: `"${word}" cannot be set: the issuer ${problem}` }]
@@ -144,12 +151,12 @@ function chainOf(
   const chain = found.filter((one) => one !== undefined)
   if (new Set(chain).size < chain.length) return fault("names an issuer twice")
   const [first] = chain
-  if (first !== undefined && first.id !== issuer.id) return fault("must begin with the issuer itself")
+  if (first !== undefined && first.id !== issuer.id) return fault("must begin with the issuer")
   const loose = chain.filter((one, at) => at > 0 && !chain.slice(0, at).some((child) => child.isIssuedBy(one)))
   return {
     ids: chain.map(({ id }) => id),
     faults: [],
-    warnings: loose.map(({ id }) => `issuer ${id} in the manual chain has issued none of those before it`),
+    warnings: loose.map(({ id }) => `issuer ${id} in the manual chain has issued none of the certificates before it`),
   }
 }
 
@@ -157,10 +164,10 @@ function algorithmFaults({ publicKey }: ParsedIssuer, text: string): readonly Fa
   if (text === "") return []
   const field = ["revocationSignatureAlgorithm"]
   const algorithm = parseSignatureAlgorithm(text)
-  if (algorithm === undefined) return [{ field, detail: `"${shown(text)}" is no signature algorithm that is known` }]
+  if (algorithm === undefined) return [{ field, detail: `"${shown(text)}" is not a known signature algorithm` }]
   return fitsKey(algorithm, publicKey.algorithm)
     ? []
-    : [{ field, detail: `a key of ${describeKeyAlgorithm(publicKey.algorithm)} makes no signatures of ${algorithm}` }]
+    : [{ field, detail: `a key of ${describeKeyAlgorithm(publicKey.algorithm)} cannot make ${algorithm} signatures` }]
 }
 
 const urlsOf = (before: AuthorityUrls, input: IssuerInput): AuthorityUrls => ({

@@ -43,7 +43,7 @@ export async function signerOf(
   rejectUnusable(issuer, usage)
   const known = signers.get(issuer)
   if (known !== undefined) return known
-  if (issuer.keyId === null) throw new TypeError("an issuer without a key was found usable")
+  if (issuer.keyId === null) throw new TypeError("an issuer without a key was selected for signing")
   const key = await signingKeys.open(issuer.keyId)
   const { urls, warnings } = filledUrls(issuer, snapshot.settings)
   const chain = chainOf(issuer, snapshot.issuers)

@@ -434,7 +434,7 @@ describe("importing", () => {
         der[der.length - 1] = (der.at(-1) ?? 0) ^ 1
         return writePem("CERTIFICATE", der)
       },
-      "says that it is signed by its own key, and is not",
+      "is self-signed, but its signature does not verify",
     ],
     ["too many certificates", () => `${foreignRoot().certificate}\n`.repeat(33), "at most 32"],
     ["too many keys", () => testRsaPem(2048).repeat(17), "at most 16"],

@@ -54,7 +54,7 @@ export function newIntermediate(
 ): NewAuthority {
   const asked = newAuthority(snapshot, { ...input, ...key }, { ...terms, name: null, mayBeNameless: true })
   const isNameless = asked.content.subject.length === 0
-  const warning = "the subject is empty: whoever signs this must give it one"
+  const warning = "the subject is empty; the signing CA must set one"
   return { ...asked, warnings: [...asked.warnings, ...(isNameless ? [warning] : [])] }
 }
 
@@ -76,7 +76,7 @@ function newAuthority(
     violations: [...violations, ...nameViolations(name)],
     now,
   })
-  if (request === undefined) throw new TypeError("a key request with violations was let through")
+  if (request === undefined) throw new TypeError("a key request with violations was accepted")
   const { signatureBits = 0, usePss = false } = input
   return {
     name,

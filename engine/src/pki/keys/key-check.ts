@@ -39,7 +39,7 @@ export function assertStored({ key, refuse }: PresentedKey): void {
 export const blockedKeyProblem =
   "the key is blocked: a certificate for it was revoked with reason keyCompromise, or an operator added it to sys/blocked-keys"
 
-export const knownWeakKeyProblem = "the key is one of the known weak keys that --weak-keys names (CVE-2008-0166)"
+export const knownWeakKeyProblem = "the key is in the list of known weak keys that --weak-keys names (CVE-2008-0166)"
 
 /**
  * Throws if the key is blocked or known as weak. Call it within the transaction that records the certificate: it then sees every

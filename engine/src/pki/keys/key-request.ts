@@ -43,7 +43,7 @@ export interface ReadKeyRequest {
 export function readKeyRequest(fields: KeyFields): ReadKeyRequest {
   switch (fields.keySource ?? "internal") {
     case "kms":
-      return refused("keySource", "kms", 'keys outside of this server are not supported, so "kms" makes none')
+      return refused("keySource", "kms", 'keys outside of this server are not supported; use "internal" or "exported"')
     case "existing":
       return readExisting(fields)
     default:
@@ -60,7 +60,7 @@ const refused = (field: keyof KeyFields, name: string, message: string): ReadKey
 function readExisting({ keyType, keyBits, keyName = "", keyRef = "" }: KeyFields): ReadKeyRequest {
   const violations: Violation[] = []
   const refuse = (field: "keyType" | "keyBits", name: string) => {
-    const message = `"${field === "keyType" ? "key_type" : "key_bits"}" must not be given for an existing key, which has its own`
+    const message = `"${field === "keyType" ? "key_type" : "key_bits"}" must not be set for an existing key`
     violations.push(violation("keyIsChosenOnce", field, name, message))
   }
   if (keyType !== undefined) refuse("keyType", shown(keyType))
@@ -86,6 +86,6 @@ function readNew({ keySource, keyType = "rsa", keyBits = 0, keyName = "", keyRef
   return {
     request: { kind: "new", algorithm, name: keyName || null, isExported: keySource === "exported" },
     violations,
-    warnings: keyRef === "" ? [] : ['"key_ref" has no effect where a key is made'],
+    warnings: keyRef === "" ? [] : ['"key_ref" has no effect when a key is generated'],
   }
 }

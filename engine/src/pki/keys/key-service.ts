@@ -41,7 +41,7 @@ export class KeyService implements Keys {
     authorizeOnMount(this.#access, writing, `keys/generate/${keySource}`)
     const { request, violations, warnings } = readKeyRequest({ ...input, keySource })
     rejectViolations(violations)
-    if (request === undefined) throw new TypeError("a key request with violations was let through")
+    if (request === undefined) throw new TypeError("a key request with violations was accepted")
     const keyFor = keyProvider(this.#access.context, request)
     return withMountSnapshot(this.#access, async (snapshot) => {
       const used = await keyFor(snapshot)
@@ -80,7 +80,7 @@ export class KeyService implements Keys {
       const [existing] = plan.result.existingKeys
       const known = existing && snapshot.keys.get(existing)
       const key = added?.key ?? known
-      if (key === undefined) throw new TypeError("an import has neither made a key nor found one")
+      if (key === undefined) throw new TypeError("an import has neither stored nor found a key")
       const warnings = [...plan.result.warnings, ...imported]
       return { ...viewOf(key), warnings: known === undefined ? warnings : [...warnings, alreadyHere(known, name)] }
     })
@@ -109,7 +109,7 @@ export class KeyService implements Keys {
       await caKeys.remove(key)
       if (settings.keys.default !== key.id) return []
       await mountSettings.save(mount.id, "keys", { ...settings.keys, default: null })
-      return [`key ${key.id} was the default key; the mount has none any more`]
+      return [`key ${key.id} was the default key; the mount now has no default key`]
     })
   }
 }

@@ -22,7 +22,7 @@ export function storedSigningKeys(storage: Storage<{ readonly caKeys: CaKeyStore
 
   async function open(id: KeyId): Promise<SigningKey> {
     const octets = await storage.read(({ caKeys }) => caKeys.privateKey(id))
-    if (octets === undefined) throw unavailable("The key of this issuer is not here any more.")
+    if (octets === undefined) throw unavailable("The key of this issuer does not exist anymore.")
     return signingKey(readPrivateKey(octets))
   }
 
