@@ -114,12 +114,12 @@ export interface AcmeGround {
 
 /** Returns the reason why a mount cannot serve ACME under any ACME settings; undefined if it can. */
 export function acmeObstacle({ mount, clusterPath }: AcmeGround): string | undefined {
-  if (clusterPath === "") return "ACME needs the mount's own address: set path in config/cluster first"
+  if (clusterPath === "") return "ACME requires the address of the mount; set path in config/cluster first"
   const allowed = mount.config.allowedResponseHeaders.map((name) => name.toLowerCase())
   const missing = neededHeaders.filter((name) => !allowed.includes(name.toLowerCase()) && !allowed.includes("*"))
   return missing.length === 0
     ? undefined
-    : `ACME needs response headers that the mount does not allow: tune allowed_response_headers of ${mount.path} to hold ${missing.join(", ")}`
+    : `ACME requires response headers that the mount does not allow; add ${missing.join(", ")} to allowed_response_headers of ${mount.path}`
 }
 
 export interface AcmeSurroundings extends AcmeGround {
@@ -147,13 +147,14 @@ export function acmeSettingsFaults(settings: AcmeSettings, around: AcmeSurroundi
     ["challengeExcludedIpRanges", "challenge_excluded_ip_ranges"],
   ] as const)
     for (const range of settings[field])
-      if (parseIpRange(range) === undefined) refuse(field, `"${name}" has ${JSON.stringify(range)}, which is no range`)
+      if (parseIpRange(range) === undefined)
+        refuse(field, `"${name}" has ${JSON.stringify(range)}, which is not a valid IP range`)
   for (const identity of settings.caaIdentities)
     if (!/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(identity))
-      refuse("caaIdentities", `"caa_identities" has ${JSON.stringify(identity)}, which is no domain name`)
+      refuse("caaIdentities", `"caa_identities" has ${JSON.stringify(identity)}, which is not a valid domain name`)
   for (const [field, name] of Object.entries(rateNames) as [RateField, string][])
     if (settings[field] < 0 || settings[field] > maxRate)
-      refuse(field, `"${name}" must be from 0, for any number, to ${maxRate}`)
+      refuse(field, `"${name}" must be from 0 (unlimited) to ${maxRate}`)
   for (const problem of directoryLimitsProblems(settings.directoryLimits))
     refuse("directoryLimits", `"directory_limits" ${problem}`)
   for (const field of ["termsOfService", "website"] as const)
@@ -239,7 +240,7 @@ function directoryLimitsProblems(texts: readonly string[]): readonly string[] {
   return [
     ...unread.map(
       (text) =>
-        `has ${JSON.stringify(text)}, which is not the path of a directory and its limits, such as "roles/web/acme orders_per_account=100", each from 0 to ${maxRate}`,
+        `has ${JSON.stringify(text)}, which is not a directory path with limits from 0 to ${maxRate}, such as "roles/web/acme orders_per_account=100"`,
     ),
     ...Array.from(twice, (path) => `has limits of ${path} more than once`),
   ]
@@ -247,7 +248,7 @@ function directoryLimitsProblems(texts: readonly string[]): readonly string[] {
 
 function listProblems(names: readonly string[], exists: (name: string) => boolean, what: string): readonly string[] {
   if (names.length === 0) return [`must not be empty; "*" allows every ${what}`]
-  if (names.includes("*")) return names.length === 1 ? [] : [`must hold "*" alone, or names`]
+  if (names.includes("*")) return names.length === 1 ? [] : [`must contain either "*" alone or names`]
   return names.filter((name) => !exists(name)).map((name) => `names the ${what} ${name}, which does not exist`)
 }
 
@@ -263,7 +264,7 @@ function directoryPolicyProblem(
   if (role === undefined) return `names the role ${policy.role}, which does not exist`
   if (!allows(allowedRoles, policy.role)) return `names the role ${policy.role}, which is not in "allowed_roles"`
   return role.noStore
-    ? `names the role ${policy.role}, whose no_store is true: ACME fetches what it was issued`
+    ? `names the role ${policy.role}, whose no_store is true; ACME requires stored certificates`
     : undefined
 }
 

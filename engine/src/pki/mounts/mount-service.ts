@@ -62,7 +62,7 @@ export class MountService implements Mounts {
     rejectFaults([...mountPathFaults(mount.path), ...mountFaults(mount)])
     return this.#storage.transact(async ({ mounts }) => {
       const others = await mounts.list()
-      if (others.length >= maxMounts) throw unprocessable(`there are ${maxMounts} mounts already`)
+      if (others.length >= maxMounts) throw unprocessable(`the maximum of ${maxMounts} mounts is reached`)
       rejectTakenPath(mount.path, others)
       await mounts.insert(mount)
       return mountViewOf(mount)

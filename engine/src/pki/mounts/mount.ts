@@ -198,7 +198,7 @@ export function mountFaults({
 
 function descriptionFaults(description: string): Fault[] {
   const field = ["description"]
-  if (/\p{Cc}/u.test(description)) return [{ field, detail: "description can't hold control characters" }]
+  if (/\p{Cc}/u.test(description)) return [{ field, detail: "description must not contain control characters" }]
   if (description.length <= maxDescription) return []
   return [{ field, detail: `description is too long (maximum is ${maxDescription} characters)` }]
 }
@@ -218,14 +218,14 @@ function leaseProblem(ttlMs: number | null): string | undefined {
 function entriesProblem(entries: readonly string[]): string | undefined {
   if (entries.length > maxEntries) return `has too many entries (maximum is ${maxEntries})`
   const odd = entries.some((entry) => entry === "" || entry.length > maxEntry || /\p{Cc}/u.test(entry))
-  return odd ? `must hold names of 1 to ${maxEntry} characters` : undefined
+  return odd ? `must contain names of 1 to ${maxEntry} characters` : undefined
 }
 
 function optionsProblem(options: MountOptions): string | undefined {
   const texts = Object.values(options)
   const tooLong = texts.some((value) => value.length > maxDescription || /\p{Cc}/u.test(value))
   return tooLong
-    ? `must hold values of at most ${maxDescription} characters, none of them a control character`
+    ? `must contain values of at most ${maxDescription} characters without control characters`
     : entriesProblem(Object.keys(options))
 }
 

@@ -113,7 +113,7 @@ export function auditedSigner<Stores extends PkiRepositories>(
   serialNumber: SerialNumber,
 ): IssuerSigner {
   const { id: issuerId, keyId } = signer.issuer
-  if (keyId === null) throw new TypeError("an issuer without a key signs nothing")
+  if (keyId === null) throw new TypeError("an issuer without a key cannot sign")
   const use = { mount, keyId, issuerId, purpose: "certificate", serialNumber } as const
   return { ...signer, key: auditedSigningKey(signer.key, use, recordKeyUse) }
 }

@@ -9,5 +9,5 @@ export function referenceNameProblem(name: string): string | undefined {
   if (name.length > maxName) return `must not be longer than ${maxName} characters`
   return /^\w([\w.-]*\w)?$/.test(name)
     ? undefined
-    : 'may hold letters, digits, "_", "-" and ".", and must begin and end with a letter, digit or "_"'
+    : 'may contain letters, digits, "_", "-" and ".", and must begin and end with a letter, digit or "_"'
 }
