@@ -59,7 +59,8 @@ export async function newResponder(
   const { settings, mount } = snapshot
   // 0 bits: the default of the type.
   const algorithm = keyAlgorithm(keyTypeOf(issuer, settings.crl), 0)
-  if (algorithm === undefined || issuer.keyId === null) throw new TypeError("an issuer that cannot delegate was chosen")
+  if (algorithm === undefined || issuer.keyId === null)
+    throw new TypeError("an issuer that cannot delegate was selected")
   const made = await keyGenerator.generate(algorithm)
   const key = signingKeys.held(made)
   const signer = await signerOf(signingKeys, snapshot, issuer, "ocsp-signing")

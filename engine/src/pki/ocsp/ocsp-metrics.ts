@@ -23,13 +23,13 @@ export const createOcspMetrics = (meter: Meter): OcspMetrics => ({
   answers: createCounter(
     meter,
     "chancery_ocsp_answers_total",
-    "Answers of this server's OCSP responders, by status: what is said of one certificate, several, or why there is no answer.",
+    "OCSP responses of this server, by status: that of the certificate, `several` for several certificates, or the error.",
     ocspOutcomes.map((status) => ({ status })),
   ),
   keptAnswers: createCounter(
     meter,
     "chancery_ocsp_kept_answers_total",
-    "Of these, how many were signed before and at hand.",
+    "OCSP responses of this server that came from its cache of signed responses.",
     [{}],
   ),
 })

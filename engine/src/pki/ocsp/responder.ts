@@ -41,7 +41,7 @@ export function chooseResponder(issuers: IssuerGroup, { ocspDelegatedResponder }
 }
 
 export function directResponder(issuer: ParsedIssuer, key: SigningKey): Responder {
-  if (issuer.keyId === null) throw new TypeError("an issuer without a key was chosen to answer")
+  if (issuer.keyId === null) throw new TypeError("an issuer without a key was selected to answer")
   return {
     key,
     use: { keyId: issuer.keyId, issuerId: issuer.id, purpose: "ocsp-response" },

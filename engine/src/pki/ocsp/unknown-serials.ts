@@ -33,8 +33,8 @@ export function afterKeyImported({ settings: { ocspHistory, crl } }: Known): Cha
     crl: isReset ? { ...crl, ocspUnknownSerials: "unknown" } : undefined,
     warnings: [
       answer === "good"
-        ? `ocsp_unknown_serials in config/crl is "good": OCSP answers so for certificates that were revoked elsewhere; ${remedy}`
-        : `ocsp_unknown_serials in config/crl is "unknown" until it is set: OCSP answers so for certificates that were issued elsewhere; ${remedy}`,
+        ? `ocsp_unknown_serials in config/crl is "good": OCSP answers "good" for certificates that were revoked elsewhere; ${remedy}`
+        : `ocsp_unknown_serials in config/crl is "unknown" until it is set: OCSP answers "unknown" for certificates that were issued elsewhere; ${remedy}`,
     ],
   }
 }
