@@ -47,7 +47,7 @@ const maxNames = 1_000
 
 export function tooManyNames(kinds: readonly (readonly unknown[])[]): readonly Violation[] {
   const count = kinds.reduce((sum, names) => sum + names.length, 0)
-  const message = `a certificate must not have more than ${maxNames} names; ${count} were given`
+  const message = `a certificate must not have more than ${maxNames} names; got ${count}`
   return count > maxNames ? [violation("namesAreFew", "altNames", `${count}`, message)] : []
 }
 

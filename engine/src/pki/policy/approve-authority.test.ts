@@ -181,9 +181,9 @@ describe("[P-8-r4] the length of the path below an authority", () => {
   test.each([
     { asked: -1, issuer: 0, detail: none },
     { asked: 0, issuer: 0, detail: none },
-    { asked: 3, issuer: 3, detail: `"max_path_length" 3 must be below what ${issuerName} leaves, which is 3` },
-    { asked: -2, issuer: undefined, detail: '"max_path_length" must be -1, 0 or a number of intermediates' },
-    { asked: 0.5, issuer: undefined, detail: '"max_path_length" must be -1, 0 or a number of intermediates' },
+    { asked: 3, issuer: 3, detail: `"max_path_length" 3 must be less than 3, the limit of ${issuerName}` },
+    { asked: -2, issuer: undefined, detail: '"max_path_length" must be -1, 0 or a positive integer' },
+    { asked: 0.5, issuer: undefined, detail: '"max_path_length" must be -1, 0 or a positive integer' },
   ])("$asked under $issuer is refused: $detail", ({ asked, issuer, detail }) => {
     const work = () =>
       approveIntermediate({ commonName: "CA", maxPathLength: asked }, { terms: { paths: pathUnder(issuer) } })
@@ -196,12 +196,12 @@ describe("an authority is refused", () => {
     {
       input: { commonName: "CA", altNames: ["a b"] },
       field: "altNames",
-      detail: "subject alternate name a b is no DNS name",
+      detail: "subject alternate name a b is not a valid DNS name",
     },
     {
       input: { commonName: "CA", altNames: ["a@"] },
       field: "altNames",
-      detail: "subject alternate name a@ is no e-mail address",
+      detail: "subject alternate name a@ is not a valid e-mail address",
     },
     { input: { commonName: "CA", ipSans: ["x"] }, field: "ipSans", detail: 'the value "x" is not a valid IP address' },
     {
@@ -279,7 +279,7 @@ describe("an authority is refused", () => {
     {
       input: {},
       field: "commonName",
-      detail: 'the certificate of an authority must have a subject, which "common_name" gives it',
+      detail: 'a CA certificate must have a subject; set "common_name"',
     },
     {
       input: { commonName: "CA", altNames: Array.from({ length: 1_001 }, (_, at) => `n${at}.example`) },
@@ -356,18 +356,18 @@ describe("an intermediate", () => {
   })
 
   test.each([
-    { content: csr([]), detail: 'the certificate of an authority must have a subject, which "common_name" gives it' },
+    { content: csr([]), detail: 'a CA certificate must have a subject; set "common_name"' },
     {
       content: csr(named("C".repeat(65))),
       detail: `the subject's commonName "${"C".repeat(65)}" is longer than 64 characters`,
     },
     {
       content: csr(named("CA"), [subjectAltName([{ kind: "dns", value: "a b" }], { critical: false })]),
-      detail: "subject alternate name a b is no DNS name",
+      detail: "subject alternate name a b is not a valid DNS name",
     },
     {
       content: csr(named("CA"), [subjectAltName([{ kind: "dns", value: "a@b.example" }], { critical: false })]),
-      detail: "subject alternate name a@b.example is of another type",
+      detail: "subject alternate name a@b.example does not match its type",
     },
   ])("is refused what no certificate can say: $detail", ({ content, detail }) => {
     const faults = faultsOf(() => approveIntermediate({ useCsrValues: true }, { csr: content }))

@@ -137,7 +137,7 @@ function withCsrCommonName(
   if (!isCommonNameOptional || request.commonName !== "" || request.useCsrValues) return request
   const [commonName = "", second] = valuesOf(csr?.subjectName ?? [], oids.commonName)
   if (second !== undefined)
-    rejectViolations([violation("subjectIsUnambiguous", "csr", second, "the CSR has more than one common name")])
+    rejectViolations([violation("subjectIsUnambiguous", "csr", second, "the CSR contains more than one common name")])
   return { ...request, commonName }
 }
 
@@ -151,7 +151,7 @@ function namesFor(
   const problem = isUnnamed
     ? '"common_name" is required unless "use_csr_values" is true'
     : names.subject.length === 0 && names.violations.length === 0 && !mayBeNameless
-      ? 'the certificate of an authority must have a subject, which "common_name" gives it'
+      ? 'a CA certificate must have a subject; set "common_name"'
       : undefined
   if (problem === undefined) return names
   const field = request.useCsrValues ? "csr" : "commonName"
@@ -170,11 +170,11 @@ function pathLengthFor({ maxPathLength }: AuthorityRequest, { paths }: Authority
   })
   if (remaining !== undefined && remaining.value <= 0) return refuse(pathLengthMessage(remaining))
   if (!Number.isInteger(maxPathLength) || maxPathLength < -1 || maxPathLength > pathLengthMaximum)
-    return refuse('"max_path_length" must be -1, 0 or a number of intermediates')
+    return refuse('"max_path_length" must be -1, 0 or a positive integer')
   if (maxPathLength === -1) return read(issuerMaxPathLength === undefined ? undefined : issuerMaxPathLength - 1)
   if (remaining !== undefined && maxPathLength >= remaining.value)
     return refuse(
-      `"max_path_length" ${maxPathLength} must be below what ${describeIssuer(remaining.issuer)} leaves, which is ${issuerMaxPathLength}`,
+      `"max_path_length" ${maxPathLength} must be less than ${issuerMaxPathLength}, the limit of ${describeIssuer(remaining.issuer)}`,
     )
   const warning = "Max path length of the generated certificate is zero, so it cannot be used to sign intermediate CAs."
   return read(maxPathLength, maxPathLength === 0 ? [warning] : [])

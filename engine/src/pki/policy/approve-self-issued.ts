@@ -26,11 +26,13 @@ export function approveSelfIssued(
 ): ApprovedReissue {
   if (values.basicConstraints?.isCa !== true) throw refused("given certificate is not a CA certificate")
   if (!sameName(certificate.issuer, certificate.subject)) throw refused("given certificate is not self-issued")
-  if (certificate.notAfter < certificate.notBefore) throw refused("given certificate ends before it begins")
+  if (certificate.notAfter < certificate.notBefore)
+    throw refused("given certificate has a notAfter before its notBefore")
   if (terms.requireMatchingCertificateAlgorithms && key.algorithm.type !== terms.key.type)
     throw refused("public key algorithm of the certificate does not match that of the issuer")
   const serialNumber = serialNumberOf(certificate.serialNumber)
-  if (serialNumber === undefined) throw refused("the serial number of the certificate is none that a CA gives")
+  if (serialNumber === undefined)
+    throw refused("the serial number of the certificate must be positive and at most 20 octets")
   rejectViolations(
     pathViolations(
       {

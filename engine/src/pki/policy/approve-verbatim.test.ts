@@ -100,7 +100,7 @@ describe("what is signed verbatim", () => {
     const asked = approve(csr(), { keyUsage: ["CertSign", "DigitalSignature", "keyagreement"] })
     expect(valuesOf(asked).keyUsage).toEqual(["digitalSignature"])
     expect(asked.warnings).toEqual([
-      '"key_usage" CertSign is for certificate authorities and is left out',
+      '"key_usage" CertSign is only for CA certificates and is left out',
       '"key_usage" keyagreement is nothing that a key of type rsa can be used for here, and is left out',
     ])
     // Default key usages are left out without a warning, and the key usage of the CSR replaces them.
@@ -153,7 +153,7 @@ test.each([
     what: "Name Constraints",
   },
 ])("[P-7-n5] a CSR that asks for $what is refused", ({ extension, what }) => {
-  const detail = `the CSR asks for ${what}, and sign-verbatim refuses to issue an intermediate CA certificate`
+  const detail = `the CSR requests ${what}, and sign-verbatim refuses to issue an intermediate CA certificate`
   expect(faultsOf(() => approve(csr([extension])))).toEqual([{ field: "csr", detail }])
 })
 
@@ -168,7 +168,7 @@ test.each<{
     input: {},
     content: csr([], []),
     field: "csr",
-    detail: "the CSR has neither a subject nor a subject alternative name, and a certificate needs one of them",
+    detail: "the CSR has neither a subject nor a subject alternative name; a certificate requires one of them",
   },
   { input: { userIds: ["a\0b"] }, field: "userIds", detail: "user_id a\0b must not contain the character U+0000" },
   { input: { userIds: [""] }, field: "userIds", detail: "user_id  must not be empty" },

@@ -158,7 +158,7 @@ function noAuthorityIsAskedFor({ csr }: VerbatimApplication): readonly Violation
         ? undefined
         : "Name Constraints"
   if (asking === undefined) return []
-  const message = `the CSR asks for ${asking}, and sign-verbatim refuses to issue an intermediate CA certificate`
+  const message = `the CSR requests ${asking}, and sign-verbatim refuses to issue an intermediate CA certificate`
   return [violation("noAuthorityIsAskedFor", "csr", asking, message)]
 }
 
@@ -166,7 +166,7 @@ function noAuthorityIsAskedFor({ csr }: VerbatimApplication): readonly Violation
 function subjectOrNameIsGiven({ request, csr }: VerbatimApplication): readonly Violation[] {
   const isGiven =
     csr.subjectName.length > 0 || request.userIds.length > 0 || csr.extensionValues.subjectAltName !== undefined
-  const message = "the CSR has neither a subject nor a subject alternative name, and a certificate needs one of them"
+  const message = "the CSR has neither a subject nor a subject alternative name; a certificate requires one of them"
   return isGiven ? [] : [violation("subjectOrNameIsGiven", "csr", "", message)]
 }
 

@@ -121,19 +121,19 @@ describe("what is refused of an issue request", () => {
       role: any,
       request: { commonName: "example.com", altNames: ["not a name"] },
       field: "altNames",
-      detail: `subject alternate name not a name ${refused("it is no host name")}`,
+      detail: `subject alternate name not a name ${refused("it is not a valid host name")}`,
     },
     {
       role: { ...any, enforceHostnames: false },
       request: { commonName: "example.com", altNames: ["not a name"] },
       field: "altNames",
-      detail: `subject alternate name not a name ${refused("it is no DNS name")}`,
+      detail: `subject alternate name not a name ${refused("it is not a valid DNS name")}`,
     },
     {
       role: any,
       request: { commonName: "example.com", altNames: ["192.0.2.1"] },
       field: "altNames",
-      detail: `subject alternate name 192.0.2.1 ${refused("it is no DNS name")}`,
+      detail: `subject alternate name 192.0.2.1 ${refused("it is not a valid DNS name")}`,
     },
     {
       role: web,
@@ -145,7 +145,7 @@ describe("what is refused of an issue request", () => {
       role: { ...any, enforceHostnames: false },
       request: { commonName: "example.com", altNames: ["jürgen@example.com"] },
       field: "altNames",
-      detail: `email address jürgen@example.com ${refused("it is no e-mail address")}`,
+      detail: `email address jürgen@example.com ${refused("it is not a valid e-mail address")}`,
     },
     {
       role: { ...web, cnValidations: ["disabled"] },
@@ -231,13 +231,13 @@ describe("what is refused of an issue request", () => {
       role: { ...any, allowedSerialNumbers: ["*"] },
       request: { commonName: "a", serialNumber: "no_1" },
       field: "serialNumber",
-      detail: "serial_number no_1 must hold characters of a PrintableString only",
+      detail: "serial_number no_1 must contain only characters of a PrintableString",
     },
     {
       role: { ...any, requireCn: false },
       request: {},
       field: "commonName",
-      detail: "neither a subject nor a subject alternative name is given, and a certificate needs one of them",
+      detail: "neither a subject nor a subject alternative name is given; a certificate requires one of them",
     },
     {
       role: any,
@@ -728,12 +728,12 @@ describe("what is taken from a CSR", () => {
     {
       role: web,
       facts: { dnsNames: ["user@example.com"] },
-      detail: "subject alternate name user@example.com not allowed by this role: it is no DNS name",
+      detail: "subject alternate name user@example.com not allowed by this role: it is not a valid DNS name",
     },
     {
       role: { ...any, enforceHostnames: false },
       facts: { emails: ["example.com"] },
-      detail: "email address example.com not allowed by this role: it is no e-mail address",
+      detail: "email address example.com not allowed by this role: it is not a valid e-mail address",
     },
     {
       role: { ...any, allowIpSans: false },
@@ -774,12 +774,12 @@ describe("what is taken from a CSR", () => {
     {
       role: any,
       facts: { subject: subjectWith([oids.commonName, "a"], [oids.commonName, "b"]) },
-      detail: "the CSR has more than one common name",
+      detail: "the CSR contains more than one common name",
     },
     {
       role: { ...any, allowedSerialNumbers: ["*"] },
       facts: { subject: subjectWith([oids.serialNumber, "1"], [oids.serialNumber, "2"]) },
-      detail: "the CSR has more than one serial number in its subject",
+      detail: "the CSR contains more than one serial number in its subject",
     },
   ])("is judged like anything else: $detail", ({ role, facts, detail }) => {
     expect(faultsOf(() => sign(role, facts, { commonName: "example.com" }))).toEqual([{ field: "csr", detail }])

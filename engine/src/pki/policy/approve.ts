@@ -136,7 +136,7 @@ const fieldsOfKinds: Readonly<Record<GeneralName["kind"], keyof IssueRequestInpu
 
 /** Throws instead of leaving a value out silently. The checks rejected everything that no certificate can hold. */
 function approvable<T>(value: T | undefined): T {
-  if (value === undefined) throw new TypeError("something was approved that no certificate can hold")
+  if (value === undefined) throw new TypeError("an approved value cannot be encoded in a certificate")
   return value
 }
 

@@ -76,7 +76,7 @@ function nameProblem(name: GeneralName): string | undefined {
   if (!("value" in name) || name.kind === "other") return undefined
   const read = name.kind === "uri" ? readUri(name.value) : readAltName(name.value)
   if (typeof read === "string") return read
-  return read.kind === name.kind ? undefined : `subject alternate name ${shown(name.value)} is of another type`
+  return read.kind === name.kind ? undefined : `subject alternate name ${shown(name.value)} does not match its type`
 }
 
 /** Checks the values of a subject (RFC 5280, section 4.1.2.6 and appendix A.1). */
@@ -136,7 +136,7 @@ function readAltName(text: string): GeneralName | string {
     : { kind: "dns" as const, value: toDnsName(text, enforced) }
   const { kind, value } = name
   if (value !== undefined) return { kind, value }
-  return `subject alternate name ${shown(text)} is no ${kind === "dns" ? "DNS name" : "e-mail address"}`
+  return `subject alternate name ${shown(text)} is not a valid ${kind === "dns" ? "DNS name" : "e-mail address"}`
 }
 
 function readIp(text: string): GeneralName | string {

@@ -117,7 +117,7 @@ function serialNumberIsAllowed({ role, request, requested }: Application): reado
   if (serialNumber === "") return []
   const problem =
     subjectTextProblem(serialNumber, subjectMaxima.serialNumber) ??
-    (isPrintableText(serialNumber) ? undefined : "must hold characters of a PrintableString only") ??
+    (isPrintableText(serialNumber) ? undefined : "must contain only characters of a PrintableString") ??
     (allowedSerialNumbers(role)(serialNumber) ? undefined : "not allowed by this role")
   const field = serialNumber === request.serialNumber ? "serialNumber" : "csr"
   const message = `serial_number ${shown(serialNumber)} ${problem}`
@@ -131,7 +131,7 @@ function dnsNamesAreAllowed(application: Application): readonly Violation[] {
   return namesOf(application, "dns", requested.dnsNames).flatMap((name) => {
     const isDnsName = toDnsName(name, role) !== undefined
     const refusal =
-      namePolicy(name) ?? (isDnsName ? undefined : { rule: "dnsNamesAreAllowed", reason: "it is no DNS name" })
+      namePolicy(name) ?? (isDnsName ? undefined : { rule: "dnsNamesAreAllowed", reason: "it is not a valid DNS name" })
     if (refusal === undefined) return []
     const message = `subject alternate name ${shown(name)} not allowed by this role: ${refusal.reason}`
     return [violation(refusal.rule, fieldOf(requested, "altNames"), name, message)]
@@ -144,7 +144,7 @@ function emailAddressesAreAllowed(application: Application): readonly Violation[
     const isMailbox = toMailbox(name) !== undefined
     const refusal =
       namePolicy(name) ??
-      (isMailbox ? undefined : { rule: "emailAddressesAreAllowed", reason: "it is no e-mail address" })
+      (isMailbox ? undefined : { rule: "emailAddressesAreAllowed", reason: "it is not a valid e-mail address" })
     if (refusal === undefined) return []
     const message = `email address ${shown(name)} not allowed by this role: ${refusal.reason}`
     return [violation(refusal.rule, fieldOf(requested, "altNames"), name, message)]
@@ -273,7 +273,7 @@ function subjectOrNameIsGiven({ role, requested }: Application): readonly Violat
     role.requireCn ||
     subjectOf({ ...role, ...requested }).length > 0 ||
     [dnsNames, emails, ips, uris, otherNames].some((names) => names.length > 0)
-  const message = "neither a subject nor a subject alternative name is given, and a certificate needs one of them"
+  const message = "neither a subject nor a subject alternative name is given; a certificate requires one of them"
   return isGiven ? [] : [violation("subjectOrNameIsGiven", "commonName", "", message)]
 }
 

@@ -35,8 +35,8 @@ export const unfittingWarnings = (
     const [usage] = parseKeyUsages([name]).usages
     if (usage === undefined || given.includes(usage)) return []
     return usage === "keyCertSign"
-      ? [`"key_usage" ${name} is for certificate authorities and is left out`]
-      : [`"key_usage" ${name} is nothing that a key of type ${keyType} can be used for here, and is left out`]
+      ? [`"key_usage" ${name} is only for CA certificates and is left out`]
+      : [`"key_usage" ${name} does not apply to keys of type ${keyType} and is left out`]
   })
 
 /** encipherOnly and decipherOnly qualify keyAgreement and mean nothing without it (RFC 5280, section 4.2.1.3). */

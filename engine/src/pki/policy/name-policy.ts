@@ -59,13 +59,13 @@ function nameIsNotTooLong({ text }: ParsedName): string | undefined {
 }
 
 function addressHasOneAtSign({ atSigns }: ParsedName): string | undefined {
-  return atSigns > 1 ? 'it holds more than one "@"' : undefined
+  return atSigns > 1 ? 'it contains more than one "@"' : undefined
 }
 
 function wildcardIsAllowed({ text, atSigns, wildcard }: ParsedName, role: Role): string | undefined {
   if (!text.includes("*")) return undefined
   if (!role.allowWildcardCertificates) return "wildcard certificates are not allowed"
-  if (atSigns > 0) return "an e-mail address has no wildcard"
+  if (atSigns > 0) return "an e-mail address must not contain a wildcard"
   if (wildcard === undefined) return 'a wildcard name has one "*", in its left-most label'
   return wildcard.label === "*" || role.allowPartialWildcards
     ? undefined
@@ -78,10 +78,10 @@ function hostNameIsWellFormed(
 ): string | undefined {
   // An IP address in a common name becomes an iPAddress, which has its own rules.
   if (!role.enforceHostnames || isIpAddress(text)) return undefined
-  if (atSigns > 0) return toMailbox(text) === undefined ? "it is no e-mail address" : undefined
+  if (atSigns > 0) return toMailbox(text) === undefined ? "it is not a valid e-mail address" : undefined
   if (wildcard !== undefined && !isWildcardLabel(wildcard.label)) return "its wildcard label is not well-formed"
   const isWildcardAlone = wildcard !== undefined && domain === ""
-  return isWildcardAlone || hostName !== undefined ? undefined : "it is no host name"
+  return isWildcardAlone || hostName !== undefined ? undefined : "it is not a valid host name"
 }
 
 function domainIsAllowed(name: ParsedName, role: Role, allowed: AllowedDomains): string | undefined {

@@ -147,7 +147,7 @@ function pathViolationsOf(
           ofIssuer(
             "criticalExtensionsAreProcessed",
             issuer,
-            `${describeIssuer(issuer)} has the critical extension ${oid}, which verifiers do not process; disable_critical_extension_checks of the issuer lets it pass`,
+            `${describeIssuer(issuer)} has the critical extension ${oid}, which verifiers do not process; set disable_critical_extension_checks of the issuer to allow it`,
           ),
         )
     if (!settings.disableNameConstraintChecks && !isSelfIssued(issuer))
@@ -287,4 +287,4 @@ function pathLengthViolations(
 export const pathLengthMessage = ({ value, issuer }: RemainingPathLength): string =>
   value === 0
     ? `signing certificate has a max path length of zero, and cannot issue further CA certificates: ${describeIssuer(issuer)} limits the path length to ${issuer.values.basicConstraints?.maxPathLength}`
-    : `${describeIssuer(issuer)} limits the path length to ${issuer.values.basicConstraints?.maxPathLength}, which the issuer is beyond`
+    : `${describeIssuer(issuer)} limits the path length to ${issuer.values.basicConstraints?.maxPathLength}, which its path exceeds`

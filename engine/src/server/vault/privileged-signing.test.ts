@@ -173,14 +173,14 @@ describe("sign-intermediate:", () => {
     test("a CSR with two common names is refused", async () => {
       const csr = await csrOf({ subject: [...commonName("one"), ...commonName("two")] })
       const answer = await askAsVault("root/sign-intermediate", { csr, ...organization })
-      expect([answer.status, answer.body.errors]).toEqual([400, ["csr: the CSR has more than one common name"]])
+      expect([answer.status, answer.body.errors]).toEqual([400, ["csr: the CSR contains more than one common name"]])
     })
 
     test.each([{}, spiffe])("%o is refused, because an authority has a subject", async (body) => {
       const answer = await askAsVault("root/sign-intermediate", { csr: await csrOf(nameless), ...body })
       expect([answer.status, answer.body.errors]).toEqual([
         400,
-        [expect.stringMatching(/^the certificate of an authority must have a subject/)],
+        [expect.stringMatching(/^a CA certificate must have a subject/)],
       ])
     })
 
@@ -397,7 +397,7 @@ describe("sign-self-issued:", () => {
     for (const [certificate, detail] of [
       [leaf.certificate, "given certificate is not a CA certificate"],
       [below.certificate, "given certificate is not self-issued"],
-      [endingBeforeItBegins(root), "given certificate ends before it begins"],
+      [endingBeforeItBegins(root), "given certificate has a notAfter before its notBefore"],
       [`${root}\n${root}`, "2 certificates found in PEM file, expected 1"],
     ])
       expect(await refused("issuer/ec/sign-self-issued", { certificate })).toEqual([expect.stringContaining(detail)])
