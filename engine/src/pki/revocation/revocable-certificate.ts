@@ -36,7 +36,7 @@ export function reasonGiven(text: string | undefined): RevocationReason {
   if (text === undefined || text === "") return "unspecified"
   const reason = parseRevocationReason(text)
   if (reason === undefined)
-    throw refused("reason", `must be one of ${revocationReasonNames.join(", ")}: a revocation is never taken back`)
+    throw refused("reason", `must be one of ${revocationReasonNames.join(", ")}: a revocation cannot be undone`)
   return reason
 }
 
@@ -44,7 +44,7 @@ function given(pem: string): RevocationTarget {
   try {
     const [block, ...others] = readPem(pem, maxCertificateLength)
     if (block?.label !== "CERTIFICATE" || others.length > 0)
-      throw new UnacceptableInput("it must be one PEM block with the label CERTIFICATE")
+      throw new UnacceptableInput("expected one PEM block with the label CERTIFICATE")
     const certificate = parseCertificate(block.bytes)
     const serialNumber = serialNumberOf(certificate.serialNumber)
     if (serialNumber === undefined) throw new UnacceptableInput("its serial number is zero or too long")

@@ -127,12 +127,12 @@ describe("a role is refused", () => {
     {
       input: { allowedIpSansCidr: ["10.0.0.0/8", "10.0.0.0/33"] },
       field: "allowedIpSansCidr",
-      detail: '"allowed_ip_sans_cidr" entry "10.0.0.0/33" is no range in CIDR form',
+      detail: '"allowed_ip_sans_cidr" entry "10.0.0.0/33" is not a valid CIDR range',
     },
     {
       input: { cnValidations: ["email", "dns"] },
       field: "cnValidations",
-      detail: '"cn_validations" may hold "email" and "hostname", or "disabled"; got "dns"',
+      detail: '"cn_validations" may contain "email" and "hostname", or "disabled"; got "dns"',
     },
     {
       input: { cnValidations: ["email", "email"] },
@@ -183,12 +183,12 @@ describe("a role is refused", () => {
     {
       input: { allowedDomains: Array<string>(10_001).fill("a") },
       field: "allowedDomains",
-      detail: '"allowed_domains" must not hold more than 10000 entries',
+      detail: '"allowed_domains" must not contain more than 10000 entries',
     },
     {
       input: { allowedDomains: Array<string>(1_001).fill("*") },
       field: "allowedDomains",
-      detail: '"allowed_domains" must not hold more than 1000 entries with a "*"',
+      detail: '"allowed_domains" must not contain more than 1000 entries with a "*"',
     },
   ])("$detail", ({ input, field, detail }) => {
     expect(roleFaults(input)).toEqual([{ field: [field], detail }])
@@ -270,7 +270,9 @@ test("what is not stored has no lease", () => {
   const role = createRole(asked)
   expect(role.generateLease).toBe(false)
   expect(roleWarnings(role, asked)).toEqual([expect.stringContaining("mutually exclusive")])
-  expect(roleWarnings(createRole({ generateLease: true }))).toEqual([expect.stringContaining("one lease for every")])
+  expect(roleWarnings(createRole({ generateLease: true }))).toEqual([
+    expect.stringContaining("a lease for each certificate"),
+  ])
 })
 
 test.each<{ input: RoleInput; warning: string; why: string }>([
@@ -280,7 +282,7 @@ test.each<{ input: RoleInput; warning: string; why: string }>([
     why: "no form is allowed",
   },
   { input: { keyUsage: ["Signing"] }, warning: '"key_usage" Signing is not known', why: "kept, ignored, and said" },
-  { input: { keyUsage: ["certsign"] }, warning: '"key_usage" CertSign is for', why: "a role issues no authority" },
+  { input: { keyUsage: ["certsign"] }, warning: '"key_usage" CertSign is only for', why: "a role issues no authority" },
   { input: { extKeyUsage: ["Web"] }, warning: '"ext_key_usage" Web is not known', why: "kept, ignored, and said" },
 ])("a role warns that $warning: $why", ({ input, warning }) => {
   expect(roleWarnings(createRole(input))).toEqual([expect.stringContaining(warning)])

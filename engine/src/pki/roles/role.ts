@@ -219,7 +219,7 @@ export function roleNameFaults(name: string): Fault[] {
   const field = ["name"]
   if (name.length > maxName) return [{ field, detail: `"name" must not be longer than ${maxName} characters` }]
   if (/^\w([\w.-]*\w)?$/.test(name)) return []
-  const detail = `"name" may hold letters, digits, "_", "-" and ".", and must begin and end with a letter, digit or "_"`
+  const detail = `"name" may contain letters, digits, "_", "-" and ".", and must begin and end with a letter, digit or "_"`
   return [{ field, detail }]
 }
 
@@ -227,9 +227,13 @@ export function roleNameFaults(name: string): Fault[] {
 export function roleWarnings(role: Role, asked: RoleInput = role): string[] {
   const warnings: string[] = []
   if (role.noStore && asked.generateLease === true)
-    warnings.push('"no_store" and "generate_lease" are mutually exclusive: nothing is stored, and nothing has a lease')
+    warnings.push(
+      '"no_store" and "generate_lease" are mutually exclusive: certificates are not stored and have no lease',
+    )
   if (role.generateLease)
-    warnings.push('"generate_lease" makes one lease for every certificate; revoking by serial number needs none')
+    warnings.push(
+      '"generate_lease" creates a lease for each certificate; revocation by serial number does not require one',
+    )
   if (role.allowedDomains.length > 0 && !role.allowAnyName && !allowsDomains(role))
     warnings.push(
       '"allowed_domains" allows nothing unless "allow_bare_domains", "allow_subdomains" or "allow_glob_domains" is true',
@@ -237,7 +241,7 @@ export function roleWarnings(role: Role, asked: RoleInput = role): string[] {
   const keyUsage = parseKeyUsages(role.keyUsage)
   warnings.push(...keyUsage.unknown.map((name) => `"key_usage" ${name} is not known and is ignored`))
   if (keyUsage.usages.includes("keyCertSign"))
-    warnings.push('"key_usage" CertSign is for certificate authorities and is left out of what a role issues')
+    warnings.push('"key_usage" CertSign is only for CA certificates and is left out of certificates of a role')
   const { unknown } = parseExtendedKeyUsages(role.extKeyUsage)
   return [...warnings, ...unknown.map((name) => `"ext_key_usage" ${name} is not known and is ignored`)]
 }
@@ -337,7 +341,8 @@ const commonNameValidations: readonly string[] = ["email", "hostname", "disabled
 
 function cnValidationsProblem(words: readonly string[]): string | undefined {
   const unknown = words.find((word) => !commonNameValidations.includes(word))
-  if (unknown !== undefined) return `"cn_validations" may hold "email" and "hostname", or "disabled"; got "${unknown}"`
+  if (unknown !== undefined)
+    return `"cn_validations" may contain "email" and "hostname", or "disabled"; got "${unknown}"`
   if (new Set(words).size < words.length) return `"cn_validations" names one validation twice`
   return words.length > 1 && words.includes("disabled")
     ? `"disabled" must be the only one of "cn_validations"`
@@ -348,7 +353,7 @@ function cnValidationsProblem(words: readonly string[]): string | undefined {
 const maxNotice = 200
 
 function policyIdentifiersProblem(policies: readonly PolicyIdentifier[]): string | undefined {
-  if (policies.length > maxEntries) return `"policy_identifiers" must not hold more than ${maxEntries} entries`
+  if (policies.length > maxEntries) return `"policy_identifiers" must not contain more than ${maxEntries} entries`
   if (new Set(policies.map(({ oid }) => oid)).size < policies.length)
     return `"policy_identifiers" names one policy twice`
   return firstProblem(policies, ({ oid, notice, cps }) => {
@@ -400,9 +405,9 @@ const lists: Readonly<Record<ListField, ListRule>> = {
 const listFields = Object.keys(lists) as readonly ListField[]
 
 function listProblem(entries: readonly string[], rule: ListRule): string | undefined {
-  if (entries.length > maxEntries) return `"${rule.field}" must not hold more than ${maxEntries} entries`
+  if (entries.length > maxEntries) return `"${rule.field}" must not contain more than ${maxEntries} entries`
   if (entries.filter((entry) => entry.includes("*")).length > maxGlobs)
-    return `"${rule.field}" must not hold more than ${maxGlobs} entries with a "*"`
+    return `"${rule.field}" must not contain more than ${maxGlobs} entries with a "*"`
   return firstProblem(
     entries,
     (entry) => textOf(`"${rule.field}" entry`, entry, rule.maxValue) ?? rule.problem?.(entry, entries),
@@ -416,7 +421,7 @@ function textOf(what: string, text: string, lengthMaximum: number): string | und
 
 function rangeProblem(entry: string): string | undefined {
   return parseIpRange(entry) === undefined
-    ? `"allowed_ip_sans_cidr" entry "${entry}" is no range in CIDR form`
+    ? `"allowed_ip_sans_cidr" entry "${entry}" is not a valid CIDR range`
     : undefined
 }
 
