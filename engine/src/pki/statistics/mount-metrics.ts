@@ -215,7 +215,7 @@ export function registerAuthorities(meter: Meter, figures: () => Promise<Authori
 
   gauge(
     "chancery_pki_issuer_expiration_timestamp_seconds",
-    "When the certificate of an authority expires, by mount and issuer; `signs` tells whether its key is here.",
+    "Expiry of an issuer's certificate, in seconds since the Unix epoch, by mount and issuer. `signs` is true if the mount has its key.",
     ({ issuers }) =>
       issuers.map(({ mount, issuer, name, hasKey, notAfter }) => [
         { mount, issuer, issuer_name: name ?? "", signs: String(hasKey) },
@@ -224,20 +224,22 @@ export function registerAuthorities(meter: Meter, figures: () => Promise<Authori
   )
   gauge(
     "chancery_pki_crl_this_update_timestamp_seconds",
-    "When a revocation list was made, by mount, issuer and kind (complete, delta); of its parts the oldest.",
+    "thisUpdate of a revocation list, in seconds since the Unix epoch, by mount, issuer and kind (complete, delta). The earliest of its shards.",
     ({ lists }) => lists.map(({ mount, issuer, kind, thisUpdate }) => [{ mount, issuer, kind }, thisUpdate / secondMs]),
   )
   gauge(
     "chancery_pki_crl_next_update_timestamp_seconds",
-    "When a revocation list ceases to count, likewise.",
+    "nextUpdate of a revocation list, in seconds since the Unix epoch, by mount, issuer and kind (complete, delta). The earliest of its shards.",
     ({ lists }) => lists.map(({ mount, issuer, kind, nextUpdate }) => [{ mount, issuer, kind }, nextUpdate / secondMs]),
   )
-  gauge("chancery_pki_crl_entries", "Certificates on a revocation list, likewise.", ({ lists }) =>
-    lists.map(({ mount, issuer, kind, entryCount }) => [{ mount, issuer, kind }, entryCount]),
+  gauge(
+    "chancery_pki_crl_entries",
+    "Certificates on a revocation list, by mount, issuer and kind (complete, delta).",
+    ({ lists }) => lists.map(({ mount, issuer, kind, entryCount }) => [{ mount, issuer, kind }, entryCount]),
   )
   gauge(
     "chancery_pki_certificates",
-    "Certificates that are stored, by mount and status (valid, expired, revoked), when they were last counted.",
+    "Stored certificates at the last count, by mount and status (valid, expired, revoked).",
     ({ mounts }) =>
       mounts.flatMap(({ mount, statistics }) =>
         (["valid", "expired", "revoked"] as const).map((status) => [{ mount, status }, statistics[status]] as const),
@@ -245,7 +247,7 @@ export function registerAuthorities(meter: Meter, figures: () => Promise<Authori
   )
   gauge(
     "chancery_pki_certificates_expiring",
-    "Valid certificates that expire within a time from then (24h, 7d, 30d), by mount.",
+    "Valid certificates that expire within a period after the last count, by mount and period (24h, 7d, 30d).",
     ({ mounts }) =>
       mounts.flatMap(({ mount, statistics }) =>
         expiryWindows.map(
@@ -255,18 +257,20 @@ export function registerAuthorities(meter: Meter, figures: () => Promise<Authori
   )
   gauge(
     "chancery_pki_role_expiration_timestamp_seconds",
-    "When the first valid certificate of a role expires, by mount and role.",
+    "Earliest expiry of a valid certificate of a role, in seconds since the Unix epoch, by mount and role.",
     ({ mounts }) =>
       mounts.flatMap(({ mount, statistics }) =>
         statistics.soonestOfRoles.map(({ role, notAfter }) => [{ mount, role }, notAfter / secondMs] as const),
       ),
   )
-  gauge("chancery_pki_counted_timestamp_seconds", "When the certificates of a mount were last counted.", ({ mounts }) =>
-    mounts.map(({ mount, statistics }) => [{ mount }, statistics.countedAt / secondMs]),
+  gauge(
+    "chancery_pki_counted_timestamp_seconds",
+    "Time of the last count of a mount's certificates, in seconds since the Unix epoch, by mount.",
+    ({ mounts }) => mounts.map(({ mount, statistics }) => [{ mount }, statistics.countedAt / secondMs]),
   )
   gauge(
     "chancery_pki_series_left_out",
-    "Issuers, lists, roles and mounts of which nothing is told here, because there are too many.",
+    "Issuers, revocation lists, roles and mounts without series in the metrics above, because there are too many.",
     ({ leftOut, mounts }) => [[{}, mounts.reduce((sum, { statistics }) => sum + statistics.rolesLeftOut, leftOut)]],
   )
 }

@@ -13,13 +13,13 @@ export const createTidyMetrics = (meter: Meter): TidyMetrics => ({
   runs: createCounter(
     meter,
     "chancery_tidy_runs_total",
-    "Tidy runs that this server brought to their end, by outcome (finished, cancelled, error).",
+    "Tidy runs that ended on this server, by outcome (finished, error, cancelled).",
     [{ outcome: "finished" }, { outcome: "error" }, { outcome: "cancelled" }],
   ),
   removed: createCounter(
     meter,
     "chancery_tidy_removed_total",
-    "What this server has taken away because it had expired, by kind.",
+    "Expired records that this server removed, by kind (certificates, revocations, metadata, issuers, leases).",
     [{ kind: "certificates" }, { kind: "revocations" }, { kind: "metadata" }, { kind: "issuers" }, { kind: "leases" }],
   ),
 })

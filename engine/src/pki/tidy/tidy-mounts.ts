@@ -118,7 +118,7 @@ export class TidyWorker<Stores extends PkiRepositories> {
       if (error instanceof Superseded) return
       if (isEngineError(error, "busy")) return this.#rest(run.mountId, busyPauseMs)
       logFailure(runtime.log, "error", "tidy-failed", { mount: mount.path, error })
-      const sentence = isEngineError(error) ? error.message : "an internal error, which the server's log has"
+      const sentence = isEngineError(error) ? error.message : "internal error; see the server's log"
       await this.#finish(mount, run, "error", sentence)
     }
   }
@@ -197,4 +197,4 @@ const messageOf = ({ progress: { phase } }: StepOutcome): string | null =>
   phase === undefined ? null : `Tidying ${phase}`
 
 const waitingMessage = (count: number): string =>
-  `${count} revoked certificates stay until a revocation list that was made after their end has had them (RFC 5280, section 3.3)`
+  `${count} revoked certificates stay until a revocation list issued after their expiry has contained them (RFC 5280, section 3.3)`

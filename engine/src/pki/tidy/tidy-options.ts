@@ -86,7 +86,7 @@ export function tidyOptionFaults(options: TidyOptions): Fault[] {
   const faults: Fault[] = buffers.flatMap((name) => {
     const buffer = options[name]
     if (buffer === null || areWholeSeconds(buffer, bufferMaximumMs)) return []
-    return [{ field: [name], detail: "must be whole seconds, at least one, and at most 100 years" }]
+    return [{ field: [name], detail: "must be a whole number of seconds, from one second to 100 years" }]
   })
   if (options.pauseDurationMs < 0 || options.pauseDurationMs > pauseMaximumMs)
     faults.push({ field: ["pauseDurationMs"], detail: "must not be longer than an hour" })

@@ -42,7 +42,7 @@ export class TidyService implements Tidy {
     if (!isBegun) return ["Tidy operation already in progress."]
     return [
       tidiesAnything(given)
-        ? "Tidy operation successfully started. How far it is can be read from tidy-status."
+        ? "Tidy operation successfully started. Read its progress from tidy-status."
         : "Manual tidy requested but no tidy operations were set. Enable at least one tidy operation to be run (tidy_cert_store / tidy_revoked_certs / …).",
     ]
   }

@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => world[Symbol.asyncDispose]())
 
-const started = "Tidy operation successfully started. How far it is can be read from tidy-status."
+const started = "Tidy operation successfully started. Read its progress from tidy-status."
 
 let mounts = 0
 async function newMount() {
@@ -196,10 +196,10 @@ describe("tidy", () => {
     expect([answer.status, answer.body.errors.toSorted()]).toEqual([
       400,
       [
-        "issuer_safety_buffer: must be whole seconds, at least one, and at most 100 years",
+        "issuer_safety_buffer: must be a whole number of seconds, from one second to 100 years",
         "page_size: must be from 1 to 10000",
         "pause_duration: must not be longer than an hour",
-        "safety_buffer: must be whole seconds, at least one, and at most 100 years",
+        "safety_buffer: must be a whole number of seconds, from one second to 100 years",
       ],
     ])
     expect((await ask("POST", "tidy", { safety_buffer: "soon" })).status).toBe(400)
