@@ -41,16 +41,16 @@ async function newMount() {
 /** Five hours ahead. On either clock, nothing that is served has expired. */
 const ahead = present + 5 * hourMs
 
-describe("[F-P15] a list that is not yet valid", () => {
+describe("[F-P15] a revocation list that is not yet valid", () => {
   test.each([
-    { why: "it is rebuilt by readers", settings: {}, delta: false },
-    { why: "it is rebuilt by the clock", settings: { autoRebuild: true }, delta: false },
+    { why: "readers rebuild it", settings: {}, delta: false },
+    { why: "a job rebuilds it", settings: { autoRebuild: true }, delta: false },
     {
       why: "it is a delta",
       settings: { autoRebuild: true, enableDelta: true, deltaRebuildIntervalMs: hourMs },
       delta: true,
     },
-  ])("is made anew with a higher number, and a warning, when $why", async ({ settings, delta }) => {
+  ])("is rebuilt with a higher number and a warning when $why", async ({ settings, delta }) => {
     const { path, pki } = await newMount()
     await pki.crls.configure(settings)
     clock.set(ahead)
@@ -68,7 +68,7 @@ describe("[F-P15] a list that is not yet valid", () => {
     expect((await pki.crls.get())?.thisUpdate).toBe(present)
   })
 
-  test("is left alone when clocks of two servers differ by less than a second", async () => {
+  test("is kept when the clocks of two servers differ by less than a second", async () => {
     const { pki } = await newMount()
     const list = await pki.crls.get()
     clock.set(present - 999)
@@ -76,7 +76,7 @@ describe("[F-P15] a list that is not yet valid", () => {
     expect(warnings).toEqual([])
   })
 
-  test("is sent to HTTP clients that have the early one", async () => {
+  test("is sent to HTTP clients that have cached the earlier list", async () => {
     const { path, pki } = await newMount()
     clock.set(ahead)
     await pki.crls.get()
@@ -91,7 +91,7 @@ describe("[F-P15] a list that is not yet valid", () => {
 })
 
 describe("[F-P15] OCSP", () => {
-  test("answers that are not yet valid leave the cache at once, with one warning", async () => {
+  test("responses that are not yet valid are removed from the cache at once with one warning", async () => {
     const { path, ask } = await newMount()
     clock.set(ahead)
     const early = await ask()
@@ -103,7 +103,7 @@ describe("[F-P15] OCSP", () => {
     expect(warnings).toEqual([{ event: "ocsp-answers-not-yet-valid", mount: path }])
   })
 
-  test("has another responder when the one it has is not yet valid", async () => {
+  test("creates a new responder when the current one is not yet valid", async () => {
     const { path, pki, ask } = await newMount()
     await pki.crls.configure({ ocspDelegatedResponder: true, ocspResponderTtlMs: 2 * dayMs })
     clock.set(ahead)

@@ -64,7 +64,7 @@ for (const kind of databaseKinds.filter(({ available, name }) => available && na
   const stateOf = () =>
     database.read((session) => new SqlCrlRepository(session).find({ mountId, list, shard: wholeList }))
 
-  test(`on ${kind.name} a list of many segments grows at its end, is written anew without what was taken off, and is one and the same to all servers`, async () => {
+  test(`on ${kind.name} a list of many segments is extended at its end, rewritten without removed entries, and identical on all servers`, async () => {
     const seeded = Array.from({ length: many }, () => newSerialNumber(random))
     for (let at = 0; at < many; at += batch)
       await database.transact(async (session) => {
@@ -107,7 +107,7 @@ for (const kind of databaseKinds.filter(({ available, name }) => available && na
     expect(old).toBeUndefined()
   })
 
-  test(`on ${kind.name} servers that build at the same time publish one list after another, and lose no revocation`, async () => {
+  test(`on ${kind.name} servers that build concurrently publish their lists one after another and lose no revocation`, async () => {
     const revoked: SerialNumber[] = []
     const numbers: number[] = []
     await Promise.all(

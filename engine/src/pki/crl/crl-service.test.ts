@@ -50,8 +50,8 @@ async function newMount(keyType = "ec") {
   return { path, pki, root, read, issue, revokeNew }
 }
 
-describe("a list that is rebuilt by the clock", () => {
-  test("is what it was until its grace period begins, whatever is revoked, and is rotated by hand", async () => {
+describe("a revocation list with auto_rebuild", () => {
+  test("stays unchanged until its grace period begins or it is rotated by hand", async () => {
     const { pki, read, revokeNew } = await newMount()
     await pki.crls.configure({ autoRebuild: true, expiryMs: 10 * hourMs, autoRebuildGracePeriodMs: 2 * hourMs })
     const before = await read()
@@ -66,7 +66,7 @@ describe("a list that is rebuilt by the clock", () => {
     expect((await read())?.serials).toEqual([first, second])
   })
 
-  test("has all that was revoked before it was rotated, whatever was being built meanwhile", async () => {
+  test("contains every revocation before its rotation when another build was running", async () => {
     const { path, pki, read, revokeNew } = await newMount()
     await pki.crls.configure({ autoRebuild: true, expiryMs: 10 * hourMs, autoRebuildGracePeriodMs: 2 * hourMs })
     const signing = Promise.withResolvers<void>()
@@ -90,7 +90,7 @@ describe("a list that is rebuilt by the clock", () => {
     expect((await read())?.serials).toEqual([revoked])
   })
 
-  test("has deltas of what came since, each naming the list that it adds to", async () => {
+  test("has deltas with later revocations, each naming its base list", async () => {
     const { pki, read, revokeNew } = await newMount()
     expect(await read({ delta: true })).toBeUndefined()
     await pki.crls.configure({
@@ -124,7 +124,7 @@ describe("a list that is rebuilt by the clock", () => {
   })
 })
 
-test("a list that has expired is made anew by whoever reads it", async () => {
+test("an expired list is rebuilt when a client reads it", async () => {
   const { read } = await newMount()
   const before = await read()
   clock.advance(72 * hourMs - 1)
@@ -135,7 +135,7 @@ test("a list that has expired is made anew by whoever reads it", async () => {
   expect(after?.nextUpdate).toBe((after?.thisUpdate ?? 0) + 72 * hourMs)
 })
 
-test("a list that would be too long is not made, and the one before stays until it expires", async () => {
+test("a list that would be too long is not built, and the previous one is served until it expires", async () => {
   const { pki, read, revokeNew } = await newMount()
   await pki.crls.configure({ maxCrlEntries: 2, autoRebuild: true })
   await revokeNew()
@@ -149,7 +149,7 @@ test("a list that would be too long is not made, and the one before stays until 
   expect((await read())?.serials).toHaveLength(3)
 })
 
-test("the divisions of a list have each what certificates name them for, and the whole list has everything", async () => {
+test("each shard contains the certificates that name it, and the whole list contains all", async () => {
   const { path, pki, read } = await newMount()
   const url = `http://pki.test/v1/${path}/crl`
   await pki.settings.changeUrls({ crlDistributionPoints: [url] })
@@ -179,14 +179,14 @@ test("the divisions of a list have each what certificates name them for, and the
   await expect(read({ shard: { count: 16, index: 1 } })).rejects.toMatchObject({ code: "not-found" })
 })
 
-test("a part of a list that no certificate can name is not served: it would pass for the whole", async () => {
+test("a shard that no certificate can name is not served", async () => {
   const { pki, read } = await newMount()
   await pki.crls.configure({ shards: 2 })
   expect(await read({ shard: { count: 2, index: 0 } })).toBeUndefined()
   expect((await read())?.serials).toEqual([])
 })
 
-test("an issuer that is revoked is on the list of whoever issued it", async () => {
+test("a revoked issuer is on the revocation list of its own issuer", async () => {
   const { pki, read } = await newMount()
   const { csr } = await pki.issuers.generateIntermediate({ commonName: "Intermediate", keyType: "ec" })
   const signed = await pki.certificates.signIntermediate({
@@ -200,7 +200,7 @@ test("an issuer that is revoked is on the list of whoever issued it", async () =
   expect(parseCertificateList(own?.der ?? new Uint8Array()).entries).toEqual([])
 })
 
-test("[F-P3] an expired certificate is not revoked, which a warning says, unless the configuration allows it", async () => {
+test("[F-P3] revoking an expired certificate returns a warning and does nothing unless the configuration allows it", async () => {
   const { pki, issue, read } = await newMount()
   const serialNumber = await issue()
   clock.advance(301 * hourMs)
@@ -215,7 +215,7 @@ test("[F-P3] an expired certificate is not revoked, which a warning says, unless
   expect((await read())?.serials).toEqual([serialNumber])
 })
 
-test("readers at the same time have one list built for them", async () => {
+test("concurrent readers cause one build", async () => {
   const { read, revokeNew } = await newMount()
   await revokeNew()
   const lists = await Promise.all(Array.from({ length: 20 }, () => read()))

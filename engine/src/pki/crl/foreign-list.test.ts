@@ -110,19 +110,19 @@ async function entriesOf(type: string, parts: Parts) {
   ])
 }
 
-describe("a list of another maker is signed again", () => {
+describe("a revocation list of another CA implementation is signed again", () => {
   const one = ["05", "2026-01-01", []]
   test.each<{ what: string; parts: Parts; type?: string; entries?: unknown[] }>([
-    { what: "as usual", parts: {} },
+    { what: "version 2 with the usual extensions", parts: {} },
     { what: "of version 1", parts: { version: null, extensions: null } },
     { what: "of version 1 that never ends", parts: { version: null, extensions: null, nextUpdate: null } },
     { what: "of version 2 without extensions", parts: { extensions: null } },
     { what: "without entries", parts: { entries: null }, entries: [] },
     { what: "with an empty list of entries", parts: { entries: [] }, entries: [] },
     { what: "that ends after 2049", parts: { nextUpdate: generalized("20500101000000Z") } },
-    { what: "of the last century", parts: { thisUpdate: utc("990101000000Z") } },
+    { what: "from the last century", parts: { thisUpdate: utc("990101000000Z") } },
     {
-      what: "with revocations of all times",
+      what: "with revocation times in both time formats",
       parts: {
         entries: [
           sequence([integer(1), utc("500101000000Z")]),
@@ -147,7 +147,7 @@ describe("a list of another maker is signed again", () => {
       ],
     },
     {
-      what: "with the longest numbers there are",
+      what: "with the longest CRL numbers",
       parts: {
         entries: [sequence([primitive(tag.integer, [0, ...Array<number>(20).fill(0xff)]), now])],
         extensions: [number(new Uint8Array(20).fill(0x7f))],
@@ -155,11 +155,11 @@ describe("a list of another maker is signed again", () => {
       entries: [["ff".repeat(20), "2026-01-01", []]],
     },
     {
-      what: "with a serial number that no CA should give",
+      what: "with a serial number that CAs must not assign",
       parts: { entries: [sequence([integer(0), now])] },
       entries: [["00", "2026-01-01", []]],
     },
-    { what: "without a number", parts: { extensions: [unknown] } },
+    { what: "without a CRL number", parts: { extensions: [unknown] } },
     { what: "signed with RSA", type: "rsa", parts: { algorithm: signatureAlgorithmIdentifier("SHA256WithRSA") } },
     { what: "signed with RSA and PSS", type: "rsa", parts: { algorithm: pss } },
     { what: "signed with Ed25519", type: "ed25519", parts: {} },
@@ -174,13 +174,13 @@ const ecdsaWithNull = encode(sequence([objectIdentifier(oids.ecdsaWithSha256), d
 /** Writes the outer length in one byte more than DER needs. */
 const longer = (der: Uint8Array) => Buffer.concat([Buffer.of(0x30, 0x83, 0), der.subarray(2)])
 
-describe("a list is refused with the reason", () => {
+describe("a revocation list is rejected with the reason", () => {
   const stranger = encodeName([[{ type: oids.commonName, value: "Stranger" }]])
   const own = "crls: list 1 "
   test.each<{ what: string; parts: Parts; reason: RegExp }>([
     { what: "of version 3", parts: { version: integer(2) }, reason: /version is not between 0 and 1/ },
     {
-      what: "of version 1 that says so",
+      what: "with an explicit version 1",
       parts: { version: integer(0), extensions: null },
       reason: /version is written/,
     },
@@ -211,7 +211,11 @@ describe("a list is refused with the reason", () => {
       reason: /thisUpdate is no UTCTime/,
     },
     { what: "with a time zone", parts: { thisUpdate: utc("260101000000+0100") }, reason: /thisUpdate is no UTCTime/ },
-    { what: "with a day that is none", parts: { thisUpdate: utc("260231000000Z") }, reason: /thisUpdate is no day/ },
+    {
+      what: "with a day that does not exist",
+      parts: { thisUpdate: utc("260231000000Z") },
+      reason: /thisUpdate is no day/,
+    },
     {
       what: "with a negative serial number",
       parts: { entries: [sequence([integer(-5), now])] },
@@ -227,9 +231,9 @@ describe("a list is refused with the reason", () => {
       parts: { extensions: [number(Uint8Array.of(1)), number(Uint8Array.of(1))] },
       reason: /twice/,
     },
-    { what: "with no extensions in a list of them", parts: { extensions: [] }, reason: /crlExtensions/ },
+    { what: "with an empty list of extensions", parts: { extensions: [] }, reason: /crlExtensions/ },
     {
-      what: "with a default written out",
+      what: "with an explicit default value",
       parts: { extensions: [extension("1.2.3", derNull, [derFalse])] },
       reason: /writes out its default/,
     },
@@ -243,12 +247,12 @@ describe("a list is refused with the reason", () => {
     { what: "with two algorithms", parts: { inner: ecdsaWithNull }, reason: /signature names another algorithm/ },
     { what: "signed with SHA-1", parts: { algorithm: sha1 }, reason: /SHA-?1|ecdsaWithSha1|1\.2\.840\.10045\.4\.1/i },
     {
-      what: "signed with parameters that have no place",
+      what: "signed with unexpected algorithm parameters",
       parts: { algorithm: ecdsaWithNull },
       reason: /could not be parsed/,
     },
     {
-      what: "that names an algorithm of another key",
+      what: "with an algorithm of another key type",
       parts: { algorithm: signatureAlgorithmIdentifier("Ed25519") },
       reason: /was not signed by this issuer|could not be parsed/,
     },
@@ -259,13 +263,13 @@ describe("a list is refused with the reason", () => {
       reason: /was not signed by this issuer/,
     },
     {
-      what: "with something behind it",
+      what: "with trailing data",
       parts: { change: (der) => Buffer.concat([der, Buffer.of(5, 0)]) },
       reason: /CRL/,
     },
-    { what: "that ends too early", parts: { change: (der) => der.subarray(0, -1) }, reason: /could not be parsed/ },
-    { what: "of no definite length", parts: { change: (der) => der.with(1, 0x80) }, reason: /could not be parsed/ },
-    { what: "with a length in more octets than it takes", parts: { change: longer }, reason: /could not be parsed/ },
+    { what: "that is truncated", parts: { change: (der) => der.subarray(0, -1) }, reason: /could not be parsed/ },
+    { what: "with an indefinite length", parts: { change: (der) => der.with(1, 0x80) }, reason: /could not be parsed/ },
+    { what: "with a length that is not minimally encoded", parts: { change: longer }, reason: /could not be parsed/ },
   ])("$what", async ({ parts, reason }) => {
     const { status, body } = await resign("ec", listFrom("ec", parts))
     expect([status, body.errors]).toEqual([400, [expect.stringMatching(reason)]])

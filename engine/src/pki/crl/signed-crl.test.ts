@@ -21,7 +21,7 @@ const listIn = (pem: string) => parseCertificateList(Buffer.from(pem.replaceAll(
 const hex = (octets: Uint8Array) => Buffer.from(octets).toString("hex")
 
 describe("signing a list", () => {
-  test("signs entries and extensions as they are", async () => {
+  test("signs entries and extensions unchanged", async () => {
     const { body } = await sign({
       crl_number: 7,
       delta_crl_base_number: 3,
@@ -46,7 +46,7 @@ describe("signing a list", () => {
     expect((list.nextUpdate ?? 0) - list.thisUpdate).toBe(3_600_000)
   })
 
-  test("names every fault, and signs nothing", async () => {
+  test("reports every fault and signs nothing", async () => {
     const { status, body } = await sign({
       crl_number: 1,
       revoked_certs: [{ serial_number: "xyz", revocation_time: "2026-01-02T03:04:05Z" }, { serial_number: "0a" }],
@@ -70,8 +70,8 @@ describe("signing a list", () => {
   })
 })
 
-describe("signing lists again", () => {
-  test("joins what they say, each certificate once with its first time, and says what is left out", async () => {
+describe("re-signing revocation lists", () => {
+  test("merges their entries, each certificate once with its earliest time, and warns about omitted extensions", async () => {
     const time = (day: number) => `2026-01-0${day}T00:00:00Z`
     const entry = (serial: string, day: number) => ({ serial_number: serial, revocation_time: time(day) })
     const first = await sign({ crl_number: 1, revoked_certs: [entry("01", 2), entry("02", 3)] })
@@ -95,7 +95,7 @@ describe("signing lists again", () => {
     expect(parseCertificateList(Buffer.from(der.body.data.crl, "base64")).entries).toHaveLength(2)
   })
 
-  test("refuses a list that the issuer has not signed, and what is none", async () => {
+  test("rejects lists of other issuers and input that is not a revocation list", async () => {
     const stranger = writePem("X509 CRL", (await world.engine.pki("other").crls.get())?.der ?? new Uint8Array())
     for (const [crls, detail] of [
       [[stranger], /was not signed by this issuer/],

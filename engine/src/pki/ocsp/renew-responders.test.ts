@@ -35,7 +35,7 @@ async function opened() {
   }
 }
 
-test("a responder that is set to be there is made and renewed before anybody asks", async () => {
+test("a delegated responder is created and renewed before the first request", async () => {
   await using mount = await opened()
   await mount.pki.crls.configure({ ocspDelegatedResponder: true, ocspResponderTtlMs: 2 * hourMs, ocspExpiryMs: hourMs })
   await mount.pass(10 * minuteMs)
@@ -51,7 +51,7 @@ test("a responder that is set to be there is made and renewed before anybody ask
   expect(await mount.responderCount()).toBe(2)
 })
 
-test("an issuer that answers itself has none made for it, and neither has one that answers nobody", async () => {
+test("no responder is created for an issuer that signs responses itself or is disabled", async () => {
   await using mount = await opened()
   await mount.ask()
   await mount.pass(12 * minuteMs)
