@@ -91,7 +91,7 @@ async function request(): Promise<string> {
   )
 }
 
-test("issue makes the key here, shows the service an empty request for it, and signs what comes back", async () => {
+test("issue generates the key, sends the service an empty CSR and signs the returned certificate", async () => {
   server.answerWith((question) => ({
     certificate: templateFor(question, {
       extensions: [authorityKeyIdentifier(Uint8Array.of(1)), keyUsage(["digitalSignature"])],
@@ -123,7 +123,7 @@ test("issue makes the key here, shows the service an empty request for it, and s
   expect(issued.warnings).toContain("think twice")
 })
 
-test("sign certifies the key of the request, and the service sees the request", async () => {
+test("sign certifies the key of the CSR and sends the CSR to the service", async () => {
   server.answerWith((question) => ({
     certificate: templateFor(question, {
       commonName: "decided.example",
@@ -143,7 +143,7 @@ test("sign certifies the key of the request, and the service sees the request", 
   expect(issued.privateKey).toBeUndefined()
 })
 
-test("sign-intermediate certifies an authority, and nothing else does", async () => {
+test("only sign-intermediate issues CA certificates", async () => {
   const extensions = [basicConstraints({ isCa: true }), keyUsage(["keyCertSign", "cRLSign"])]
   server.answerWith((question) => ({ certificate: templateFor(question, { extensions }) }))
   const issued = await pki().signIntermediate({ ...asked(), csr: await request() })
@@ -158,28 +158,28 @@ test("sign-intermediate certifies an authority, and nothing else does", async ()
 describe("the issuer", () => {
   test.each([
     {
-      why: "is the default where nobody says another",
+      why: "is the default when neither the path nor the service names one",
       path: undefined,
       answer: undefined,
       proposed: "blue",
       issuer: "Blue Root",
     },
     {
-      why: "of the path is proposed, and signs",
+      why: "of the path is sent to the service, and signs",
       path: "green",
       answer: undefined,
       proposed: "green",
       issuer: "Green Root",
     },
     {
-      why: "of the answer signs whatever was proposed",
+      why: "of the response signs, whatever the path names",
       path: "green",
       answer: "blue",
       proposed: "green",
       issuer: "Blue Root",
     },
     {
-      why: "of the answer may be the default by name",
+      why: 'of the response may be "default"',
       path: "green",
       answer: "default",
       proposed: "green",
@@ -195,7 +195,7 @@ describe("the issuer", () => {
     expect(common(issued.issuingCa)).toBe(`CN=${issuer}`)
   })
 
-  test("that the service makes up is refused, and one that the caller makes up is not even asked about", async () => {
+  test("that does not exist is rejected when the service names it, and before the service is called when the path names it", async () => {
     server.answerWith((question) => ({ certificate: templateFor(question), issuer_ref: "red" }))
     const refused = pki().sign({ ...asked(), csr: await request() })
     await expect(refused).rejects.toMatchObject({
@@ -209,7 +209,7 @@ describe("the issuer", () => {
   })
 })
 
-test("a certificate that would outlive its issuer is treated as the issuer says, which is to refuse it", async () => {
+test("a certificate that would outlive its issuer is rejected by the default leaf_not_after_behavior", async () => {
   const notAfter = Date.now() + 3 * hourMs
   server.answerWith((question) => ({ certificate: templateFor(question, { notAfter }) }))
   await expect(pki().sign({ ...asked(), csr: await request() })).rejects.toMatchObject({
@@ -218,7 +218,7 @@ test("a certificate that would outlive its issuer is treated as the issuer says,
   })
 })
 
-test("what the service refuses is refused in its words, and a certificate for another key in ours", async () => {
+test("a rejection by the service has the text of the service, and a certificate for another key is rejected", async () => {
   server.answerWith(() => ({ error: "not on Fridays" }))
   await expect(pki().sign({ ...asked(), csr: await request() })).rejects.toMatchObject({
     code: "unprocessable",
@@ -231,7 +231,7 @@ test("what the service refuses is refused in its words, and a certificate for an
   })
 })
 
-test("without a service that is enabled and can be reached nothing is decided", async () => {
+test("requests fail when the service is disabled or unreachable", async () => {
   await pki().configure({ externalServiceUrl: "https://127.0.0.1:1/" })
   await expect(pki().sign({ ...asked(), csr: await request() })).rejects.toMatchObject({
     code: "unavailable",
@@ -248,9 +248,9 @@ test("without a service that is enabled and can be reached nothing is decided", 
 
 test.each([
   { why: "an unknown type of key", input: { keyType: "dsa" }, field: "keyType" },
-  { why: "a size nobody makes", input: { keyType: "ec", keyBits: 300 }, field: "keyBits" },
+  { why: "an unsupported key size", input: { keyType: "ec", keyBits: 300 }, field: "keyBits" },
   { why: "a key too small", input: { keyType: "rsa", keyBits: 1024 }, field: "keyBits" },
-])("$why is refused before the service is asked", async ({ input, field }) => {
+])("$why is rejected before the service is called", async ({ input, field }) => {
   const before = server.seen.length
   await expect(pki().issue({ ...asked(), ...input })).rejects.toMatchObject({
     code: "invalid",
@@ -259,7 +259,7 @@ test.each([
   expect(server.seen).toHaveLength(before)
 })
 
-describe("who asks", () => {
+describe("the identity of the caller", () => {
   const identityOf = async (engine = world.engine as { pki: TestEngine["engine"]["pki"] }) => {
     server.answerWith(() => ({ error: "no" }))
     await engine
@@ -274,7 +274,7 @@ describe("who asks", () => {
     return caller
   }
 
-  test("is told by id alone, unless the mount lets more out", async () => {
+  test("is sent as an id only unless the mount sends more", async () => {
     const { userId } = user()
     expect(await identityOf()).toEqual({ entity_id: userId })
     await pki().configure({ entityJmespath: "@", groupJmespath: "@" })
@@ -285,7 +285,7 @@ describe("who asks", () => {
     })
   })
 
-  test("is told with their teams, and a team as itself", async () => {
+  test("is sent with the teams of a user, and as the team for a team token", async () => {
     await pki().configure({ entityJmespath: "@", groupJmespath: "@" })
     await world.engine.organizations.create({ name: "acme", email: "a@example.com" })
     const team = await world.engine.teams.create("acme", { name: "ops" })
@@ -309,13 +309,13 @@ describe("who asks", () => {
     })
   })
 
-  test("is nobody to be told of who holds a service token", async () => {
+  test("is empty for a service token", async () => {
     const caller: Caller = { kind: "service", tokenId: "at-1", acl: fullAccess }
     expect(await identityOf(world.engine.as(caller))).toBeUndefined()
   })
 })
 
-test("the settings tell whether they have worked, and forget it when they change", async () => {
+test("the settings show whether a request succeeded, and reset it when they change", async () => {
   expect(await pki().get()).toMatchObject({ validated: false })
   server.answerWith(() => ({ error: "no" }))
   await pki()
@@ -331,7 +331,7 @@ test("the settings tell whether they have worked, and forget it when they change
   })
 })
 
-test("only whoever may, may: each path has a right of its own", async () => {
+test("each path requires its own capability", async () => {
   const engine = world.engine.as({
     kind: "service",
     tokenId: "at-1",

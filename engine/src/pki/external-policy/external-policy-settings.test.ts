@@ -21,7 +21,7 @@ const now = 1_000
 const change = (input: ExternalPolicyInput, before: Partial<ExternalPolicySettings> = {}) =>
   changeExternalPolicy({ ...defaultExternalPolicySettings, ...before }, input, now)
 
-test("what is set is there, what is left out stays, and the change has its time", () => {
+test("a change sets given members, keeps omitted ones and records its time", () => {
   const first = change({
     externalServiceUrl: "https://policy.example/evaluate",
     trustedCa: authority,
@@ -41,7 +41,7 @@ test("what is set is there, what is left out stays, and the change has its time"
   expect(second.settings).toEqual({ ...first.settings, enabled: true, entityJmespath: "@" })
 })
 
-test("setting one kind of trust alone takes the other away, and empty text takes away anything", () => {
+test("setting one kind of trust removes the other, and an empty string removes a member", () => {
   const pinned = change({ trustedLeafCertificateBundle: leaf }, { trustedCa: authority }).settings
   expect([pinned.trustedCa, pinned.trustedLeafCertificateBundle]).toEqual(["", leaf])
   const trusted = change({ trustedCa: authority }, pinned).settings
@@ -50,7 +50,7 @@ test("setting one kind of trust alone takes the other away, and empty text takes
   expect([neither.trustedCa, neither.timeoutMs]).toEqual(["", 15_000])
 })
 
-test("the client's certificate comes before those that it stands on, and its key goes a way of its own", () => {
+test("the client's certificate is stored before its chain, and its key separately", () => {
   const { settings, clientKey: key } = change({ clientCertBundle: `${authority}${clientKey}${client}` })
   expect(settings.clientCertificates).toBe(client + authority)
   expect(key?.pem("pkcs8")).toBe(clientKey.trim())
@@ -61,20 +61,24 @@ test("the client's certificate comes before those that it stands on, and its key
   })
 })
 
-describe("what cannot work is refused by name, all at once", () => {
+describe("invalid settings are rejected together, each by its name", () => {
   const wrongUrl = '"external_service_url" must be an https URL without user name, password or fragment'
   const needsTrust =
     'one of "trusted_ca" and "trusted_leaf_certificate_bundle" is required to enable the external policy service'
   test.each<{ why: string; input: ExternalPolicyInput; faults: readonly (readonly [string, string])[] }>([
-    { why: "http", input: { externalServiceUrl: "http://policy.example" }, faults: [["externalServiceUrl", wrongUrl]] },
     {
-      why: "a password",
+      why: "an http URL",
+      input: { externalServiceUrl: "http://policy.example" },
+      faults: [["externalServiceUrl", wrongUrl]],
+    },
+    {
+      why: "a URL with a password",
       input: { externalServiceUrl: "https://a:b@policy.example" },
       faults: [["externalServiceUrl", wrongUrl]],
     },
     { why: "no URL", input: { externalServiceUrl: "policy" }, faults: [["externalServiceUrl", wrongUrl]] },
     {
-      why: "enabling what is not set up",
+      why: "enabling without a URL and trust",
       input: { enabled: true },
       faults: [
         ["externalServiceUrl", '"external_service_url" is required to enable the external policy service'],
@@ -87,12 +91,12 @@ describe("what cannot work is refused by name, all at once", () => {
       faults: [["trustedCa", 'only one of "trusted_ca" and "trusted_leaf_certificate_bundle" may be set']],
     },
     {
-      why: "a timeout nobody waits for",
+      why: "a timeout out of range",
       input: { timeoutMs: 120_001 },
       faults: [["timeoutMs", '"timeout" must be longer than 0s and not longer than 120s']],
     },
     {
-      why: "a key among the trusted",
+      why: "a private key among trusted certificates",
       input: { trustedCa: clientKey },
       faults: [["trustedCa", 'PEM block 1 must be a certificate; got "PRIVATE KEY"']],
     },
@@ -112,12 +116,12 @@ describe("what cannot work is refused by name, all at once", () => {
       faults: [["clientCertBundle", "contains no PEM certificate"]],
     },
     {
-      why: "another's certificate",
+      why: "a certificate of another key",
       input: { clientCertBundle: clientKey + strange },
       faults: [["clientCertBundle", "contains no certificate for its private key"]],
     },
     {
-      why: "expressions that are not understood, beside a wrong URL",
+      why: "unsupported expressions and an invalid URL",
       input: { entityJmespath: "metadata.team", groupJmespath: "[*].name", externalServiceUrl: "x" },
       faults: [
         ["externalServiceUrl", wrongUrl],

@@ -89,7 +89,7 @@ const customExtension: Extension = {
   value: Uint8Array.of(0x04, 0x01, 0x07),
 }
 
-test("what follows from the issuer is taken out, and all else stays byte for byte and in its order", () => {
+test("extensions of the issuer are removed, and all others are kept byte for byte in their order", () => {
   const kept = [
     customExtension,
     keyUsage(["digitalSignature"]),
@@ -115,12 +115,12 @@ test("what follows from the issuer is taken out, and all else stays byte for byt
   expect(Buffer.compare(content.publicKey, publicKey.spki)).toBe(0)
 })
 
-test("a certificate without the identifier of its key gets one", () => {
+test("a certificate without a subject key identifier gets one", () => {
   const { content } = overlay(readPolicyTemplate(template()), terms())
   expect(content.extensions.map(({ oid }) => oid)).toEqual([oids.subjectAltName, oids.subjectKeyIdentifier])
 })
 
-describe("a template that breaks a rule is refused by name", () => {
+describe("a template that violates a rule is rejected", () => {
   const authority = [basicConstraints({ isCa: true }), keyUsage(["keyCertSign", "cRLSign"])]
   const constrained = nameConstraints({ permitted: [{ kind: "dns", value: "example" }], excluded: [] })
   test.each<{ why: string; given: Template; change?: Partial<OverlayTerms>; problems: readonly string[] }>([
@@ -130,12 +130,12 @@ describe("a template that breaks a rule is refused by name", () => {
       problems: ["its public key differs from that of the request"],
     },
     {
-      why: "a CA for a leaf",
+      why: "a CA certificate instead of a leaf",
       given: { extensions: authority },
       problems: ["it must not be a CA certificate; use sign-intermediate"],
     },
     {
-      why: "a leaf that signs certificates, within names",
+      why: "a leaf with keyCertSign and name constraints",
       given: { extensions: [keyUsage(["keyCertSign"]), constrained] },
       change: { mode: "issue" },
       problems: [
@@ -144,7 +144,7 @@ describe("a template that breaks a rule is refused by name", () => {
       ],
     },
     {
-      why: "no name at all",
+      why: "neither a subject nor alternative names",
       given: { subject: encodeName([]), extensions: [] },
       problems: ["without a subject, it must have critical subject alternative names"],
     },
@@ -159,13 +159,13 @@ describe("a template that breaks a rule is refused by name", () => {
       problems: [expect.stringMatching(/^commonName "x+" is longer than 64 characters$/) as string],
     },
     {
-      why: "a leaf for an intermediate",
+      why: "a leaf instead of an intermediate",
       given: {},
       change: { mode: "ica" },
       problems: ["it must be a CA certificate"],
     },
     {
-      why: "an intermediate without subject, whose basic constraints may be overlooked, and that may not sign",
+      why: "an intermediate without subject, critical basic constraints and keyCertSign",
       given: {
         subject: encodeName([]),
         extensions: [{ ...basicConstraints({ isCa: true }), critical: false }, altName(true)],
@@ -178,7 +178,7 @@ describe("a template that breaks a rule is refused by name", () => {
       ],
     },
     {
-      why: "an intermediate below the last one allowed",
+      why: "an intermediate below an issuer with path length zero",
       given: { extensions: authority },
       change: { mode: "ica", paths: pathUnder(0) },
       problems: [
@@ -202,18 +202,18 @@ describe("a template that breaks a rule is refused by name", () => {
       ],
     },
     {
-      why: "a path as long as the issuer's",
+      why: "a path length equal to that of the issuer",
       given: { extensions: [basicConstraints({ isCa: true, maxPathLength: 2 }), keyUsage(["keyCertSign"])] },
       change: { mode: "ica", paths: pathUnder(2) },
       problems: ["its path length of 2 must be less than the 2 of its issuer"],
     },
     {
-      why: "an extension that is no DER",
+      why: "an extension that is not DER",
       given: { extensions: [{ ...customExtension, value: Uint8Array.of(0x04, 0x05) }] },
       problems: [expect.stringContaining("extension 1.3.6.1.4.1.99999.1") as string],
     },
     {
-      why: "names that cannot be read",
+      why: "malformed alternative names",
       given: { extensions: [{ ...altName(), value: Uint8Array.of(0x30, 0x00) }] },
       problems: [expect.stringContaining("subjectAltName") as string],
     },
@@ -227,14 +227,14 @@ describe("a template that breaks a rule is refused by name", () => {
   })
 })
 
-describe("what is no template is refused", () => {
+describe("input that is not a certificate is rejected", () => {
   test.each([
     { why: "nothing", text: "" },
     { why: "no PEM", text: "MIIB" },
     { why: "a request", text: template().replaceAll("CERTIFICATE", "CERTIFICATE REQUEST") },
     { why: "two certificates", text: `${template()}\n${template()}` },
-    { why: "half of one", text: template().replace(/\n[A-Za-z0-9+/]{64}\n/, "\n") },
-    { why: "more than any", text: template() + " ".repeat(64 * 1024) },
+    { why: "a truncated certificate", text: template().replace(/\n[A-Za-z0-9+/]{64}\n/, "\n") },
+    { why: "input above the size limit", text: template() + " ".repeat(64 * 1024) },
   ])("$why", ({ text }) => {
     expect(problemsOf(() => readPolicyTemplate(text))).toHaveLength(1)
   })
@@ -261,7 +261,7 @@ describe("an intermediate's path length", () => {
   })
 })
 
-describe("the template's signature algorithm is kept where the issuer's key can sign with it", () => {
+describe("the template's signature algorithm is used when the issuer's key supports it", () => {
   const sha1WithRsa = Buffer.from("300d06092a864886f70d0101050500", "hex")
   test.each([
     { algorithm: "SHA384WithRSA", key: { type: "rsa", bits: 2048 }, choice: { signatureBits: 384, usePss: false } },
