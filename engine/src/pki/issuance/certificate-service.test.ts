@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => world[Symbol.asyncDispose]())
 
-test("a certificate is issued under a role by the default issuer, and its key belongs to it", async () => {
+test("a certificate is issued under a role by the default issuer with a matching key", async () => {
   const { certificates } = world.engine.pki("pki")
   const issued = await certificates.issue("web", { commonName: "www.example.com" })
   const certificate = new X509Certificate(issued.certificate)
@@ -33,12 +33,12 @@ test("a name that the role does not allow denies the whole request", async () =>
   await expect(refused).rejects.toMatchObject({ code: "invalid", faults: [{ field: ["altNames"] }] })
 })
 
-test("a role that is not there is refused by its name", async () => {
+test("an unknown role is rejected by its name", async () => {
   const { certificates } = world.engine.pki("pki")
   await expect(certificates.issue("absent", {})).rejects.toMatchObject({ message: "unknown role: absent" })
 })
 
-test("certificates are listed with what they say, however many there are, and cut where that is asked for", async () => {
+test("certificates are listed with their details, all or up to a limit", async () => {
   const { certificates } = world.engine.pki("pki")
   for (let count = 0; count < 205; count += 1) await certificates.issue("web", { commonName: "many.example.com" })
   const serials = await certificates.list()

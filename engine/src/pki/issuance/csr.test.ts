@@ -2,7 +2,7 @@ import { expect, test } from "vitest"
 import { oids } from "../../x509/asn1/oids.ts"
 import { csrFacts } from "./csr.ts"
 
-test("what a request says, kind by kind, and nothing left out", () => {
+test("the names of a CSR are read by type, without omissions", () => {
   const subjectName = [[{ type: oids.commonName, value: "example.com" }]]
   const key = { type: "ed25519" } as const
   const facts = csrFacts(
@@ -38,7 +38,7 @@ test("what a request says, kind by kind, and nothing left out", () => {
   })
 })
 
-test("a request without extensions", () => {
+test("a CSR without extensions has no names", () => {
   expect(csrFacts({ subjectName: [], extensionValues: {} }, { type: "rsa", bits: 2048 })).toMatchObject({
     dnsNames: [],
     otherKinds: [],

@@ -9,7 +9,7 @@ import { signingKey } from "../../x509/signing-key.ts"
 import { testKeyGenerator } from "../../../testing/test-keys.ts"
 import { readSelfIssued } from "./self-issued.ts"
 
-test("an extension that cannot be read is a fault of the certificate, not of the server", async () => {
+test("a malformed extension is reported as an error of the certificate", async () => {
   const key = signingKey(await testKeyGenerator.generate({ type: "ec", bits: 256 }))
   const name = encodeName([[{ type: oids.commonName, value: "Old Root" }]])
   const signatureAlgorithm = signatureAlgorithmIdentifier("ECDSAWithSHA256")

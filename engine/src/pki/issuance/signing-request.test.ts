@@ -24,7 +24,7 @@ async function requestOf(algorithm: KeyAlgorithm, spoil: (signature: Uint8Array)
 }
 
 test.each(allKeyAlgorithms)(
-  "a request for a key of $type $bits is read once its signature is verified",
+  "a CSR for a key of $type $bits is accepted when its signature verifies",
   async (algorithm) => {
     const { key, pem } = await requestOf(algorithm)
     const { request, key: read } = readSigningRequest(`Certificate Request:\n${pem}\n`)
@@ -35,32 +35,36 @@ test.each(allKeyAlgorithms)(
 
 const { pem, der } = await requestOf({ type: "ec", bits: 256 })
 
-describe("what is no request is refused in the words that clients know", () => {
+describe("input that is not a CSR is rejected with the text of Vault", () => {
   test.each([
-    { why: "nothing", csr: "", said: /^"csr" is empty$/ },
+    { why: "an empty string", csr: "", said: /^"csr" is empty$/ },
     { why: "white space", csr: " \n", said: /^"csr" is empty$/ },
     { why: "no PEM", csr: "MIIB", said: /^csr contains no data$/ },
     {
-      why: "a certificate's label",
+      why: "the label of a certificate",
       csr: pem.replaceAll(" REQUEST", ""),
-      said: /^certificate request could not be parsed: it must be one PEM block/,
+      said: /^certificate request could not be parsed: expected one PEM block/,
     },
     {
       why: "two requests",
       csr: `${pem}\n${pem}`,
-      said: /^certificate request could not be parsed: it must be one PEM block/,
+      said: /^certificate request could not be parsed: expected one PEM block/,
     },
     {
-      why: "half a request",
+      why: "a truncated request",
       csr: writePem("CERTIFICATE REQUEST", der.subarray(0, 50)),
       said: /^certificate request could not be parsed: /,
     },
-    { why: "more than is read", csr: pem + " ".repeat(64 * 1024), said: /^certificate request could not be parsed: / },
+    {
+      why: "input above the size limit",
+      csr: pem + " ".repeat(64 * 1024),
+      said: /^certificate request could not be parsed: /,
+    },
   ])("$why", ({ csr, said }) => {
     expect(faultOf(csr)).toMatch(said)
   })
 
-  test("a signature of somebody else", async () => {
+  test("a CSR with the signature of another key is rejected", async () => {
     const { pem: forged } = await requestOf({ type: "ed25519" }, () => new Uint8Array(64))
     expect(faultOf(forged)).toBe("request signature invalid")
   })

@@ -43,9 +43,9 @@ function decide({ request, rules, terms }: Case) {
   }
 }
 
-describe("how long a certificate lives", () => {
+describe("the lifetime of a certificate", () => {
   test.each<Case & { notAfter: string; why: string }>([
-    { notAfter: "2026-12-23T11:59:59Z", why: "the mount's default, its last second inside" },
+    { notAfter: "2026-12-23T11:59:59Z", why: "the mount's default, including its last second" },
     { request: { ttlMs: hourMs }, notAfter: "2026-11-21T12:59:59Z", why: "the request's ttl" },
     { request: { ttlMs: secondMs }, notAfter: "2026-11-21T12:00:00Z", why: "one second" },
     { rules: { ttlMs: 2 * hourMs }, notAfter: "2026-11-21T13:59:59Z", why: "the role's ttl" },
@@ -53,20 +53,20 @@ describe("how long a certificate lives", () => {
       request: { ttlMs: hourMs },
       rules: { ttlMs: 2 * hourMs },
       notAfter: "2026-11-21T12:59:59Z",
-      why: "the request's before the role's",
+      why: "the request's ttl has precedence over the role's",
     },
     {
       request: { ttlMs: 2_000 * hourMs },
       rules: { maxTtlMs: 2_000 * hourMs },
       notAfter: "2027-02-12T19:59:59Z",
-      why: "the maximum of the role holds even above the mount's",
+      why: "the role's max_ttl applies even above the mount's",
     },
     { request: { notAfter: at("2026-12-01T00:00:00Z") }, notAfter: "2026-12-01T00:00:00Z", why: "not_after is exact" },
     {
       request: { notAfter: at("2026-11-22T12:00:00Z") },
       rules: { ttlMs: hourMs, maxTtlMs: 72 * hourMs },
       notAfter: "2026-11-22T12:00:00Z",
-      why: "up to the maximum, whatever the default is",
+      why: "up to the maximum, independent of the default",
     },
     { request: { notAfter: at("2026-12-01T00:00:00.9Z") }, notAfter: "2026-12-01T00:00:00Z", why: "in whole seconds" },
     { rules: { notAfter: at("2030-01-01T00:00:00Z") }, notAfter: "2030-01-01T00:00:00Z", why: "the role's not_after" },
@@ -74,7 +74,7 @@ describe("how long a certificate lives", () => {
     expect(decide(given)).toMatchObject({ notAfter, messages: [], warnings: [] })
   })
 
-  test("[P-8-r5] until the last second that can be written", () => {
+  test("[P-8-r5] ends at the latest representable second", () => {
     expect(lastInstant).toBe(at("9999-12-31T23:59:59Z"))
     for (const rules of [{ notAfterBound: "permit" } as const, rolelessRules])
       expect(decide({ request: { notAfter: lastInstant }, rules })).toMatchObject({
@@ -92,15 +92,15 @@ describe("[P-8-r2] [F-P12] a ttl above the maximum", () => {
     ["of the role", { request, rules: { maxTtlMs: 72 * hourMs } }],
     ["of the mount", { request, terms: { mountTtls: { defaultMs: hourMs, maximumMs: 72 * hourMs } } }],
     [
-      "that is the role's own ttl",
+      "from the role's ttl",
       { rules: { ttlMs: 100 * hourMs }, terms: { mountTtls: { defaultMs: 0, maximumMs: 72 * hourMs } } },
     ],
-    ["that is the mount's default", { terms: { mountTtls: { defaultMs: 100 * hourMs, maximumMs: 72 * hourMs } } }],
-  ])("%s is cut with a warning", (_, given) => {
+    ["from the mount's default", { terms: { mountTtls: { defaultMs: 100 * hourMs, maximumMs: 72 * hourMs } } }],
+  ])("%s is truncated with a warning", (_, given) => {
     expect(decide(given)).toMatchObject({ notAfter: "2026-11-24T11:59:59Z", messages: [], warnings: [text] })
   })
 
-  test("is the last that is not cut when it equals the maximum", () => {
+  test("is not truncated when it equals the maximum", () => {
     expect(decide({ request: { ttlMs: 72 * hourMs }, rules: { maxTtlMs: 72 * hourMs } })).toMatchObject({
       notAfter: "2026-11-24T11:59:59Z",
       messages: [],
@@ -113,7 +113,7 @@ describe("[P-8-r2] [F-P12] a ttl above the maximum", () => {
     { ttlMs: 45 * secondMs, written: "45s" },
     { ttlMs: 2 * hourMs + 5 * secondMs, written: "2h5s" },
     { ttlMs: 30 * dayMs, written: "720h" },
-  ])("is written $written", ({ ttlMs, written }) => {
+  ])("is formatted as $written", ({ ttlMs, written }) => {
     expect(decide({ request: { ttlMs }, rules: { maxTtlMs: secondMs } }).warnings).toEqual([
       `TTL "${written}" is longer than permitted maxTTL "1s", so maxTTL is being used`,
     ])
@@ -128,12 +128,12 @@ describe("not_after beyond the maximum ttl", () => {
     { why: "of the role", rules: { maxTtlMs: 24 * hourMs }, maximum: "24h", notAfter: "2026-11-22T11:59:59Z" },
     { why: "of the mount alone", rules: {}, maximum: "768h", notAfter: "2026-12-23T11:59:59Z" },
     {
-      why: "of the role, whatever its ttl",
+      why: "of the role, independent of its ttl",
       rules: { ttlMs: hourMs, maxTtlMs: 24 * hourMs },
       maximum: "24h",
       notAfter: "2026-11-22T11:59:59Z",
     },
-  ])("[F-P1] $why is cut with a warning by a new role", ({ rules, maximum, notAfter }) => {
+  ])("[F-P1] $why is truncated with a warning by a new role", ({ rules, maximum, notAfter }) => {
     expect(roleDefaults.notAfterBound).toBe("ttl-limited")
     expect(decide({ request, rules })).toMatchObject({
       notAfter,
@@ -154,29 +154,29 @@ describe("not_after beyond the maximum ttl", () => {
   })
 })
 
-describe("what is refused of a request's end", () => {
+describe("a rejected end of validity", () => {
   test.each<Case & { message: string; why: string }>([
     {
       request: { ttlMs: hourMs, notAfter: at("2030-01-01T00:00:00Z") },
       message: "Either ttl or not_after should be provided. Both should not be provided in the same request.",
-      why: "two ends",
+      why: "ttl and not_after",
     },
-    { request: { ttlMs: -1 }, message: '"ttl" must not be negative', why: "no duration" },
+    { request: { ttlMs: -1 }, message: '"ttl" must not be negative', why: "a negative ttl" },
     {
       request: { notAfter: at("2026-11-21T11:59:59Z") },
       message: "cannot satisfy request, as NotAfter date 2026-11-21T11:59:59Z is in the past",
-      why: "expired before it is issued",
+      why: "an end in the past",
     },
     {
       request: { notAfter: at("2026-11-21T14:00:00Z"), notBefore: at("2026-11-21T15:00:00Z") },
       message: "notAfter of 2026-11-21T14:00:00Z is before notBefore of 2026-11-21T15:00:00Z",
-      why: "ends before it begins",
+      why: "an end before the beginning",
     },
     {
       request: { ttlMs: 100_000_000 * hourMs },
       rules: { maxTtlMs: 100_000_000 * hourMs },
       message: "notAfter is beyond 9999-12-31T23:59:59Z",
-      why: "no year of five digits",
+      why: "a year of five digits",
     },
     {
       request: { notAfter: at("2030-01-01T00:00:00Z") },
@@ -196,20 +196,20 @@ describe("what is refused of a request's end", () => {
       rules: { notAfterBound: at("2026-11-21T12:30:00Z") },
       message:
         "not_after_bound is set to 2026-11-21T12:30:00Z. Cannot satisfy request as that would result in notAfter of 2026-11-21T12:59:59Z that is beyond the maximum timestamp of 2026-11-21T12:30:00Z",
-      why: "the bound holds for a ttl as well",
+      why: "the bound applies to a ttl as well",
     },
   ])("$message: $why", ({ message, why: _, ...given }) => {
     expect(decide(given).messages).toEqual([message])
   })
 
-  test("the bounds of a role let pass what is within", () => {
+  test("values within the bounds of a role are accepted", () => {
     const request = { notAfter: at("2026-11-21T12:59:59Z") }
     expect(decide({ request, rules: { notAfterBound: "ttl-limited", maxTtlMs: hourMs } }).messages).toEqual([])
     expect(decide({ request, rules: { notAfterBound: request.notAfter } }).messages).toEqual([])
     expect(decide({ rules: { notAfterBound: "forbid" } }).messages).toEqual([])
   })
 
-  test("a role's own not_after takes the place of the request's, and says so", () => {
+  test("a role's not_after replaces the request's with a warning", () => {
     const rules = { notAfter: at("2027-01-01T00:00:00Z"), notAfterBound: "forbid" } as const
     const warnings = [`the role is set with "not_after", so the end of validity in the request is ignored`]
     for (const request of [{ notAfter: at("2030-01-01T00:00:00Z") }, { ttlMs: hourMs }])
@@ -217,7 +217,7 @@ describe("what is refused of a request's end", () => {
   })
 })
 
-describe("when a certificate begins", () => {
+describe("the beginning of a certificate", () => {
   test.each<Case & { notBefore: string; why: string }>([
     { notBefore: "2026-11-21T11:59:30Z", why: "thirty seconds ago" },
     { rules: { notBeforeDurationMs: 0 }, notBefore: "2026-11-21T12:00:00Z", why: "now, in whole seconds" },
@@ -231,7 +231,7 @@ describe("when a certificate begins", () => {
       request: { notBefore: at("2026-11-22T00:00:00Z") },
       rules: { notBefore: at("2026-01-01T00:00:00Z"), notBeforeBound: "forbid" },
       notBefore: "2026-01-01T00:00:00Z",
-      why: "the role's own not_before takes the place of the request's",
+      why: "the role's not_before replaces the request's",
     },
     {
       request: { notBefore: at("2026-11-21T11:59:30Z") },
@@ -275,7 +275,7 @@ describe("when a certificate begins", () => {
   const clamped = (early: string) =>
     `notBefore of ${early} is before the issuing certificate's, so 2026-11-21T11:59:50Z is being used`
 
-  test("the default backdating may reach before the issuer's", () => {
+  test("the default backdating may begin before the issuer", () => {
     expect(decide(underIssuer)).toMatchObject({ notBefore: "2026-11-21T11:59:30Z", messages: [], warnings: [] })
   })
 
@@ -291,7 +291,7 @@ describe("when a certificate begins", () => {
       rules: { notBefore: at("2015-01-01T00:00:00Z") },
       warnings: [clamped("2015-01-01T00:00:00Z")],
     },
-  ])("[F-P1] $why never reaches before the issuer's", ({ warnings, ...given }) => {
+  ])("[F-P1] $why never begins before the issuer", ({ warnings, ...given }) => {
     expect(decide({ ...underIssuer, ...given })).toMatchObject({
       notBefore: "2026-11-21T11:59:50Z",
       messages: [],
@@ -299,12 +299,12 @@ describe("when a certificate begins", () => {
     })
   })
 
-  test("[F-P1] a new role refuses a not_before earlier than its backdating", () => {
+  test("[F-P1] a new role rejects a not_before earlier than its backdating", () => {
     expect(roleDefaults.notBeforeBound).toBe("duration")
     expect(decide({ request: { notBefore: at("2015-01-01T00:00:00Z") } }).fields).toEqual(["notBefore"])
   })
 
-  test("[P-4.8-r14] backdating changes nothing about the end", () => {
+  test("[P-4.8-r14] backdating does not change the end", () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 0, max: dayMs }),
@@ -329,14 +329,14 @@ describe("a certificate that would outlive its issuer", () => {
     "cannot satisfy request, as TTL would result in notAfter of 2026-12-23T11:59:59Z that is beyond the expiration of the CA certificate at 2026-11-30T00:00:00Z"
   const truncation = `notAfter of 2026-12-23T11:59:59Z is beyond the issuing certificate's, so ${issuerEnd} is being used`
 
-  test("of an end entity does what the issuer says", () => {
+  test("of an end entity is handled by leaf_not_after_behavior of the issuer", () => {
     expect(decide(issued("err"))).toMatchObject({ messages: [refusal], fields: ["notAfter"] })
     expect(decide(issued("always_enforce_err")).messages).toEqual([refusal])
     expect(decide(issued("truncate"))).toMatchObject({ notAfter: issuerEnd, messages: [], warnings: [truncation] })
     expect(decide(issued("permit"))).toMatchObject({ notAfter: "2026-12-23T11:59:59Z", messages: [], warnings: [] })
   })
 
-  test("of an authority, or signed verbatim, ends with its issuer unless that always enforces its own rule", () => {
+  test("of a CA, or signed verbatim, ends with its issuer unless the issuer always enforces its behavior", () => {
     const terms = { beyondIssuer: "truncate" } as const
     for (const behavior of ["err", "truncate", "permit"] as const)
       expect(decide(issued(behavior, terms))).toMatchObject({
@@ -347,7 +347,7 @@ describe("a certificate that would outlive its issuer", () => {
     expect(decide(issued("always_enforce_err", terms)).messages).toEqual([refusal])
   })
 
-  test("is not cut to an end that is past", () => {
+  test("is not truncated to an end in the past", () => {
     const past = {
       issuer: { notBefore: 0, notAfter: at("2026-11-21T11:00:00Z"), leafNotAfterBehavior: "truncate" },
     } as const
@@ -355,7 +355,7 @@ describe("a certificate that would outlive its issuer", () => {
     expect(decide({ terms: past }).messages).toEqual([message])
   })
 
-  test("to the second is none", () => {
+  test("by less than a second is accepted", () => {
     for (const behavior of leafNotAfterBehaviors)
       expect(decide({ ...issued(behavior), request: { notAfter: at(issuerEnd) } })).toMatchObject({
         notAfter: issuerEnd,
