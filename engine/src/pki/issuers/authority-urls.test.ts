@@ -14,7 +14,7 @@ const mount = (urls: Partial<AuthorityUrls>, cluster = { path: "", aiaPath: "" }
 })
 
 describe("the URLs of a certificate", () => {
-  test("are the mount's, unless its issuer names any of its own: then that whole set", () => {
+  test("are those of the mount unless its issuer has URLs, which then replace the whole set", () => {
     const ofMount = mount({ ocspServers: ["http://m/ocsp"], crlDistributionPoints: ["http://m/crl"] })
     expect(filledUrls(issuer(), ofMount).urls).toMatchObject({
       ocspServers: ["http://m/ocsp"],
@@ -26,7 +26,7 @@ describe("the URLs of a certificate", () => {
     })
   })
 
-  test("have their templates filled in where that is on, by the set that it is on for", () => {
+  test("have their templates filled in when templating is on for their set", () => {
     const template = "{{cluster_aia_path}}/issuer/{{ issuer_id }}/der"
     const cluster = { path: "https://c", aiaPath: "http://a" }
     const filled = (enableTemplating: boolean) =>
@@ -37,7 +37,7 @@ describe("the URLs of a certificate", () => {
     expect(filledUrls(own, mount({}, cluster)).urls.ocspServers).toEqual(["https://c/ocsp"])
   })
 
-  test("lack those that nothing fills in, and say so once", () => {
+  test("omit templates without a value, with one warning", () => {
     const urls = { ocspServers: ["{{cluster_path}}/a", "http://b"], enableTemplating: true }
     const { urls: filled, warnings } = filledUrls(issuer(), mount(urls))
     expect(filled.ocspServers).toEqual(["http://b"])
@@ -78,7 +78,7 @@ test.each([
   expect(urlFaults(urls)).toHaveLength(1)
 })
 
-test("what is let through as a template is a URL once it is filled in", () => {
+test("an accepted template is a URL once it is filled in", () => {
   const part = fc.constantFrom(
     "{{issuer_id}}",
     "{{cluster_path}}",

@@ -67,7 +67,7 @@ async function contents({ issuers, keys }: ServedPki) {
   }
 }
 
-test("certificates and keys make the same mount in every order, in one bundle or in many, once or again", async () => {
+test("imports in any order, in one bundle or several, once or repeatedly, give the same mount", async () => {
   const expected = {
     issuers: [
       { certificate: "CN=CA by CN=One", hasKey: true, chain: ["CN=CA by CN=One", "CN=One by CN=One"] },

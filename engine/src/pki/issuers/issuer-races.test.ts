@@ -23,7 +23,7 @@ describe.each(sharedKinds)("on $name", (kind) => {
     }
   }
 
-  test("one root gets the name that all are to have, and the rest hear that it is taken", async () => {
+  test("one of several roots gets a name, and the others are rejected because it is in use", async () => {
     await using mount = await servers()
     const asked = mount.all.map(({ issuers }, at) =>
       issuers.generateRoot({ ...ec, commonName: `Root ${at}`, issuerName: "root" }),
@@ -40,7 +40,7 @@ describe.each(sharedKinds)("on $name", (kind) => {
     expect(await mount.all[0]?.keys.list()).toHaveLength(1)
   })
 
-  test("a bundle that all import is there once, with its key", async () => {
+  test("a bundle that several clients import is stored once with its key", async () => {
     await using mount = await servers()
     const { key, certificate } = foreignRoot()
     const imported = await Promise.all(mount.all.map(({ issuers }) => issuers.import(`${key}${certificate}`)))
@@ -49,7 +49,7 @@ describe.each(sharedKinds)("on $name", (kind) => {
     expect(await mount.all[0]?.issuers.list()).toMatchObject([{ isDefault: true, keyId: expect.any(String) }])
   })
 
-  test("a certificate or a key that all import alone is there once, and nobody is refused", async () => {
+  test("a certificate or key that several clients import is stored once, and all requests succeed", async () => {
     await using mount = await servers()
     const { key, certificate } = foreignRoot()
     const bundles = await Promise.all(mount.all.map(({ issuers }) => issuers.import(certificate)))
@@ -59,7 +59,7 @@ describe.each(sharedKinds)("on $name", (kind) => {
     expect(await mount.all[0]?.issuers.list()).toMatchObject([{ isDefault: true, keyId: saved[0]?.id }])
   })
 
-  test("a key is deleted or used, and never both", async () => {
+  test("a key is either deleted or used, never both", async () => {
     await using mount = await servers()
     const [first, second] = mount.all
     for (let round = 0; round < 5; round += 1) {

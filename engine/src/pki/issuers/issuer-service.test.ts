@@ -20,7 +20,7 @@ test("[P-1-n6] an issuer is referred to by its id, by its name, or as the defaul
     expect(await issuers.get(reference)).toMatchObject({ id: issuerId, name: "one" })
 })
 
-test("a reference that leads nowhere is not found, whatever is to be done", async () => {
+test("an unknown reference answers not found for every operation", async () => {
   await using mount = await issuingMount()
   const { issuers } = mount.pki
   await expect(issuers.get("absent")).rejects.toMatchObject(absent)
@@ -50,8 +50,8 @@ test("[P-1-n3] a mount holds several issuers, each with a subject and a key of i
   expect(byDefault.serialNumber).not.toBe(byName.serialNumber)
 })
 
-describe("what is set of an issuer", () => {
-  test("has defaults, is changed in part, and is replaced whole", async () => {
+describe("the settings of an issuer", () => {
+  test("have defaults, are patched, and are replaced as a whole", async () => {
     await using mount = await issuingMount()
     const { issuers } = mount.pki
     const root = await issuers.generateRoot({ ...ec, commonName: "Root", issuerName: "root" })
@@ -100,7 +100,7 @@ describe("what is set of an issuer", () => {
     expect(await issuers.get("default")).toEqual(replaced.issuer)
   })
 
-  test("may turn templates on, and off again", async () => {
+  test("turn templates on and off", async () => {
     await using mount = await issuingMount()
     const { issuers } = mount.pki
     await issuers.generateRoot({ ...ec, commonName: "Root" })
@@ -112,18 +112,22 @@ describe("what is set of an issuer", () => {
 
   test.each<[why: string, input: object, field: string]>([
     ["a reserved name", { issuerName: "default" }, "issuerName"],
-    ["a name that is none", { issuerName: "a b" }, "issuerName"],
-    ["a name that another has", { issuerName: "other" }, "issuerName"],
+    ["an invalid name", { issuerName: "a b" }, "issuerName"],
+    ["a name that is in use", { issuerName: "other" }, "issuerName"],
     ["an unknown behaviour", { leafNotAfterBehavior: "ignore" }, "leafNotAfterBehavior"],
     ["an unknown usage", { usage: ["signing"] }, "usage"],
-    ["a chain that leads nowhere", { manualChain: ["absent"] }, "manualChain"],
-    ["a chain that begins elsewhere", { manualChain: ["other"] }, "manualChain"],
+    ["a chain with an unknown issuer", { manualChain: ["absent"] }, "manualChain"],
+    ["a chain that begins with another issuer", { manualChain: ["other"] }, "manualChain"],
     ["a chain with an issuer twice", { manualChain: ["default", "default"] }, "manualChain"],
     ["a chain longer than the mount has issuers", { manualChain: ["default", "other", "default"] }, "manualChain"],
     ["an unknown algorithm", { revocationSignatureAlgorithm: "MD5WithRSA" }, "revocationSignatureAlgorithm"],
-    ["an algorithm of another key", { revocationSignatureAlgorithm: "SHA256WithRSA" }, "revocationSignatureAlgorithm"],
-    ["a URL that is none", { ocspServers: ["ocsp"] }, "ocspServers"],
-  ])("is refused with %s, and stays as it was", async (_why, input, field) => {
+    [
+      "an algorithm of another key type",
+      { revocationSignatureAlgorithm: "SHA256WithRSA" },
+      "revocationSignatureAlgorithm",
+    ],
+    ["an invalid URL", { ocspServers: ["ocsp"] }, "ocspServers"],
+  ])("are rejected with %s and stay unchanged", async (_why, input, field) => {
     await using mount = await issuingMount()
     const { issuers } = mount.pki
     await issuers.generateRoot({ ...ec, commonName: "Root" })
@@ -135,7 +139,7 @@ describe("what is set of an issuer", () => {
     expect(await issuers.get("default")).toEqual(before)
   })
 
-  test("is refused with all that is wrong", async () => {
+  test("are rejected with all faults", async () => {
     await using mount = await issuingMount()
     const { issuers } = mount.pki
     await issuers.generateRoot({ ...ec, commonName: "Root" })
@@ -151,7 +155,7 @@ describe("what is set of an issuer", () => {
     })
   })
 
-  test("cannot be what its certificate rules out", async () => {
+  test("must not contradict the certificate", async () => {
     await using mount = await issuingMount()
     const { issuers } = mount.pki
     const asked = await issuers.generateIntermediate({ ...ec, commonName: "Mute" })
@@ -182,7 +186,7 @@ describe("the chain of an issuer", () => {
     return { ...mount, issuers, oneId, otherId, byOne, byOther }
   }
 
-  test("is built from what the mount has, each certificate by its signature", async () => {
+  test("is built from the certificates of the mount by their signatures", async () => {
     await using mount = await crossSigned()
     const { issuers, oneId, otherId, byOne, byOther } = mount
     const certificate = async (id: string) => (await issuers.certificate(id)).certificate
@@ -194,7 +198,7 @@ describe("the chain of an issuer", () => {
     expect((await issuers.certificate(oneId)).caChain).toEqual([await certificate(oneId)])
   })
 
-  test("is what it was set to be, with a warning about what does not belong", async () => {
+  test("is the manual chain, with a warning about certificates that do not belong", async () => {
     await using mount = await crossSigned()
     const { issuers, oneId, otherId, byOne, byOther } = mount
     const ids = [byOne, oneId, byOther, otherId]
@@ -210,7 +214,7 @@ describe("the chain of an issuer", () => {
     expect((await issuers.update(byOne, { manualChain: [] })).issuer.caChain).toHaveLength(2)
   })
 
-  test("ends where two authorities that have signed each other lead in a circle", async () => {
+  test("ends when two CAs that have signed each other form a cycle", async () => {
     await using mount = await issuingMount()
     const { issuers, certificates } = mount.pki
     const crossed: string[] = []
@@ -245,7 +249,7 @@ describe("the chain of an issuer", () => {
 })
 
 describe("a revoked issuer", () => {
-  test("issues nothing more, is revoked once, and cannot be allowed to issue again", async () => {
+  test("cannot issue, is revoked once, and cannot be enabled again", async () => {
     const clock = manualClock()
     await using mount = await issuingMount({ runtime: { ...systemRuntime(), clock } })
     const { issuers, certificates, roles } = mount.pki
@@ -286,7 +290,7 @@ describe("a revoked intermediate", () => {
     return { ...mount, root, signed, pem }
   }
 
-  test("is on the list of its issuer, wherever that is in the mount", async () => {
+  test("is on the revocation list of its issuer", async () => {
     await using mount = await underRoot()
     const { issuers, revocations } = mount.pki
     const [id = ""] = (await issuers.import(mount.pem)).importedIssuers
@@ -299,7 +303,7 @@ describe("a revoked intermediate", () => {
     expect(text).toContain(`Serial Number: ${mount.signed.serialNumber.replaceAll(":", "").toUpperCase()}`)
   })
 
-  test("comes back revoked when it is imported again", async () => {
+  test("is revoked when it is imported again", async () => {
     await using mount = await underRoot()
     const { issuers } = mount.pki
     const [first = ""] = (await issuers.import(mount.pem)).importedIssuers
@@ -311,7 +315,7 @@ describe("a revoked intermediate", () => {
       revokedAt: issuer.revokedAt,
       settings: { usage: ["read-only", "crl-signing", "ocsp-signing"] },
     })
-    expect(again.warnings).toEqual([expect.stringContaining("has been revoked here")])
+    expect(again.warnings).toEqual([expect.stringContaining("has been revoked in this mount")])
   })
 
   test("that was revoked as a certificate is revoked as an issuer", async () => {
@@ -322,7 +326,7 @@ describe("a revoked intermediate", () => {
     expect(await issuers.get(id)).toMatchObject({ revokedAt })
   })
 
-  test("whose issuer comes later is on its list from then on", async () => {
+  test("is on the list of its issuer when the issuer is imported later", async () => {
     await using mount = await issuingMount()
     const { issuers, revocations } = mount.pki
     const root = foreignRoot()
@@ -334,7 +338,7 @@ describe("a revoked intermediate", () => {
     expect(await revocations.list()).toHaveLength(1)
   })
 
-  test("is on no list where it is a root", async () => {
+  test("is on no list when it is a root", async () => {
     await using mount = await underRoot()
     await mount.pki.issuers.revoke(mount.root.issuerId)
     expect(await mount.pki.revocations.list()).toEqual([])
@@ -342,7 +346,7 @@ describe("a revoked intermediate", () => {
 })
 
 describe("deleting", () => {
-  test("an issuer leaves its key, and the mount without a default where it was that", async () => {
+  test("an issuer keeps its key, and unsets the default when it was the default", async () => {
     await using mount = await issuingMount()
     const { issuers, keys, settings } = mount.pki
     const one = await issuers.generateRoot({ ...ec, commonName: "One" })
@@ -355,7 +359,7 @@ describe("deleting", () => {
     expect((await keys.list()).map(({ id }) => id)).toEqual([one.keyId, two.keyId])
   })
 
-  test("everything takes sudo as well, and says what it did", async () => {
+  test("everything requires sudo and reports what was deleted", async () => {
     await using mount = await issuingMount()
     const { issuers, keys, settings } = mount.pki
     await issuers.generateRoot({ ...ec, commonName: "One" })
@@ -373,7 +377,7 @@ describe("deleting", () => {
   })
 })
 
-test("what anybody may know of issuers tells since when it has been so", async () => {
+test("the public list of issuers has the time of its last change", async () => {
   const clock = manualClock()
   await using mount = await issuingMount({ runtime: { ...systemRuntime(), clock } })
   const { issuers, settings } = mount.pki

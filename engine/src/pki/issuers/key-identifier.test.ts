@@ -12,7 +12,7 @@ import { subjectKeyIdentifier } from "../../x509/public-key.ts"
 import { signatureAlgorithmIdentifier } from "../../x509/signature-algorithm.ts"
 import { signingKey } from "../../x509/signing-key.ts"
 
-test("[F-P6] what an authority without a subject key identifier signs names the identifier of its key", async () => {
+test("[F-P6] a certificate has the key identifier of its issuer when the issuer has no subject key identifier", async () => {
   const world = await openTestEngine({ jobs: false })
   onTestFinished(() => world[Symbol.asyncDispose]())
   await world.engine.mounts.create({ path: "pki" })

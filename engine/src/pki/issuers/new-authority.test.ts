@@ -22,7 +22,7 @@ describe("a root", () => {
     allKeyAlgorithms
       .filter(({ type }) => type !== "rsa")
       .map((key) => ({ type: key.type, bits: "bits" in key ? key.bits : 0 })),
-  )("of $type $bits is a CA that openssl takes at its strictest", async ({ type, bits }) => {
+  )("of $type $bits is a CA that openssl accepts in strict mode", async ({ type, bits }) => {
     await using mount = await issuingMount()
     const root = await mount.pki.issuers.generateRoot({ commonName: "Root", keyType: type, keyBits: bits })
     expect(verifiesStrictly(pem(root.certificate), pem(root.certificate))).toBe(true)
@@ -32,7 +32,7 @@ describe("a root", () => {
     })
   })
 
-  test("says all that it is asked to say", async () => {
+  test("has all requested values", async () => {
     await using mount = await issuingMount()
     const root = await mount.pki.issuers.generateRoot({
       ...ec,
@@ -99,7 +99,7 @@ describe("a root", () => {
     expect(verifiesStrictly(pem(root.certificate), pem(root.certificate))).toBe(true)
   })
 
-  test("keeps its key, or gives it out this once", async () => {
+  test("stores its key, or returns it once", async () => {
     await using mount = await issuingMount()
     const kept = await mount.pki.issuers.generateRoot({ ...ec, commonName: "Kept" })
     expect(kept.privateKey).toBeUndefined()
@@ -113,7 +113,7 @@ describe("a root", () => {
     expect(given.privateKey?.publicKey.spki).toEqual(read(given.certificate).subjectPublicKeyInfo)
   })
 
-  test("takes a key that the mount has, by its name or as the default", async () => {
+  test("uses an existing key by its name or as the default", async () => {
     await using mount = await issuingMount()
     const { issuers } = mount.pki
     const first = await issuers.generateRoot({ ...ec, commonName: "First", keyName: "shared" })
@@ -123,7 +123,7 @@ describe("a root", () => {
     expect(read(third.certificate).subjectPublicKeyInfo).toEqual(read(first.certificate).subjectPublicKeyInfo)
   })
 
-  test("is the default where there was none, or where the latest is to be", async () => {
+  test("becomes the default when there was none or when the default follows the latest issuer", async () => {
     await using mount = await issuingMount()
     const { issuers, settings } = mount.pki
     const first = await issuers.generateRoot({ ...ec, commonName: "First" })
@@ -137,7 +137,7 @@ describe("a root", () => {
     expect(third.warnings).toContainEqual(expect.stringContaining(`it was ${first.issuerId}`))
   })
 
-  test("that is rotated is called next, and takes over once it is to", async () => {
+  test("that is rotated is named next, and becomes the default on root/replace", async () => {
     await using mount = await issuingMount()
     const { issuers, settings } = mount.pki
     const old = await issuers.generateRoot({ ...ec, commonName: "Old" })
@@ -148,7 +148,7 @@ describe("a root", () => {
     expect((await settings.replaceRoot(old.issuerId)).value.default).toBe(old.issuerId)
   })
 
-  test("has the URLs of its mount, and is warned about where there are none", async () => {
+  test("has the URLs of its mount, or a warning when there are none", async () => {
     await using mount = await issuingMount()
     const { issuers, settings } = mount.pki
     const bare = await issuers.generateRoot({ ...ec, commonName: "Bare" })
@@ -171,7 +171,7 @@ describe("a root", () => {
     })
   })
 
-  test("cannot issue intermediates with a path length of zero, and says so", async () => {
+  test("cannot issue intermediates when its path length is zero, with a warning", async () => {
     await using mount = await issuingMount()
     const root = await mount.pki.issuers.generateRoot({ ...ec, commonName: "Root", maxPathLength: 0 })
     expect(root.warnings).toContainEqual(expect.stringMatching(/max path length/i))
@@ -185,9 +185,9 @@ describe("a root", () => {
       { commonName: "x".repeat(65), country: ["CHE"] },
       ["country", "commonName"],
     ],
-    ["names that are none", { commonName: "Root", altNames: ["a b"], ipSans: ["1.2.3"] }, ["altNames", "ipSans"]],
+    ["invalid names", { commonName: "Root", altNames: ["a b"], ipSans: ["1.2.3"] }, ["altNames", "ipSans"]],
     [
-      "constraints that constrain nothing",
+      "malformed name constraints",
       {
         commonName: "Root",
         permittedDnsDomains: ["a b"],
@@ -198,20 +198,20 @@ describe("a root", () => {
       ["permittedDnsDomains", "permittedEmailAddresses", "excludedIpRanges", "excludedUriDomains"],
     ],
     ["a path length below -1", { commonName: "Root", maxPathLength: -2 }, ["maxPathLength"]],
-    ["an identifier that is no hex", { commonName: "Root", skid: "xyz" }, ["skid"]],
+    ["a key identifier that is not hexadecimal", { commonName: "Root", skid: "xyz" }, ["skid"]],
     ["unknown signature bits", { commonName: "Root", signatureBits: 224 }, ["signatureBits"]],
     ["an unknown key type", { commonName: "Root", keyType: "dsa" }, ["keyType"]],
     ["a weak key", { commonName: "Root", keyType: "rsa", keyBits: 1024 }, ["keyBits"]],
     ["a negative ttl", { commonName: "Root", ttlMs: -dayMs }, ["ttlMs"]],
     ["ttl and not_after", { commonName: "Root", ttlMs: dayMs, notAfter: 4e12 }, ["notAfter"]],
     ["a reserved name", { commonName: "Root", issuerName: "default", keyName: "default" }, ["keyName", "issuerName"]],
-    ["a key outside of the server", { commonName: "Root", keySource: "kms" }, ["keySource"]],
+    ["a managed key", { commonName: "Root", keySource: "kms" }, ["keySource"]],
     [
       "a key type for an existing key",
       { commonName: "Root", keySource: "existing", keyType: "ec", keyBits: 256 },
       ["keyType", "keyBits"],
     ],
-  ] as const)("is refused with %s, and nothing is made", async (_why, input, fields) => {
+  ] as const)("is rejected with %s, and nothing is stored", async (_why, input, fields) => {
     await using mount = await issuingMount()
     const refused = mount.pki.issuers.generateRoot({ ...input })
     await expect(refused).rejects.toMatchObject({
@@ -221,7 +221,7 @@ describe("a root", () => {
     expect((await mount.pki.settings.issuers()).default).toBeNull()
   })
 
-  test("takes a name once", async () => {
+  test("uses a name once", async () => {
     await using mount = await issuingMount()
     const { issuers } = mount.pki
     const { issuerId, keyId } = await issuers.generateRoot({
@@ -244,7 +244,7 @@ describe("a root", () => {
 
 describe("an intermediate", () => {
   test.each(["internal", "exported"] as const)(
-    "is asked for with a key that is %s, signed elsewhere and set: it becomes the default, with its chain",
+    "is requested with a key that is %s, signed by another CA and set: it becomes the default with its chain",
     async (keySource) => {
       await using mount = await issuingMount()
       const { issuers, settings } = mount.pki
@@ -273,7 +273,7 @@ describe("an intermediate", () => {
     },
   )
 
-  test("asks for basic constraints and key usage only where it is told to", async () => {
+  test("requests basic constraints and key usage only when the client does", async () => {
     await using mount = await issuingMount()
     const { issuers } = mount.pki
     const plain = await issuers.generateIntermediate({ ...ec, commonName: "CA", altNames: ["ca.example.com"] })
@@ -296,13 +296,13 @@ describe("an intermediate", () => {
     })
   })
 
-  test("may leave its subject to whoever signs it, with a warning", async () => {
+  test("may have an empty subject, with a warning", async () => {
     await using mount = await issuingMount()
     const asked = await mount.pki.issuers.generateIntermediate(ec)
     expect(asked.warnings).toEqual([expect.stringContaining("subject is empty")])
   })
 
-  test("is cross-signed: the same key and name under two roots, and both ways verify", async () => {
+  test("is cross-signed by two roots, and both chains verify", async () => {
     await using mount = await issuingMount()
     const { issuers } = mount.pki
     const [one, other] = [foreignRoot("/CN=One"), foreignRoot("/CN=Other")]
@@ -324,7 +324,7 @@ describe("an intermediate", () => {
 describe("importing", () => {
   const importing = async (pki: ServedPki, bundle: string) => pki.issuers.import(bundle)
 
-  test("a bundle in any order puts keys and certificates together, and twice is as good as once", async () => {
+  test("a bundle in any order matches keys to certificates and can be imported twice", async () => {
     await using mount = await issuingMount()
     const { key, certificate } = foreignRoot()
     const first = await importing(mount.pki, `${key}\n${certificate}`)
@@ -359,7 +359,7 @@ describe("importing", () => {
     })
   })
 
-  test("a key that comes later completes its issuer", async () => {
+  test("a key that is imported later is assigned to its issuer", async () => {
     await using mount = await issuingMount()
     const { key, certificate } = foreignRoot()
     const first = await importing(mount.pki, certificate)
@@ -372,7 +372,7 @@ describe("importing", () => {
     expect([...third.mapping.values()]).toEqual(second.importedKeys)
   })
 
-  test("an issuer may do what its key usage allows", async () => {
+  test("the usage of an issuer follows from its key usage", async () => {
     await using mount = await issuingMount()
     const root = foreignRoot()
     const asked = await mount.pki.issuers.generateIntermediate({ ...ec, commonName: "Mute" })
@@ -408,7 +408,11 @@ describe("importing", () => {
     ["nothing", () => " \n", "parameters were empty"],
     ["a path", () => "/etc/ssl/ca.pem", "too short"],
     ["text without PEM", () => "x".repeat(100), "no PEM block"],
-    ["a leaf", () => selfSigned(["-addext", "basicConstraints=critical,CA:FALSE"]), "is not that of a CA"],
+    [
+      "a leaf certificate",
+      () => selfSigned(["-addext", "basicConstraints=critical,CA:FALSE"]),
+      "is not a CA certificate",
+    ],
     ["a signature with SHA-1", () => selfSigned(["-sha1"]), "SHA-1"],
     [
       "a weak key",
@@ -428,7 +432,7 @@ describe("importing", () => {
     ["a CA without a name", () => selfSigned(["-subj", "/"]), "must have a subject"],
     ["a truncated certificate", () => selfSigned([]).replace(/\n.{64}\n/, "\n"), "PEM block 2"],
     [
-      "a signature that is not its own",
+      "a self-signed certificate with the signature of another key",
       () => {
         const der = Buffer.from(selfSigned([]).replaceAll(/-----.*-----|\s/g, ""), "base64")
         der[der.length - 1] = (der.at(-1) ?? 0) ^ 1
@@ -438,7 +442,7 @@ describe("importing", () => {
     ],
     ["too many certificates", () => `${foreignRoot().certificate}\n`.repeat(33), "at most 32"],
     ["too many keys", () => testRsaPem(2048).repeat(17), "at most 16"],
-  ])("%s is refused, and nothing is kept", async (_why, bundle, detail) => {
+  ])("%s is rejected, and nothing is stored", async (_why, bundle, detail) => {
     await using mount = await issuingMount()
     const { certificate } = foreignRoot()
     const text = bundle()
@@ -450,7 +454,7 @@ describe("importing", () => {
     expect((await importing(mount.pki, certificate)).existingIssuers).toEqual([])
   })
 
-  test.each(["issuers/import/cert", "intermediate/set-signed"] as const)("%s takes no keys", async (endpoint) => {
+  test.each(["issuers/import/cert", "intermediate/set-signed"] as const)("%s accepts no keys", async (endpoint) => {
     await using mount = await issuingMount()
     const { key, certificate } = foreignRoot()
     const refused = mount.pki.issuers.import(`${certificate}${key}`, endpoint)
@@ -460,7 +464,7 @@ describe("importing", () => {
     })
   })
 
-  test("an issuer whose serial number another has is imported all the same", async () => {
+  test("an issuer with the serial number of another certificate is imported", async () => {
     await using mount = await issuingMount()
     const bundle = [
       selfSigned(["-set_serial", "7"]),
@@ -471,7 +475,7 @@ describe("importing", () => {
   })
 })
 
-test("RSA roots sign as they are told to, and so does whatever they ask for", async () => {
+test("RSA roots and their CSRs are signed with the requested algorithm", async () => {
   await using mount = await issuingMount()
   const { issuers } = mount.pki
   const input = { commonName: "Root", usePss: true, signatureBits: 384 }

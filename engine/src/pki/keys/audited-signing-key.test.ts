@@ -8,7 +8,7 @@ import { auditedSigningKey } from "./audited-signing-key.ts"
 
 const use = { mount: "pki", keyId: "key-1" as KeyId, purpose: "certificate", serialNumber: "0a:0b" } as const
 
-test("what a key is about to sign is recorded first, by the digest of its octets", async () => {
+test("the digest of the data is recorded before a key signs it", async () => {
   const events: unknown[] = []
   const key = {
     sign: async (data: Uint8Array, algorithm: string) => {
@@ -22,7 +22,7 @@ test("what a key is about to sign is recorded first, by the digest of its octets
   expect(events).toEqual([{ ...use, digest }, ["signs", "tbs", "ECDSAWithSHA256"]])
 })
 
-test("what cannot be recorded is not signed", async () => {
+test("a key does not sign when the record cannot be written", async () => {
   let signed = false
   const key = {
     sign: async () => {

@@ -10,7 +10,7 @@ const absent = { code: "not-found", message: "unable to find PKI key for referen
 describe("a key", () => {
   test.each(
     allKeyAlgorithms.map((algorithm) => ({ type: algorithm.type, bits: "bits" in algorithm ? algorithm.bits : 0 })),
-  )("of $type $bits is made, kept, and tells what it is", async ({ type, bits }) => {
+  )("of $type $bits is generated, stored and described", async ({ type, bits }) => {
     await using mount = await issuingMount({ keyGenerator: testKeyGenerator })
     const { keys } = mount.pki
     const key = await keys.generate({ keySource: "exported", keyName: "k", keyType: type, keyBits: bits })
@@ -23,7 +23,7 @@ describe("a key", () => {
     expect(text).toBe("")
   })
 
-  test("that stays inside is never shown", async () => {
+  test("that is internal is never returned", async () => {
     await using mount = await issuingMount()
     const { keys } = mount.pki
     const key = await keys.generate(ec)
@@ -31,7 +31,7 @@ describe("a key", () => {
     expect(JSON.stringify([key, await keys.get(key.id), await keys.list()])).not.toMatch(/private(?!Key)|secret/i)
   })
 
-  test("the first is the default, and is referred to by id, name, or as that", async () => {
+  test("that is the first becomes the default, and is referenced by id, name or as the default", async () => {
     await using mount = await issuingMount()
     const { keys } = mount.pki
     const one = await keys.generate({ ...ec, keyName: "one" })
@@ -44,13 +44,13 @@ describe("a key", () => {
   })
 
   test.each([
-    ["outside of the server", { keySource: "kms" } as const, "keySource"],
+    ["that is managed", { keySource: "kms" } as const, "keySource"],
     ["of an unknown type", { keyType: "dsa" }, "keyType"],
     ["that is weak", { keyType: "rsa", keyBits: 1024 }, "keyBits"],
     ["with a reserved name", { keyName: "default" }, "keyName"],
-    ["with a name that is none", { keyName: "a b" }, "keyName"],
-    ["with a name that is taken", { keyName: "taken" }, "keyName"],
-  ])("%s is not made", async (_why, input, field) => {
+    ["with an invalid name", { keyName: "a b" }, "keyName"],
+    ["with a name that is in use", { keyName: "taken" }, "keyName"],
+  ])("%s is not generated", async (_why, input, field) => {
     await using mount = await issuingMount()
     const { keys } = mount.pki
     await keys.generate({ ...ec, keyName: "taken" })
@@ -61,7 +61,7 @@ describe("a key", () => {
     expect(await keys.list()).toHaveLength(1)
   })
 
-  test("is renamed, and loses its name", async () => {
+  test("is renamed, and its name is removed", async () => {
     await using mount = await issuingMount()
     const { keys } = mount.pki
     const key = await keys.generate({ ...ec, keyName: "one" })
@@ -74,7 +74,7 @@ describe("a key", () => {
     await expect(keys.get("two")).rejects.toMatchObject({ code: "not-found" })
   })
 
-  test("that is not there is not found, and deleted already", async () => {
+  test("that does not exist is not found, and deleting it succeeds", async () => {
     await using mount = await issuingMount()
     const { keys } = mount.pki
     await expect(keys.get("absent")).rejects.toMatchObject(absent)
@@ -83,7 +83,7 @@ describe("a key", () => {
     expect(await keys.delete("absent")).toEqual([])
   })
 
-  test("is deleted once no issuer has it", async () => {
+  test("is deleted when no issuer uses it", async () => {
     await using mount = await issuingMount()
     const { issuers, keys, settings } = mount.pki
     const { issuerId, keyId } = await issuers.generateRoot({ ...ec, commonName: "Root" })
@@ -102,7 +102,7 @@ describe("importing a key", () => {
   const pkcs8 = () => openssl(["genpkey", "-algorithm", "ed25519"])
 
   test.each([
-    ["SEC 1 with its parameters", sec1, "ec"],
+    ["SEC 1 with a block of parameters", sec1, "ec"],
     ["PKCS#8", pkcs8, "ed25519"],
     ["PKCS#1", () => testRsaKey(2048).pem("traditional"), "rsa"],
   ] as const)("reads %s", async (_form, pem, type) => {
@@ -114,7 +114,7 @@ describe("importing a key", () => {
     expect(await keys.get("default")).toMatchObject({ id: imported.id })
   })
 
-  test("that the mount has changes nothing, and says so", async () => {
+  test("that exists changes nothing, with a warning", async () => {
     await using mount = await issuingMount()
     const { keys } = mount.pki
     const pem = pkcs8()
@@ -125,7 +125,7 @@ describe("importing a key", () => {
     expect(await keys.import(pem, "one")).toMatchObject({ warnings: [expect.not.stringContaining("not renamed")] })
   })
 
-  test("that a key generator has made again is refused", async () => {
+  test("that is weak because of a broken generator is rejected", async () => {
     await using mount = await issuingMount({ keyGenerator: testKeyGenerator })
     const { keys } = mount.pki
     await keys.generate({})
@@ -133,7 +133,7 @@ describe("importing a key", () => {
     expect(await keys.list()).toHaveLength(1)
   })
 
-  test("completes the issuer whose key it is, which then is the default", async () => {
+  test("assigns it to its issuer, which becomes the default", async () => {
     await using mount = await issuingMount()
     const { issuers, keys, settings } = mount.pki
     const { key, certificate } = foreignRoot()
@@ -145,20 +145,20 @@ describe("importing a key", () => {
 
   test.each<[why: string, pem: () => string, name?: string]>([
     ["two keys", () => `${pkcs8()}\n${pkcs8()}`],
-    ["a certificate beside it", () => `${foreignRoot().certificate}\n${pkcs8()}`],
+    ["a key and a certificate", () => `${foreignRoot().certificate}\n${pkcs8()}`],
     ["a certificate", () => foreignRoot().certificate],
     ["an encrypted key", () => openssl(["pkey", "-in", "k", "-aes256", "-passout", "pass:x"], { k: testRsaPem(2048) })],
     ["a weak key", () => openssl(["genpkey", "-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:1024"])],
-    ["a key of no supported kind", () => openssl(["genpkey", "-algorithm", "X25519"])],
+    ["a key of an unsupported type", () => openssl(["genpkey", "-algorithm", "X25519"])],
     ["nothing", () => ""],
-  ])("refuses %s", async (_why, pem) => {
+  ])("rejects %s", async (_why, pem) => {
     await using mount = await issuingMount()
     const { keys } = mount.pki
     await expect(keys.import(pem())).rejects.toMatchObject({ code: "invalid", faults: [{ field: ["pemBundle"] }] })
     expect(await keys.list()).toEqual([])
   })
 
-  test("refuses a name that is none or that another key has", async () => {
+  test("rejects an invalid name and a name that is in use", async () => {
     await using mount = await issuingMount()
     const { keys } = mount.pki
     await keys.generate({ ...ec, keyName: "taken" })
