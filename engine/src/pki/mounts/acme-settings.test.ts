@@ -26,15 +26,15 @@ const around = {
   hasIssuer: (reference: string) => reference === "root",
 }
 
-describe("owners of names are asked anew where the identities", () => {
+describe("authorizations are discarded when the CAA identities", () => {
   test.each<readonly [string, readonly string[], readonly string[], boolean]>([
     ["are set", [], ["a.example"], true],
-    ["are others", ["a.example"], ["b.example"], true],
-    ["are fewer", ["a.example", "b.example"], ["b.example"], true],
-    ["are more", ["a.example"], ["b.example", "a.example"], false],
+    ["change", ["a.example"], ["b.example"], true],
+    ["lose an entry", ["a.example", "b.example"], ["b.example"], true],
+    ["gain an entry", ["a.example"], ["b.example", "a.example"], false],
     ["stay", ["a.example", "b.example"], ["b.example", "a.example"], false],
-    ["are taken away", ["a.example"], [], false],
-    ["stay away", [], [], false],
+    ["are removed", ["a.example"], [], false],
+    ["stay empty", [], [], false],
   ])("%s", (_how, before, after, isAnew) => {
     expect(asksOwnersAnew(before, after)).toBe(isAnew)
   })
@@ -42,14 +42,14 @@ describe("owners of names are asked anew where the identities", () => {
 
 describe("settings of ACME", () => {
   test.each<readonly [string, Partial<AcmeSettings>, readonly string[]]>([
-    ["as they are at first", {}, []],
+    ["with the defaults", {}, []],
     ["[P-3-r1] enabled on a mount that is ready", { enabled: true }, []],
-    ["[P-2.4-r2] with issuers that there are", { allowedIssuers: ["root"] }, []],
-    ["[P-2.4-r2] with issuers that there are not", { allowedIssuers: ["root", "absent"] }, ["allowedIssuers"]],
+    ["[P-2.4-r2] with existing issuers", { allowedIssuers: ["root"] }, []],
+    ["[P-2.4-r2] with unknown issuers", { allowedIssuers: ["root", "absent"] }, ["allowedIssuers"]],
     ["without any issuer", { allowedIssuers: [] }, ["allowedIssuers"]],
     ["with all issuers and one", { allowedIssuers: ["*", "root"] }, ["allowedIssuers"]],
-    ["[P-2.4-r3] with roles that there are", { allowedRoles: ["web"] }, []],
-    ["[P-2.4-r3] with roles that there are not", { allowedRoles: ["absent"] }, ["allowedRoles"]],
+    ["[P-2.4-r3] with existing roles", { allowedRoles: ["web"] }, []],
+    ["[P-2.4-r3] with unknown roles", { allowedRoles: ["absent"] }, ["allowedRoles"]],
     [
       "[P-2.4-r3] with a default policy whose role is allowed",
       { allowedRoles: ["web"], defaultDirectoryPolicy: "role:web" },
@@ -61,26 +61,26 @@ describe("settings of ACME", () => {
       ["defaultDirectoryPolicy"],
     ],
     [
-      "[P-4.1-n1] with a default policy whose role stores nothing",
+      "[P-4.1-n1] with a default policy whose role has no_store",
       { defaultDirectoryPolicy: "role:unstored" },
       ["defaultDirectoryPolicy"],
     ],
     [
-      "with a default policy whose role is not there",
+      "with a default policy with an unknown role",
       { defaultDirectoryPolicy: "role:absent" },
       ["defaultDirectoryPolicy"],
     ],
-    ["with a default policy that there is not", { defaultDirectoryPolicy: "anything" }, ["defaultDirectoryPolicy"]],
+    ["with an unknown default policy", { defaultDirectoryPolicy: "anything" }, ["defaultDirectoryPolicy"]],
     ["[P-2.4-r6] with a resolver", { dnsResolver: "10.0.0.53:5353" }, []],
-    ["[P-2.4-r6] with a resolver that is no address", { dnsResolver: "dns.example" }, ["dnsResolver"]],
-    ["with a time that runs backwards", { maxTtlMs: -1 }, ["maxTtlMs"]],
+    ["[P-2.4-r6] with a resolver that is not an address", { dnsResolver: "dns.example" }, ["dnsResolver"]],
+    ["with a negative max_ttl", { maxTtlMs: -1 }, ["maxTtlMs"]],
     ["with ranges", { challengePermittedIpRanges: ["10.0.0.0/8", "fd00::/8"] }, []],
-    ["with what is no range", { challengePermittedIpRanges: ["10.0.0.0/33"] }, ["challengePermittedIpRanges"]],
+    ["with an invalid range", { challengePermittedIpRanges: ["10.0.0.0/33"] }, ["challengePermittedIpRanges"]],
     ["[F-W8] with excluded ranges", { challengeExcludedIpRanges: ["192.0.2.0/24"] }, []],
     ["[F-W8] with no excluded range", { challengeExcludedIpRanges: ["192.0.2.0"] }, ["challengeExcludedIpRanges"]],
     ["with limits", { ordersPerAccount: 1, ordersPerName: 0, accountsPerAddress: 1_000_000 }, []],
     [
-      "with what is no limit",
+      "with an invalid limit",
       { ordersPerAccount: -1, ordersPerName: 1_000_001, failedValidations: -1 },
       ["ordersPerAccount", "ordersPerName", "failedValidations"],
     ],
@@ -111,7 +111,7 @@ describe("settings of ACME", () => {
       ["directoryLimits"],
     ]),
     [
-      "with limits of one directory in two places",
+      "with two entries for one directory",
       { directoryLimits: ["acme orders_per_name=1", "acme  failed_validations=1"] },
       ["directoryLimits"],
     ],
@@ -121,8 +121,12 @@ describe("settings of ACME", () => {
       ["directoryLimits"],
     ],
     ["with identities", { caaIdentities: ["ca.example"] }, []],
-    ["with what is no identity", { caaIdentities: ["ca example"] }, ["caaIdentities"]],
-    ["with terms that are no URL", { termsOfService: "read them", website: "ftp://x" }, ["termsOfService", "website"]],
+    ["with an invalid identity", { caaIdentities: ["ca example"] }, ["caaIdentities"]],
+    [
+      "with terms that are not a URL",
+      { termsOfService: "read them", website: "ftp://x" },
+      ["termsOfService", "website"],
+    ],
   ])("%s", (_how, changes, fields) => {
     const faults = acmeSettingsFaults({ ...defaultAcmeSettings, ...changes }, around)
     expect(faults.map(({ field }) => field?.[0])).toEqual(fields)
@@ -137,7 +141,7 @@ describe("settings of ACME", () => {
     ["issuer/int/roles/mail/acme", { accountsPerAddress: 4 }],
     ["issuer/root/roles/web/acme", { accountsPerAddress: 5 }],
     ["issuer/root/roles/mail/acme", {}],
-  ])("the limits of %s are the mount's but for %j", (path, changes) => {
+  ])("the limits of %s are those of the mount except %j", (path, changes) => {
     const directoryLimits = [
       "roles/*/acme orders_per_name=2 failed_validations=0",
       "roles/web/acme orders_per_name=1",
@@ -159,7 +163,7 @@ describe("settings of ACME", () => {
       expect(parseDirectoryPolicy(text)).toBeUndefined()
   })
 
-  test("[P-8-r1] without max_ttl 90 days are the longest", () => {
+  test("[P-8-r1] the maximum is 90 days without max_ttl", () => {
     expect(acmeMaxTtlMs({ maxTtlMs: 0 })).toBe(90 * dayMs)
     expect(acmeMaxTtlMs({ maxTtlMs: hourMs })).toBe(hourMs)
   })
@@ -177,7 +181,7 @@ describe("settings of ACME", () => {
     expect(parseResolver(text)).toEqual(resolver)
   })
 
-  test("[P-4.1-n4] a mount without an address, or without the headers that ACME needs, cannot have it", () => {
+  test("[P-4.1-n4] a mount cannot enable ACME without an address or the required response headers", () => {
     expect(acmeObstacle(around)).toBeUndefined()
     expect(acmeObstacle({ ...around, clusterPath: "" })).toContain("config/cluster")
     const config = { ...mount.config, allowedResponseHeaders: ["link", "location"] }

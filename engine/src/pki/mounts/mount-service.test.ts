@@ -41,7 +41,7 @@ test("a mount is created, found, tuned, moved and deleted", async () => {
   expect((await mounts.list()).map(({ path }) => path)).toEqual(["pki"])
 })
 
-test("a path that is taken, or above or below a mount, is refused, and nothing changes", async () => {
+test("a path that is in use, or above or below a mount, is rejected, and nothing changes", async () => {
   await using world = await openTestEngine()
   const { mounts } = world.engine
   await mounts.create({ path: "a/b" })
@@ -53,7 +53,7 @@ test("a path that is taken, or above or below a mount, is refused, and nothing c
   expect((await mounts.list()).map(({ path }) => path)).toEqual(["a/b", "pki"])
 })
 
-test("every fault is named at once, and nothing changes", async () => {
+test("every fault is reported at once, and nothing changes", async () => {
   await using world = await openTestEngine()
   const { mounts } = world.engine
   const wrong = { path: "sys/x", description: "\n", config: { maxLeaseTtlMs: -1 } }
@@ -67,7 +67,7 @@ test("every fault is named at once, and nothing changes", async () => {
   expect(await mounts.list()).toMatchObject([{ path: "pki", config: initialMountConfig }])
 })
 
-test("a mount that is not there is not found by anything", async () => {
+test("every operation on an unknown mount answers not found", async () => {
   await using world = await openTestEngine()
   const { mounts } = world.engine
   const absent = { code: "not-found", message: 'no handler for route "pki". route entry not found.' }
@@ -77,7 +77,7 @@ test("a mount that is not there is not found by anything", async () => {
   await expect(mounts.move("pki", "other")).rejects.toMatchObject(absent)
 })
 
-describe("what is done with mounts", () => {
+describe("an operation on mounts", () => {
   const operations: Readonly<Record<string, (mounts: Mounts) => Promise<unknown>>> = {
     list: (mounts) => mounts.list(),
     get: (mounts) => mounts.get("pki"),

@@ -14,7 +14,7 @@ async function mounted() {
 
 const ec = { keyType: "ec" } as const
 
-test("a mount of which nothing is said has no default, no URLs and no address", async () => {
+test("a new mount has no default issuer, no URLs and no address", async () => {
   await using mount = await mounted()
   const { settings } = mount.pki
   expect(await settings.issuers()).toEqual({ default: null, defaultFollowsLatestIssuer: false })
@@ -24,7 +24,7 @@ test("a mount of which nothing is said has no default, no URLs and no address", 
 })
 
 describe("the default issuer and the default key", () => {
-  test("are named by id or by name, and leave the rest alone", async () => {
+  test("are set by id or by name, without other changes", async () => {
     await using mount = await mounted()
     const { issuers, settings } = mount.pki
     const one = await issuers.generateRoot({ ...ec, commonName: "One", issuerName: "one", keyName: "key-one" })
@@ -37,7 +37,7 @@ describe("the default issuer and the default key", () => {
     expect((await settings.changeKeys({})).value.default).toBe(two.keyId)
   })
 
-  test.each(["", "default"])("are not chosen by saying %j", async (reference) => {
+  test.each(["", "default"])("are not set by %j", async (reference) => {
     await using mount = await mounted()
     const { settings } = mount.pki
     const refused = { code: "invalid", faults: [{ field: ["default"] }] }
@@ -45,7 +45,7 @@ describe("the default issuer and the default key", () => {
     await expect(settings.changeKeys({ default: reference })).rejects.toMatchObject(refused)
   })
 
-  test("must be there", async () => {
+  test("must exist", async () => {
     await using mount = await mounted()
     const { settings } = mount.pki
     await expect(settings.changeIssuers({ default: "absent" })).rejects.toMatchObject({
@@ -84,22 +84,22 @@ describe("URLs", () => {
     ["a URL outside ASCII", { crlDistributionPoints: ["http://exämple.com/crl"] }, "crlDistributionPoints"],
     ["a template without templating", { issuingCertificates: ["{{cluster_path}}/ca"] }, "issuingCertificates"],
     ["an unknown template", { issuingCertificates: ["{{mount}}/ca"], enableTemplating: true }, "issuingCertificates"],
-    ["too many", { ocspServers: Array.from({ length: 33 }, () => "http://a.b") }, "ocspServers"],
-  ])("are refused with %s, and stay as they were", async (_why, patch, field) => {
+    ["too many URLs", { ocspServers: Array.from({ length: 33 }, () => "http://a.b") }, "ocspServers"],
+  ])("are rejected with %s and stay unchanged", async (_why, patch, field) => {
     await using mount = await mounted()
     const { settings } = mount.pki
     await expect(settings.changeUrls(patch)).rejects.toMatchObject({ code: "invalid", faults: [{ field: [field] }] })
     expect(await settings.urls()).toEqual(noUrls)
   })
 
-  test("that templating was turned off for must be filled in themselves", async () => {
+  test("must not be templates when templating is turned off", async () => {
     await using mount = await mounted()
     const { settings } = mount.pki
     await settings.changeUrls({ ocspServers: ["{{cluster_path}}/ocsp"], enableTemplating: true })
     await expect(settings.changeUrls({ enableTemplating: false })).rejects.toMatchObject({ code: "invalid" })
   })
 
-  test("whose template has no value are told of, whichever is changed", async () => {
+  test("with a template without a value cause a warning when either setting changes", async () => {
     await using mount = await mounted()
     const { settings } = mount.pki
     const urls = { ocspServers: ["{{ cluster_aia_path }}/ocsp"], enableTemplating: true }
@@ -111,7 +111,7 @@ describe("URLs", () => {
 })
 
 describe("the addresses of a cluster", () => {
-  test("change one at a time and lose the slash at their end", async () => {
+  test("change one at a time, without their trailing slash", async () => {
     await using mount = await mounted()
     const { settings } = mount.pki
     await settings.changeCluster({ path: "https://ca.example.com/v1/pki/" })
@@ -125,7 +125,7 @@ describe("the addresses of a cluster", () => {
     [{ path: "ca.example.com" }, "path"],
     [{ aiaPath: "ldap://ca.example.com" }, "aiaPath"],
     [{ aiaPath: "/pki" }, "aiaPath"],
-  ])("are refused as %j", async (patch, field) => {
+  ])("are rejected as %j", async (patch, field) => {
     await using mount = await mounted()
     const refused = mount.pki.settings.changeCluster(patch)
     await expect(refused).rejects.toMatchObject({ code: "invalid", faults: [{ field: [field] }] })

@@ -57,7 +57,7 @@ describe("the path of a mount", () => {
     expect(fault).toMatchObject({ field: ["path"], detail: expect.stringMatching(new RegExp(`^path .*${why}`)) })
   })
 
-  test("is taken with or without a slash at either end", () => {
+  test("is accepted with or without a slash at either end", () => {
     expect(["pki", "pki/", "/pki", "/team/pki/"].map(mountPathOf)).toEqual(["pki", "pki", "pki", "team/pki"])
   })
 
@@ -70,16 +70,16 @@ describe("the path of a mount", () => {
     ["pki2", false],
     ["team/web", false],
     ["teams", false],
-  ])("%s is refused beside pki and team/pki: %s", (path, refused) => {
+  ])("%s is rejected with the mounts pki and team/pki: %s", (path, refused) => {
     expect(mountInTheWay(path, [mountAt("pki"), mountAt("team/pki")]) !== undefined).toBe(refused)
   })
 })
 
-describe("what a mount is tuned to", () => {
+describe("the tuning of a mount", () => {
   const faultsOf = (config: Partial<MountConfig>, description = "") =>
     mountFaults({ description, config: { ...initialMountConfig, ...config } })
 
-  test("says nothing at first, and then both lifetimes are the system's 768 hours", () => {
+  test("is empty by default, and both lifetimes are the system's 768 hours", () => {
     expect(faultsOf({})).toEqual([])
     expect(leaseTtls(initialMountConfig)).toEqual({ defaultMs: 768 * hourMs, maximumMs: 768 * hourMs })
   })
@@ -104,11 +104,11 @@ describe("what a mount is tuned to", () => {
     [{ passthroughRequestHeaders: [""] }, "passthroughRequestHeaders"],
     [{ auditNonHmacRequestKeys: ["a".repeat(257)] }, "auditNonHmacRequestKeys"],
     [{ auditNonHmacResponseKeys: Array.from({ length: 101 }, () => "key") }, "auditNonHmacResponseKeys"],
-  ])("%j is refused on %s", (config, field) => {
+  ])("%j is rejected at %s", (config, field) => {
     expect(faultsOf(config).map((fault) => fault.field)).toContainEqual([field])
   })
 
-  test("is described in at most 1024 characters without control characters", () => {
+  test("has a description of at most 1024 characters without control characters", () => {
     expect(faultsOf({}, "Leaves of the web team.")).toEqual([])
     expect(faultsOf({}, "x".repeat(1_025))).toMatchObject([{ field: ["description"] }])
     expect(faultsOf({}, "a\nb")).toMatchObject([{ field: ["description"] }])

@@ -4,9 +4,9 @@ import { formatOtherName, parseOtherName } from "./other-name.ts"
 const form = (text: string) => `other SAN "${text}" must have the form <oid>;UTF8:<value>`
 
 test.each([
-  { text: "1.3.6.1.4.1.311.20.2.3;UTF8:user@example.com", value: "user@example.com", why: "as it is written" },
+  { text: "1.3.6.1.4.1.311.20.2.3;UTF8:user@example.com", value: "user@example.com", why: "the usual form" },
   { text: "1.3.6.1.4.1.311.20.2.3;utf-8:user", value: "user", why: "the type in any spelling" },
-  { text: "1.3.6.1.4.1.311.20.2.3;UTF8:a;b:c", value: "a;b:c", why: "the value may hold the separators" },
+  { text: "1.3.6.1.4.1.311.20.2.3;UTF8:a;b:c", value: "a;b:c", why: "the value may contain separators" },
   { text: "1.3.6.1.4.1.311.20.2.3;UTF8:", value: "", why: "the value may be empty" },
   { text: "1.3.6.1.4.1.311.20.2.3;UTF8:a\nb", value: "a\nb", why: "the value may be any text" },
 ])("$text has the value $value: $why", ({ text, value }) => {
@@ -23,7 +23,7 @@ test.each([
   expect(parseOtherName(text)).toEqual({ problem })
 })
 
-test("an other name is read as it is written", () => {
+test("a formatted other name is parsed to the same value", () => {
   const name = { oid: "2.5.4.5", value: "a;b:c" }
   expect(parseOtherName(formatOtherName(name))).toEqual({ name })
 })
