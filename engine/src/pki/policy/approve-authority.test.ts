@@ -54,8 +54,8 @@ function faultsOf(work: () => unknown) {
 
 const valuesOf = ({ extensions }: { readonly extensions: readonly Extension[] }) => parseExtensionValues(extensions)
 
-describe("the certificate of an authority", () => {
-  test("says that it is one, and what its key does", () => {
+describe("the certificate of a CA", () => {
+  test("has CA basic constraints and key usages", () => {
     const root = approveRoot({ commonName: "Example Root CA", country: ["CH"], organization: ["Example"] })
     expect(root).toMatchObject({
       subject: [
@@ -74,7 +74,7 @@ describe("the certificate of an authority", () => {
     })
   })
 
-  test("has the alternative names that are asked for, its common name among them where that is one", () => {
+  test("has the requested alternative names, including the common name when it is a host name", () => {
     const request: Partial<AuthorityRequest> = {
       commonName: "ca.example.com",
       altNames: ["alt.example.com", "ca@bücher.example", "2.5.4.5;UTF8:SN-1"],
@@ -96,7 +96,7 @@ describe("the certificate of an authority", () => {
     expect(approveRoot({ ...request, excludeCnFromSans: true }).subjectAltName).toEqual(names)
   })
 
-  test("has the constraints that are asked for", () => {
+  test("has the requested name constraints", () => {
     const approved = approveRoot({
       commonName: "CA",
       permittedDnsDomains: ["example.com", ".bücher.example"],
@@ -123,7 +123,7 @@ describe("the certificate of an authority", () => {
     })
   })
 
-  test("has the key identifier and the usages that are asked for", () => {
+  test("has the requested key identifier and key usages", () => {
     const approved = approveRoot({
       commonName: "CA",
       skid: "0A:1b-2C 3d",
@@ -135,7 +135,7 @@ describe("the certificate of an authority", () => {
   })
 })
 
-test("key usages that the key cannot have are left out", () => {
+test("omits key usages that do not fit its key", () => {
   const approved = approveAuthority({ commonName: "CA", keyUsage: ["KeyEncipherment", "KeyAgreement"] }, undefined, {
     ...terms,
     issuer: undefined,
@@ -144,17 +144,17 @@ test("key usages that the key cannot have are left out", () => {
   expect(valuesOf(approved).keyUsage).toEqual(["digitalSignature", "keyAgreement", "keyCertSign", "cRLSign"])
 })
 
-test("a certificate that is only asked for may be nameless", () => {
+test("may be without a subject when only a CSR is requested", () => {
   expect(approveAuthority({}, undefined, { ...terms, issuer: undefined, mayBeNameless: true }).subject).toEqual([])
 })
 
-test("what else is wrong is told with the rest", () => {
+test("reports all faults together", () => {
   const violations = [{ rule: "other", name: "x", field: ["issuerName"], message: "no" }]
   const work = () => approveAuthority({}, undefined, { ...terms, issuer: undefined, violations })
   expect(faultsOf(work).map(({ field }) => field)).toEqual(["issuerName", "commonName"])
 })
 
-describe("[P-8-r4] the length of the path below an authority", () => {
+describe("[P-8-r4] the path length of a CA", () => {
   const zero = "Max path length of the generated certificate is zero, so it cannot be used to sign intermediate CAs."
   test.each([
     {
@@ -164,7 +164,7 @@ describe("[P-8-r4] the length of the path below an authority", () => {
       warnings: [],
       why: "no limit unless the signer has one",
     },
-    { asked: -1, issuer: undefined, expected: undefined, warnings: [], why: "-1 says the same" },
+    { asked: -1, issuer: undefined, expected: undefined, warnings: [], why: "-1 is the default" },
     { asked: -1, issuer: 3, expected: 2, warnings: [], why: "one less than the signer's" },
     { asked: -1, issuer: 1, expected: 0, warnings: [], why: "one less than the signer's" },
     { asked: 0, issuer: undefined, expected: 0, warnings: [zero], why: "a literal zero" },
@@ -184,14 +184,14 @@ describe("[P-8-r4] the length of the path below an authority", () => {
     { asked: 3, issuer: 3, detail: `"max_path_length" 3 must be less than 3, the limit of ${issuerName}` },
     { asked: -2, issuer: undefined, detail: '"max_path_length" must be -1, 0 or a positive integer' },
     { asked: 0.5, issuer: undefined, detail: '"max_path_length" must be -1, 0 or a positive integer' },
-  ])("$asked under $issuer is refused: $detail", ({ asked, issuer, detail }) => {
+  ])("$asked under $issuer is rejected: $detail", ({ asked, issuer, detail }) => {
     const work = () =>
       approveIntermediate({ commonName: "CA", maxPathLength: asked }, { terms: { paths: pathUnder(issuer) } })
     expect(faultsOf(work)).toEqual([{ field: "maxPathLength", detail }])
   })
 })
 
-describe("an authority is refused", () => {
+describe("a CA is rejected", () => {
   test.each<{ input: Partial<AuthorityRequest>; field: string; detail: string }>([
     {
       input: { commonName: "CA", altNames: ["a b"] },
@@ -284,7 +284,7 @@ describe("an authority is refused", () => {
     {
       input: { commonName: "CA", altNames: Array.from({ length: 1_001 }, (_, at) => `n${at}.example`) },
       field: "altNames",
-      detail: "a certificate must not have more than 1000 names; 1001 were given",
+      detail: "a certificate must not have more than 1000 names; got 1001",
     },
   ])("$detail", ({ input, field, detail }) => {
     expect(faultsOf(() => approveRoot(input))).toEqual([{ field, detail }])
@@ -295,7 +295,7 @@ describe("an authority is refused", () => {
     expect(details.map(({ field }) => field)).toEqual(["country", "altNames", "maxPathLength", "skid"])
   })
 
-  test("when nobody names an intermediate", () => {
+  test("without a subject for an intermediate", () => {
     const detail = '"common_name" is required unless "use_csr_values" is true'
     expect(faultsOf(() => approveIntermediate({ organization: ["Example"] }))).toEqual([
       { field: "commonName", detail },
@@ -321,13 +321,13 @@ describe("an intermediate", () => {
     { oid: "1.2.3.4", critical: false, value: Uint8Array.of(5, 0) },
   ])
 
-  test("takes nothing from the CSR unless it is told to", () => {
+  test("takes no values from the CSR unless use_csr_values is true", () => {
     const approved = approveIntermediate({ commonName: "API CA" }, { csr: asking })
     expect(approved).toMatchObject({ subject: named("API CA"), subjectAltName: [], warnings: [] })
     expect(approved.extensions.map(({ oid }) => oid)).toEqual([oids.basicConstraints, oids.keyUsage])
   })
 
-  test("takes subject, names, usages and extensions from the CSR, and its place in the path from nobody", () => {
+  test("takes subject, names, usages and extensions from the CSR, but not the path length", () => {
     const input = { commonName: "API CA", altNames: ["api.example"], useCsrValues: true, maxPathLength: 1 }
     const approved = approveIntermediate(input, { csr: asking })
     expect(approved.subject).toEqual(named("CSR CA"))
@@ -348,7 +348,7 @@ describe("an intermediate", () => {
     ])
   })
 
-  test("has the request's constraints before the CSR's", () => {
+  test("prefers the constraints of the request to those of the CSR", () => {
     const input = { useCsrValues: true, permittedDnsDomains: ["api.example"] }
     expect(valuesOf(approveIntermediate(input, { csr: asking })).nameConstraints?.permitted).toEqual([
       { kind: "dns", value: "api.example" },
@@ -369,12 +369,12 @@ describe("an intermediate", () => {
       content: csr(named("CA"), [subjectAltName([{ kind: "dns", value: "a@b.example" }], { critical: false })]),
       detail: "subject alternate name a@b.example does not match its type",
     },
-  ])("is refused what no certificate can say: $detail", ({ content, detail }) => {
+  ])("is rejected with invalid values of the CSR: $detail", ({ content, detail }) => {
     const faults = faultsOf(() => approveIntermediate({ useCsrValues: true }, { csr: content }))
     expect(faults.map((fault) => fault.detail)).toEqual([detail])
   })
 
-  test("ends with its issuer, unless the issuer is to decide", () => {
+  test("ends with its issuer unless enforce_leaf_not_after_behavior is true", () => {
     const issuer = { notBefore: 0, notAfter: now + hourMs, leafNotAfterBehavior: "err" } as const
     const input = { commonName: "CA", ttlMs: 2 * hourMs }
     const cut = approveIntermediate(input, { terms: { issuer } })
@@ -387,7 +387,7 @@ describe("an intermediate", () => {
     expect(longer.validity.notAfter).toBeGreaterThan(issuer.notAfter)
   })
 
-  test("[P-8-r3] is backdated by thirty seconds, or by what is said", () => {
+  test("[P-8-r3] is backdated by 30 seconds or not_before_duration", () => {
     expect(approveIntermediate({ commonName: "CA" }).validity.notBefore).toBe(now - 30_000)
     expect(approveIntermediate({ commonName: "CA", notBeforeDurationMs: 0 }).validity.notBefore).toBe(now)
   })
@@ -397,19 +397,17 @@ test.each([
   { given: "ca.example.com.", cn: "ca.example.com", names: [{ kind: "dns", value: "ca.example.com" }] },
   { given: "192.0.2.1", cn: "192.0.2.1", names: [{ kind: "ip", octets: Uint8Array.of(192, 0, 2, 1) }] },
   { given: "Example Ltd.", cn: "Example Ltd.", names: [] },
-])("[F-P4] [F-P5] an authority called $given is $cn", ({ given, cn, names }) => {
+])("[F-P4] [F-P5] a CA with the common name $given gets $cn", ({ given, cn, names }) => {
   const approved = approveIntermediate({ commonName: given })
   expect(approved.subject).toEqual(named(cn))
   expect(approved.subjectAltName).toEqual(names)
 })
 
-test("[F-P7] a key usage that an authority of such a key cannot have is left out with a warning", () => {
+test("[F-P7] a key usage that does not fit the key of a CA is omitted with a warning", () => {
   const approved = approveIntermediate(
     { commonName: "CA", keyUsage: ["KeyEncipherment", "CertSign", "ContentCommitment"] },
     { terms: { keyType: "ec" } },
   )
   expect(valuesOf(approved).keyUsage).toEqual(["digitalSignature", "contentCommitment", "keyCertSign", "cRLSign"])
-  expect(approved.warnings).toEqual([
-    '"key_usage" KeyEncipherment is nothing that a key of type ec can be used for here, and is left out',
-  ])
+  expect(approved.warnings).toEqual(['"key_usage" KeyEncipherment does not apply to keys of type ec and is left out'])
 })

@@ -48,8 +48,8 @@ function faultsOf(work: () => unknown) {
   return []
 }
 
-describe("what is signed verbatim", () => {
-  test("is the CSR's subject, names and extensions as they stand", () => {
+describe("a certificate that is signed verbatim", () => {
+  test("has the subject, names and extensions of the CSR unchanged", () => {
     const asked = [
       subjectAltName(
         [
@@ -70,7 +70,7 @@ describe("what is signed verbatim", () => {
     expect(approved.subjectAltName).toEqual(valuesOf({ extensions: asked }).subjectAltName)
   })
 
-  test("has the user ids that are given in its subject, and nobody validates them", () => {
+  test("has the given user ids in its subject without validation", () => {
     const { subject, subjectDer } = approve(csr(), { userIds: ["alice", "bob"] })
     expect(subject).toEqual([
       ...anything,
@@ -80,7 +80,7 @@ describe("what is signed verbatim", () => {
     expect(subjectDer).toEqual(encodeName(subject))
   })
 
-  test("has key usages and purposes of the request where the CSR has none", () => {
+  test("has the key usages and purposes of the request when the CSR has none", () => {
     expect(valuesOf(approve(csr()))).toEqual({ keyUsage: ["digitalSignature", "keyEncipherment"] })
     expect(valuesOf(approve(csr(), {}, { keyType: "ec" })).keyUsage).toEqual(["digitalSignature", "keyAgreement"])
     expect(valuesOf(approve(csr(), { keyUsage: [] }))).toEqual({})
@@ -96,19 +96,19 @@ describe("what is signed verbatim", () => {
     ])
   })
 
-  test("[F-P7] leaves out a key usage that does not fit, with a warning", () => {
+  test("[F-P7] omits a key usage that does not fit the key, with a warning", () => {
     const asked = approve(csr(), { keyUsage: ["CertSign", "DigitalSignature", "keyagreement"] })
     expect(valuesOf(asked).keyUsage).toEqual(["digitalSignature"])
     expect(asked.warnings).toEqual([
       '"key_usage" CertSign is only for CA certificates and is left out',
-      '"key_usage" keyagreement is nothing that a key of type rsa can be used for here, and is left out',
+      '"key_usage" keyagreement does not apply to keys of type rsa and is left out',
     ])
     // Default key usages are left out without a warning, and the key usage of the CSR replaces them.
     expect(approve(csr()).warnings).toEqual([])
     expect(approve(csr([keyUsage(["digitalSignature"])]), { keyUsage: ["CertSign"] }).warnings).toEqual([])
   })
 
-  test("[F-P7] says that it is of no CA where the request or the role wants it", () => {
+  test("[F-P7] has basic constraints CA:FALSE when the request or the role requires it", () => {
     const role = createRole({ basicConstraintsValidForNonCa: true })
     for (const approved of [approve(csr(), { basicConstraintsValidForNonCa: true }), approve(csr(), {}, { role })]) {
       expect(valuesOf(approved).basicConstraints).toEqual({ isCa: false })
@@ -123,13 +123,13 @@ describe("what is signed verbatim", () => {
     ).toHaveLength(1)
   })
 
-  test("keeps the CSR's own, whether they fit the key or not", () => {
+  test("keeps key usages of the CSR even when they do not fit the key", () => {
     const content = csr([keyUsage(["keyAgreement"]), extendedKeyUsage([oids.clientAuth])])
     const approved = approve(content, { keyUsage: ["DigitalSignature"], extKeyUsage: ["ServerAuth"] })
     expect(valuesOf(approved)).toEqual({ keyUsage: ["keyAgreement"], extendedKeyUsage: [oids.clientAuth] })
   })
 
-  test("has no Basic Constraints and nothing that is the issuer's to say", () => {
+  test("omits basic constraints and extensions of the issuer", () => {
     const aki = { oid: oids.authorityKeyIdentifier, critical: false, value: Uint8Array.of(0x30, 0) }
     const approved = approve(csr([basicConstraints({ isCa: false }), aki]), { keyUsage: [] })
     expect(approved.extensions).toEqual([])
@@ -139,7 +139,7 @@ describe("what is signed verbatim", () => {
     ])
   })
 
-  test("has critical alternative names beside an empty subject", () => {
+  test("has critical alternative names when its subject is empty", () => {
     const names = subjectAltName([{ kind: "dns", value: "a.example" }], { critical: false })
     expect(approve(csr([names], []), { keyUsage: [] }).extensions).toEqual([{ ...names, critical: true }])
   })
@@ -152,7 +152,7 @@ test.each([
     extension: nameConstraints({ permitted: [{ kind: "dns", value: "a.example" }], excluded: [] }),
     what: "Name Constraints",
   },
-])("[P-7-n5] a CSR that asks for $what is refused", ({ extension, what }) => {
+])("[P-7-n5] a CSR that requests $what is rejected", ({ extension, what }) => {
   const detail = `the CSR requests ${what}, and sign-verbatim refuses to issue an intermediate CA certificate`
   expect(faultsOf(() => approve(csr([extension])))).toEqual([{ field: "csr", detail }])
 })
@@ -196,14 +196,14 @@ test.each<{
   },
   { input: { signatureBits: 1 }, field: "signatureBits", detail: "unsupported hash signature algorithm: 1" },
   { input: { ttlMs: -1 }, field: "ttlMs", detail: '"ttl" must not be negative' },
-])("refused: $detail", ({ input, more, content, field, detail }) => {
+])("a request is rejected: $detail", ({ input, more, content, field, detail }) => {
   expect(faultsOf(() => approve(content ?? csr(), input, more))).toEqual([{ field, detail }])
 })
 
-describe("how long it lives", () => {
+describe("its lifetime", () => {
   const lastSecond = (ttlMs: number) => now + ttlMs - 1_000
 
-  test("is the engine's ttl, or that of the role, whose own end says nothing here", () => {
+  test("is the ttl of the engine or role; not_after of the role is ignored", () => {
     expect(approve(csr()).validity).toEqual({ notBefore: now - 30_000, notAfter: lastSecond(24 * hourMs) })
     const role = createRole({
       ttlMs: hourMs,
@@ -220,7 +220,7 @@ describe("how long it lives", () => {
     expect(approve(csr(), { notAfter }, { role }).validity.notAfter).toBe(notAfter)
   })
 
-  test("[F-P1] is bound by the role's not_after_bound, and without a role by nothing but a warning", () => {
+  test("[F-P1] is limited by not_after_bound of the role, and only warned about without a role", () => {
     const notAfter = now + 500 * hourMs
     const bound = approve(csr(), { notAfter }, { role: createRole({ maxTtlMs: 2 * hourMs }) })
     expect(bound.validity.notAfter).toBe(lastSecond(2 * hourMs))
@@ -234,12 +234,12 @@ describe("how long it lives", () => {
     expect(free.warnings).toEqual([expect.stringMatching(/beyond the permitted maxTTL "768h", which/)])
   })
 
-  test("[F-P1] begins no earlier than its backdating, with a role or without", () => {
+  test("[F-P1] begins no earlier than the backdating, with and without a role", () => {
     for (const more of [{}, { role: createRole({}) }])
       expect(faultsOf(() => approve(csr(), { notBefore: 0 }, more)).map(({ field }) => field)).toEqual(["notBefore"])
   })
 
-  test("[P-4.11-r9] ends with its issuer, unless the issuer is to decide", () => {
+  test("[P-4.11-r9] ends with its issuer unless enforce_leaf_not_after_behavior is true", () => {
     const issuer = { notBefore: 0, notAfter: now + hourMs, leafNotAfterBehavior: "permit" } as const
     const cut = approve(csr(), {}, { issuer })
     expect(cut.validity.notAfter).toBe(issuer.notAfter)

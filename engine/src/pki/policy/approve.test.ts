@@ -70,7 +70,7 @@ const texts = ({ subjectAltName }: ApprovedRequest) =>
     }
   })
 
-describe("what is refused of an issue request", () => {
+describe("an issue request is rejected", () => {
   const refused = (reason: string) => `not allowed by this role: ${reason}`
   const elsewhere = "it is not under an allowed domain"
   test.each<{ role: RoleInput; request: IssueRequestInput; field: string; detail: string }>([
@@ -273,13 +273,13 @@ describe("what is refused of an issue request", () => {
       role: any,
       request: { commonName: "a", altNames: Array.from({ length: 1_001 }, (_, at) => `n${at}.example`) },
       field: "altNames",
-      detail: "a certificate must not have more than 1000 names; 1001 were given",
+      detail: "a certificate must not have more than 1000 names; got 1001",
     },
   ])("$detail", ({ role, request, field, detail }) => {
     expect(faultsOf(() => issue(role, request))).toEqual([{ field, detail }])
   })
 
-  test("[P-7-n2] metadata for a role that keeps none", () => {
+  test("[P-7-n2] with metadata when the role has no_store_metadata", () => {
     expect(faultsOf(() => issue({ ...any, noStoreMetadata: true }, { commonName: "a", certMetadata: "AAEC" }))).toEqual(
       [
         {
@@ -292,7 +292,7 @@ describe("what is refused of an issue request", () => {
   })
 })
 
-test("[P-7-n1] one name that the role does not allow denies the whole request, and every one is named", () => {
+test("[P-7-n1] as a whole when the role does not allow a name, and every such name is reported", () => {
   const request: IssueRequestInput = {
     commonName: "www.example.com",
     altNames: ["good.example.com", "evil.org", "user@evil.org"],
@@ -314,46 +314,46 @@ test("[P-7-n1] one name that the role does not allow denies the whole request, a
   ])
 })
 
-test("an answer names a hundred faults and counts the rest", () => {
+test("with at most a hundred faults and the number of others", () => {
   const altNames = Array.from({ length: 150 }, (_, at) => `n${at}.evil.org`)
   const messages = refusals(() => issue(web, { commonName: "example.com", altNames }))
   expect(messages).toHaveLength(101)
   expect(messages.at(-1)).toBe("50 more names or fields break a rule")
 })
 
-describe("[F-P5] a common name that is an IP address is refused", () => {
+describe("[F-P5] a common name that is an IP address is rejected", () => {
   test.each<{ why: string; role: RoleInput; request?: IssueRequestInput; detail: string; commonName?: string }>([
     {
-      why: "where IP SANs are forbidden",
+      why: "when IP SANs are forbidden",
       role: { allowIpSans: false },
       detail:
         "IP Subject Alternative Names are not allowed in this role, but was provided via the common name: 10.0.0.1",
     },
     {
-      why: "where IP SANs are forbidden, also in IPv6",
+      why: "when IP SANs are forbidden (IPv6)",
       role: { allowIpSans: false },
       commonName: "fe80::1",
       detail:
         "IP Subject Alternative Names are not allowed in this role, but was provided via the common name: fe80::1",
     },
     {
-      why: "outside the ranges of the role",
+      why: "when it is outside the ranges of the role",
       role: { allowedIpSansCidr: ["192.0.2.0/24"] },
       detail: 'the IP address "10.0.0.1" is not allowed in this role',
     },
     {
-      why: "where it is not under an allowed domain",
+      why: "when it is not an allowed name",
       role: { allowAnyName: false, allowedDomains: ["example.com"], allowSubdomains: true },
       detail: "common name 10.0.0.1 not allowed by this role: it is not under an allowed domain",
     },
     {
-      why: "where common names are not judged, and IP SANs are forbidden",
+      why: "when IP SANs are forbidden and common names are not validated",
       role: { allowIpSans: false, cnValidations: ["disabled"] },
       detail:
         "IP Subject Alternative Names are not allowed in this role, but was provided via the common name: 10.0.0.1",
     },
     {
-      why: "where it stays out of the alternative names",
+      why: "when it is excluded from the alternative names",
       role: { allowIpSans: false },
       request: { excludeCnFromSans: true },
       detail:
@@ -368,15 +368,15 @@ describe("[F-P5] a common name that is an IP address is refused", () => {
   })
 })
 
-describe("[F-P4] the dot of the root goes from a common name that is", () => {
+describe("[F-P4] the trailing dot is removed from a common name that is", () => {
   test.each([
     { why: "a host name", given: "www.example.com.", cn: "www.example.com", names: ["dns:www.example.com"] },
     { why: "a wildcard", given: "*.example.com.", cn: "*.example.com", names: ["dns:*.example.com"] },
     { why: "an e-mail address", given: "a@example.com.", cn: "a@example.com", names: ["email:a@example.com"] },
     { why: "an IP address", given: "192.0.2.1.", cn: "192.0.2.1", names: ["ip:192.0.2.1"] },
-    { why: "in U-labels", given: "bücher.example.", cn: "bücher.example", names: ["dns:xn--bcher-kva.example"] },
+    { why: "a name in U-labels", given: "bücher.example.", cn: "bücher.example", names: ["dns:xn--bcher-kva.example"] },
     {
-      why: "no name of a host",
+      why: "not a host name, and otherwise kept",
       given: "Example Ltd.",
       cn: "Example Ltd.",
       names: [],
@@ -401,7 +401,7 @@ test.each([
   ["a byte order mark", "\uFEFF"],
   ["a tag", "\u{E0041}"],
   ["a line separator", "\u2028"],
-])("[F-P10] %s is refused in every value of a subject", (_, character) => {
+])("[F-P10] %s is rejected in every value of a subject", (_, character) => {
   const role: RoleInput = {
     ...any,
     enforceHostnames: false,
@@ -418,56 +418,69 @@ test.each([
   expect(refusals(() => createRole({ organization: [value] }))).toEqual([`"organization" entry ${problem}`])
 })
 
-describe("what is approved of an issue request", () => {
+describe("an approved issue request", () => {
   test.each<{ role?: RoleInput; request: IssueRequestInput; names: string[]; why: string }>([
     { request: { commonName: "example.com" }, names: ["dns:example.com"], why: "the common name is a host name" },
-    { request: { commonName: "user@example.com" }, names: ["email:user@example.com"], why: "it is an address" },
+    {
+      request: { commonName: "user@example.com" },
+      names: ["email:user@example.com"],
+      why: "the common name is an e-mail address",
+    },
     {
       request: { commonName: "example.com", excludeCnFromSans: true, altNames: ["a.example"] },
       names: ["dns:a.example"],
-      why: "it is to stay out",
+      why: "the common name is excluded",
     },
-    { request: { commonName: "192.0.2.1" }, names: ["ip:192.0.2.1"], why: "[F-P5] it is an IP address" },
-    { request: { commonName: "fe80::1" }, names: ["ip:fe80::1"], why: "[F-P5] it is an IPv6 address" },
+    { request: { commonName: "192.0.2.1" }, names: ["ip:192.0.2.1"], why: "[F-P5] the common name is an IP address" },
+    { request: { commonName: "fe80::1" }, names: ["ip:fe80::1"], why: "[F-P5] the common name is an IPv6 address" },
     {
       request: { commonName: "::ffff:192.0.2.1", ipSans: ["192.0.2.1"] },
       names: ["ip:192.0.2.1"],
-      why: "[F-P5] it is an IP address, once",
+      why: "[F-P5] the common name is an IP address that is also given in ip_sans",
     },
-    { request: { commonName: "192.0.2.1", excludeCnFromSans: true }, names: [], why: "[F-P5] it is to stay out" },
+    {
+      request: { commonName: "192.0.2.1", excludeCnFromSans: true },
+      names: [],
+      why: "[F-P5] the common name is an IP address and excluded",
+    },
     {
       role: { cnValidations: ["disabled"] },
       request: { commonName: "192.0.2.1" },
       names: ["ip:192.0.2.1"],
-      why: "[F-P5] it is an IP address, whatever common names are",
+      why: "[F-P5] the common name is an IP address and not validated",
     },
     {
       role: { allowAnyName: false, allowedDomains: ["192.0.2.1"], allowBareDomains: true },
       request: { commonName: "192.0.2.1" },
       names: ["ip:192.0.2.1"],
-      why: "[F-P5] it is an IP address that the role names",
+      why: "[F-P5] the common name is an IP address in allowed_domains",
     },
-    { role: { enforceHostnames: false }, request: { commonName: "My Service" }, names: [], why: "it is just a name" },
+    {
+      role: { enforceHostnames: false },
+      request: { commonName: "My Service" },
+      names: [],
+      why: "the common name is neither a host name nor an address",
+    },
     {
       role: { enforceHostnames: false },
       request: { commonName: "my_service", altNames: ["a_b.example"] },
       names: ["dns:my_service", "dns:a_b.example"],
-      why: "underscores, where host names are not enforced",
+      why: "underscores are allowed when host names are not enforced",
     },
     {
       request: { commonName: "example.com", altNames: ["EXAMPLE.com", "example.com.", "a.example", "a.example"] },
       names: ["dns:example.com", "dns:a.example"],
-      why: "each name once",
+      why: "duplicate names are removed",
     },
     {
       request: { commonName: "a", altNames: ["*.bücher.example", "me@bücher.example"] },
       names: ["dns:a", "dns:*.xn--bcher-kva.example", "email:me@xn--bcher-kva.example"],
-      why: "in A-labels",
+      why: "names are converted to A-labels",
     },
     {
       request: { commonName: "a", ipSans: ["192.0.2.1", "::ffff:192.0.2.1", "2001:DB8::1"] },
       names: ["dns:a", "ip:192.0.2.1", "ip:2001:db8::1"],
-      why: "addresses, each once",
+      why: "duplicate IP addresses are removed",
     },
     {
       role: { allowedUriSans: ["spiffe://*"], allowedOtherSans: ["*"] },
@@ -485,13 +498,13 @@ describe("what is approved of an issue request", () => {
       role: { requireCn: false },
       request: { altNames: ["a.example"] },
       names: ["dns:a.example"],
-      why: "no common name at all",
+      why: "no common name",
     },
   ])("$names: $why", ({ role, request, names }) => {
     expect(texts(issue({ ...any, ...role }, request))).toEqual(names)
   })
 
-  test("the subject is the role's, with the request's names, a relative name for each value", () => {
+  test("has the subject of the role with names of the request, one RDN per value", () => {
     const role: RoleInput = {
       ...any,
       country: ["DE"],
@@ -523,7 +536,7 @@ describe("what is approved of an issue request", () => {
     )
   })
 
-  test("usages are the role's flags, names and identifiers, each once, and fit the key", () => {
+  test("has the usages from flags, names and OIDs of the role, without duplicates, that fit the key", () => {
     const role = {
       ...any,
       codeSigningFlag: true,
@@ -545,7 +558,7 @@ describe("what is approved of an issue request", () => {
     expect(issue(bare, { commonName: "a" })).toMatchObject({ keyUsage: [], extendedKeyUsage: [] })
   })
 
-  test("policies have their qualifiers", () => {
+  test("has policies with qualifiers", () => {
     const policyIdentifiers = [
       { oid: "1.2.3" },
       { oid: "1.2.4", notice: "no warranty", cps: "https://example.org/cps" },
@@ -561,19 +574,19 @@ describe("what is approved of an issue request", () => {
     })
   })
 
-  test("a role that leaves the key open takes the request's", () => {
+  test("has the key type of the request when the role allows any", () => {
     const request = { commonName: "a", keyType: "rsa", keyBits: 3072 }
     expect(issue({ ...any, keyType: "any" }, request).key).toEqual({ type: "rsa", bits: 3072 })
     expect(issue(any, request).key).toEqual({ type: "ec", bits: 256 })
   })
 
-  test("a subject without names is approved with a warning", () => {
+  test("has a warning when it has no names", () => {
     const { subject, warnings } = issue({ ...any, requireCn: false, organization: ["Example"] }, {})
     expect(subject).toEqual(subjectWith([oids.organizationName, "Example"]))
     expect(warnings).toEqual(["the certificate has neither a common name nor a subject alternative name"])
   })
 
-  test("a common name that is not validated may be anything", () => {
+  test("has any common name when it is not validated", () => {
     const role: RoleInput = { ...web, cnValidations: ["disabled"] }
     expect(texts(issue(role, { commonName: "Alice in Wonderland", altNames: ["www.example.com"] }))).toEqual([
       "dns:www.example.com",
@@ -581,7 +594,7 @@ describe("what is approved of an issue request", () => {
     expect(texts(issue(role, { commonName: "evil.org", excludeCnFromSans: true }))).toEqual([])
   })
 
-  test("URIs may be the caller's own", () => {
+  test("has URIs from templates of the caller's identity", () => {
     const identity = { entity: { id: "e", name: "alice", metadata: { all: "*" }, aliases: {} }, groups: [] }
     const role: RoleInput = {
       ...any,
@@ -604,9 +617,14 @@ describe("what is approved of an issue request", () => {
 
 describe("the key of a CSR", () => {
   test.each<{ role: RoleInput; key: CsrFacts["key"]; messages: string[]; why: string }>([
-    { role: any, key: { type: "ec", bits: 256 }, messages: [], why: "as the role asks" },
-    { role: any, key: { type: "ec", bits: 521 }, messages: [], why: "larger is fine" },
-    { role: { ...any, keyType: "rsa" }, key: { type: "rsa", bits: 2056 }, messages: [], why: "larger, of any size" },
+    { role: any, key: { type: "ec", bits: 256 }, messages: [], why: "the key type of the role" },
+    { role: any, key: { type: "ec", bits: 521 }, messages: [], why: "larger than the role requires" },
+    {
+      role: { ...any, keyType: "rsa" },
+      key: { type: "rsa", bits: 2056 },
+      messages: [],
+      why: "larger than the role requires, unusual size",
+    },
     {
       role: { ...any, keyType: "rsa" },
       key: { type: "ec", bits: 256 },
@@ -617,19 +635,19 @@ describe("the key of a CSR", () => {
       role: { ...any, keyBits: 384 },
       key: { type: "ec", bits: 256 },
       messages: ["role requires a minimum of a 384-bit key, but CSR's key is 256 bits"],
-      why: "smaller",
+      why: "smaller than the role requires",
     },
     {
       role: { ...any, keyType: "rsa", keyBits: 3072 },
       key: { type: "rsa", bits: 2048 },
       messages: ["role requires a minimum of a 3072-bit key, but CSR's key is 2048 bits"],
-      why: "smaller",
+      why: "smaller than the role requires",
     },
     {
       role: { ...any, keyType: "any" },
       key: { type: "rsa", bits: 1024 },
       messages: ["RSA keys < 2048 bits are unsafe and not supported: got 1024"],
-      why: "weak for every role",
+      why: "below the minimum of all roles",
     },
     { role: { ...any, keyType: "any" }, key: { type: "ec", bits: 224 }, messages: [], why: "any" },
     { role: { ...any, keyType: "any" }, key: { type: "ed25519" }, messages: [], why: "any" },
@@ -637,25 +655,25 @@ describe("the key of a CSR", () => {
       role: { ...any, keyType: "any", keyBits: 4096 },
       key: { type: "rsa", bits: 2048 },
       messages: [],
-      why: "a size says nothing of a type that is not said",
+      why: "key_bits is ignored when key_type is any",
     },
-    { role: { ...any, keyType: "ed25519" }, key: { type: "ed25519" }, messages: [], why: "as the role asks" },
+    { role: { ...any, keyType: "ed25519" }, key: { type: "ed25519" }, messages: [], why: "the key type of the role" },
   ])("$key under a role of $role.keyType $role.keyBits: $why", ({ role, key, messages }) => {
     expect(refusals(() => sign(role, { key }, { commonName: "a" }))).toEqual(messages)
   })
 
-  test("is the one that is approved, and its usages fit it", () => {
+  test("is approved with usages that fit it", () => {
     const approved = sign({ ...any, keyType: "any" }, { key: { type: "ed25519" } }, { commonName: "a" })
     expect(approved).toMatchObject({ key: { type: "ed25519" }, keyUsage: ["digitalSignature"] })
   })
 })
 
-describe("what is taken from a CSR", () => {
+describe("values of a CSR", () => {
   const ignored = (field: string, setting: string) =>
     `the ${field} field was provided but the role is set with "${setting}" set to true`
   const named = subjectWith([oids.organizationName, "Other"], [oids.commonName, "csr.example"])
 
-  test("its common name, and the request's where it has none", () => {
+  test("have precedence for the common name", () => {
     const both = sign(any, { subject: named }, { commonName: "api.example" })
     expect(texts(both)).toEqual(["dns:csr.example"])
     expect(both.subject).toEqual(subjectWith([oids.commonName, "csr.example"]))
@@ -665,7 +683,7 @@ describe("what is taken from a CSR", () => {
     expect([texts(own), own.warnings]).toEqual([["dns:api.example"], []])
   })
 
-  test("all of its alternative names, or none", () => {
+  test("replace the alternative names when use_csr_sans is true, and are ignored otherwise", () => {
     const facts: Partial<CsrFacts> = {
       dnsNames: ["csr.example"],
       emails: ["csr@example.com"],
@@ -703,7 +721,7 @@ describe("what is taken from a CSR", () => {
     ])
   })
 
-  test("its user ids and serial number, where the request has none", () => {
+  test("give user ids and serial number when the request has none", () => {
     const role: RoleInput = { ...any, allowedUserIds: ["*"], allowedSerialNumbers: ["*"] }
     const subject = subjectWith([oids.userId, "csr-1"], [oids.userId, "csr-2"], [oids.serialNumber, "SN-CSR"])
     const values = (approved: ApprovedRequest) => approved.subject.flat().map(({ value }) => value)
@@ -781,11 +799,11 @@ describe("what is taken from a CSR", () => {
       facts: { subject: subjectWith([oids.serialNumber, "1"], [oids.serialNumber, "2"]) },
       detail: "the CSR contains more than one serial number in its subject",
     },
-  ])("is judged like anything else: $detail", ({ role, facts, detail }) => {
+  ])("are validated like those of a request: $detail", ({ role, facts, detail }) => {
     expect(faultsOf(() => sign(role, facts, { commonName: "example.com" }))).toEqual([{ field: "csr", detail }])
   })
 
-  test("no constraints, unless the role says of everything that it is no authority", () => {
+  test("include no basic constraints unless the role adds CA:FALSE", () => {
     const facts = { hasBasicConstraints: true }
     const warning = "specified CSR contained a Basic Constraints extension that was ignored during issuance"
     expect(sign(any, facts, { commonName: "a" }).warnings).toEqual([warning])
@@ -793,7 +811,7 @@ describe("what is taken from a CSR", () => {
   })
 })
 
-test("[P-7-n1] what is approved says every name that was asked for, and no other", () => {
+test("[P-7-n1] an approved certificate has exactly the requested names", () => {
   const dnsNames = fc.uniqueArray(
     fc.domain().map((name) => name.toLowerCase()),
     { maxLength: 4 },
@@ -821,7 +839,7 @@ test("[P-7-n1] what is approved says every name that was asked for, and no other
   )
 })
 
-test("whatever is asked, the answer is a refusal or names that a certificate can say and that are read back as they were", () => {
+test("any request is rejected or gives names that are read back unchanged from the certificate", () => {
   const text = fc.oneof(
     fc.string({ unit: "binary", maxLength: 12 }),
     fc.string({ unit: fc.constantFrom(..."aA1é中ا.*@-_:/;% ".split("")), maxLength: 16 }),

@@ -3,7 +3,7 @@ import { type ApprovedContent, certify } from "../issuance/certify.ts"
 import type { ApprovedRequest } from "./approve.ts"
 import type { leafContent } from "./content.ts"
 
-test("the compiler lets nothing be signed but what a policy has passed, not even a changed copy of that", () => {
+test("the compiler rejects signing of values that no policy approved, including changed copies", () => {
   expectTypeOf(certify).parameter(0).toEqualTypeOf<ApprovedContent>()
   expectTypeOf<ReturnType<typeof leafContent>>().toExtend<ApprovedContent>()
   // A value with all the visible members, as a literal or a copy would have.

@@ -10,7 +10,7 @@ test.each<{ exponents: readonly number[]; problem: RegExp }>([
   { exponents: [2_147_483_649], problem: /got 2147483649$/ },
   { exponents: [3.5], problem: /got 3.5$/ },
   { exponents: Array.from({ length: 101 }, () => 3), problem: /not have more than 100 entries$/ },
-])("[F-P9] a role allows the exponents $exponents: $problem", ({ exponents, problem }) => {
+])("[F-P9] allowed_rsa_exponents $exponents: $problem", ({ exponents, problem }) => {
   expect(allowedRsaExponentsProblem(exponents) ?? "none").toMatch(problem)
 })
 
@@ -24,7 +24,7 @@ test.each<{ exponent: bigint | undefined; allowed: readonly number[]; isAllowed:
   expect(rsaExponentProblem(exponent, allowed) === undefined).toBe(isAllowed)
 })
 
-test("[F-P9] a role without a list, or with an empty one, allows 65537 alone", () => {
+test("[F-P9] a role allows only 65537 when its list is missing or empty", () => {
   expect(createRole({}).allowedRsaExponents).toEqual([65_537])
   expect(createRole({ allowedRsaExponents: [] }).allowedRsaExponents).toEqual([65_537])
   expect(() => createRole({ allowedRsaExponents: [2] })).toThrow(/allowed_rsa_exponents/)

@@ -6,17 +6,21 @@ test.each([
   {
     names: ["DigitalSignature", "KeyAgreement"],
     usages: ["digitalSignature", "keyAgreement"],
-    why: "as roles say them",
+    why: "the names of roles",
   },
-  { names: ["KEYAGREEMENT", " digitalsignature "], usages: ["digitalSignature", "keyAgreement"], why: "in any case" },
-  { names: ["CertSign", "CRLSign"], usages: ["keyCertSign", "cRLSign"], why: "two that RFC 5280 calls otherwise" },
-  { names: ["CRLSign", "crlsign"], usages: ["cRLSign"], why: "once" },
+  {
+    names: ["KEYAGREEMENT", " digitalsignature "],
+    usages: ["digitalSignature", "keyAgreement"],
+    why: "another letter case",
+  },
+  { names: ["CertSign", "CRLSign"], usages: ["keyCertSign", "cRLSign"], why: "two names that differ from RFC 5280" },
+  { names: ["CRLSign", "crlsign"], usages: ["cRLSign"], why: "duplicates" },
   { names: [], usages: [], why: "none" },
 ])("key usages $names are $usages: $why", ({ names, usages }) => {
   expect(parseKeyUsages(names)).toEqual({ usages, unknown: [] })
 })
 
-test("what no one knows is told apart", () => {
+test("unknown names are returned separately", () => {
   expect(parseKeyUsages(["KeyUsageCRLSign", "CRLSign"])).toEqual({ usages: ["cRLSign"], unknown: ["KeyUsageCRLSign"] })
   expect(parseExtendedKeyUsages(["ServerAuth", "web"])).toEqual({ usages: ["1.3.6.1.5.5.7.3.1"], unknown: ["web"] })
 })
@@ -44,15 +48,15 @@ test("the extended key usages that roles may name", () => {
 })
 
 test.each([
-  { keyType: "rsa", fitting: ["digitalSignature", "keyEncipherment"], why: "RSA agrees on nothing (RFC 3279)" },
-  { keyType: "ec", fitting: ["digitalSignature", "keyAgreement"], why: "an EC key enciphers nothing (RFC 8813)" },
+  { keyType: "rsa", fitting: ["digitalSignature", "keyEncipherment"], why: "RSA has no key agreement (RFC 3279)" },
+  { keyType: "ec", fitting: ["digitalSignature", "keyAgreement"], why: "an EC key has no encipherment (RFC 8813)" },
   { keyType: "ed25519", fitting: ["digitalSignature"], why: "Ed25519 only signs (RFC 8410)" },
-] as const)("of a role's defaults $keyType has $fitting: $why", ({ keyType, fitting }) => {
+] as const)("the default usages for $keyType are $fitting: $why", ({ keyType, fitting }) => {
   const { usages } = parseKeyUsages(["DigitalSignature", "KeyAgreement", "KeyEncipherment"])
   expect(fittingKeyUsages(usages, keyType)).toEqual(fitting)
 })
 
-test("what an authority does is no usage of an end entity, and what says more about keyAgreement needs it", () => {
+test("an end entity has no CA usages, and encipherOnly and decipherOnly require keyAgreement", () => {
   expect(fittingKeyUsages(["keyCertSign", "cRLSign"], "rsa")).toEqual(["cRLSign"])
   expect(fittingKeyUsages(["keyAgreement", "encipherOnly"], "ec")).toEqual(["keyAgreement", "encipherOnly"])
   expect(fittingKeyUsages(["digitalSignature", "decipherOnly"], "ec")).toEqual(["digitalSignature"])

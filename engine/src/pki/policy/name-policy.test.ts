@@ -8,7 +8,7 @@ const example: RoleInput = { allowLocalhost: false, allowedDomains: ["example.co
 const refusalOf = (input: RoleInput, name: string, identity?: Identity) => namePolicy(createRole(input), identity)(name)
 const isAllowed = (input: RoleInput, name: string) => refusalOf(input, name) === undefined
 
-describe("a name is judged by the first rule that it breaks", () => {
+describe("a name is rejected by the first rule that it violates", () => {
   test.each([
     { role: { allowAnyName: true }, name: "a".repeat(1_025), rule: "nameIsNotTooLong" },
     { role: { allowAnyName: true }, name: "a@b@example.com", rule: "addressHasOneAtSign" },
@@ -45,7 +45,7 @@ describe("a name is judged by the first rule that it breaks", () => {
 })
 
 test.each(["w*.example.com", "*w.example.com", "w*w.example.com", "w*"])(
-  "[F-P8] %s is refused by every role without allow_partial_wildcards",
+  "[F-P8] %s is rejected by every role without allow_partial_wildcards",
   (name) => {
     const role = { allowAnyName: true, enforceHostnames: false }
     expect(refusalOf(role, name)).toEqual({
@@ -62,14 +62,14 @@ test.each(["w*.example.com", "*w.example.com", "w*w.example.com", "w*"])(
 describe("localhost", () => {
   test.each([
     { name: "localhost", allowed: true, why: "the name itself" },
-    { name: "LocalHost", allowed: true, why: "in any case" },
-    { name: "localdomain", allowed: true, why: "the other name" },
-    { name: "user@localhost", allowed: true, why: "the domain of an address" },
+    { name: "LocalHost", allowed: true, why: "another letter case" },
+    { name: "localdomain", allowed: true, why: "localdomain" },
+    { name: "user@localhost", allowed: true, why: "the domain of an e-mail address" },
     { name: "www.localhost", allowed: false, why: "a subdomain" },
-    { name: "*.localhost", allowed: false, why: "a wildcard stands for subdomains" },
+    { name: "*.localhost", allowed: false, why: "a wildcard is a subdomain" },
     { name: "www.localhost", allowSubdomains: true, allowed: true, why: "a subdomain" },
     { name: "*.localdomain", allowSubdomains: true, allowed: true, why: "a wildcard" },
-    { name: "notlocalhost", allowSubdomains: true, allowed: false, why: "ends alike" },
+    { name: "notlocalhost", allowSubdomains: true, allowed: false, why: "a name with the same ending" },
     { name: "localhost", allowLocalhost: false, allowed: false, why: "the role does not allow it" },
   ])("$name is allowed: $allowed ($why, subdomains $allowSubdomains)", (row) => {
     const { name, allowed, allowSubdomains = false, allowLocalhost = true } = row
@@ -82,28 +82,43 @@ describe("allowed domains", () => {
   const subdomains = { ...example, allowSubdomains: true }
   const globs = { ...example, allowGlobDomains: true }
   test.each([
-    { role: example, name: "example.com", allowed: false, why: "no form of the domain is allowed" },
+    { role: example, name: "example.com", allowed: false, why: "no allow_* flag is set" },
     { role: bare, name: "example.com", allowed: true, why: "the domain" },
     { role: bare, name: "EXAMPLE.com.", allowed: true, why: "the domain in another spelling" },
     { role: bare, name: "www.example.com", allowed: false, why: "a subdomain" },
     { role: bare, name: "*.example.com", allowed: false, why: "a wildcard" },
-    { role: bare, name: "user@example.com", allowed: true, why: "the domain of an address" },
-    { role: bare, name: "user@www.example.com", allowed: false, why: "a subdomain in an address" },
+    { role: bare, name: "user@example.com", allowed: true, why: "the domain of an e-mail address" },
+    { role: bare, name: "user@www.example.com", allowed: false, why: "a subdomain in an e-mail address" },
     {
       role: { ...bare, allowedDomains: ["user@example.com"] },
       name: "User@example.com",
       allowed: true,
-      why: "an address",
+      why: "an e-mail address",
     },
-    { role: { ...bare, allowedDomains: ["user@example.com"] }, name: "me@example.com", allowed: false, why: "another" },
-    { role: { ...bare, allowedDomains: ["user@example.com"] }, name: "example.com", allowed: false, why: "its domain" },
+    {
+      role: { ...bare, allowedDomains: ["user@example.com"] },
+      name: "me@example.com",
+      allowed: false,
+      why: "another e-mail address",
+    },
+    {
+      role: { ...bare, allowedDomains: ["user@example.com"] },
+      name: "example.com",
+      allowed: false,
+      why: "the domain of the entry",
+    },
     {
       role: { ...bare, allowedDomains: ["*.example.com"] },
       name: "*.example.com",
       allowed: true,
-      why: "that wildcard",
+      why: "the wildcard of the entry",
     },
-    { role: { ...bare, allowedDomains: ["*.example.com"] }, name: "a.example.com", allowed: false, why: "no glob" },
+    {
+      role: { ...bare, allowedDomains: ["*.example.com"] },
+      name: "a.example.com",
+      allowed: false,
+      why: "no glob domains",
+    },
     {
       role: { ...bare, allowedDomains: ["bücher.example"] },
       name: "xn--bcher-kva.example",
@@ -116,19 +131,24 @@ describe("allowed domains", () => {
       allowed: true,
       why: "U-label",
     },
-    { role: { ...bare, allowedDomains: ["Example.COM"] }, name: "example.com", allowed: true, why: "in any case" },
+    {
+      role: { ...bare, allowedDomains: ["Example.COM"] },
+      name: "example.com",
+      allowed: true,
+      why: "another letter case",
+    },
     { role: subdomains, name: "www.example.com", allowed: true, why: "a subdomain" },
-    { role: subdomains, name: "a.b.example.com", allowed: true, why: "of a subdomain" },
-    { role: subdomains, name: "WWW.Example.Com", allowed: true, why: "the suffix in any case" },
+    { role: subdomains, name: "a.b.example.com", allowed: true, why: "a subdomain of a subdomain" },
+    { role: subdomains, name: "WWW.Example.Com", allowed: true, why: "the suffix in another letter case" },
     {
       role: { ...subdomains, allowedDomains: ["Example.COM"] },
       name: "www.example.com",
       allowed: true,
-      why: "either way",
+      why: "the other way round",
     },
     { role: subdomains, name: "example.com", allowed: false, why: "the domain itself" },
-    { role: subdomains, name: "badexample.com", allowed: false, why: "ends alike, but not after a dot" },
-    { role: subdomains, name: "www.example.com.evil.org", allowed: false, why: "holds it, but elsewhere" },
+    { role: subdomains, name: "badexample.com", allowed: false, why: "the same ending, but not after a dot" },
+    { role: subdomains, name: "www.example.com.evil.org", allowed: false, why: "contains the domain elsewhere" },
     { role: subdomains, name: "*.example.com", allowed: true, why: "a wildcard over the domain" },
     {
       role: { ...subdomains, allowPartialWildcards: true },
@@ -137,9 +157,9 @@ describe("allowed domains", () => {
       why: "a wildcard over the domain",
     },
     { role: subdomains, name: "*.www.example.com", allowed: true, why: "a wildcard over a subdomain" },
-    { role: subdomains, name: "*.com", allowed: false, why: "a wildcard over more" },
-    { role: subdomains, name: "user@www.example.com", allowed: true, why: "a subdomain in an address" },
-    { role: subdomains, name: "user@example.com", allowed: false, why: "the domain itself in an address" },
+    { role: subdomains, name: "*.com", allowed: false, why: "a wildcard over a parent of the domain" },
+    { role: subdomains, name: "user@www.example.com", allowed: true, why: "a subdomain in an e-mail address" },
+    { role: subdomains, name: "user@example.com", allowed: false, why: "the domain itself in an e-mail address" },
     { role: globs, name: "example.com", allowed: false, why: "an entry without a glob" },
     {
       role: { ...globs, allowedDomains: ["ftp*.example.com"] },
@@ -151,13 +171,13 @@ describe("allowed domains", () => {
       role: { ...globs, allowedDomains: ["*.example.com"] },
       name: "a.b.example.com",
       allowed: true,
-      why: "spans dots",
+      why: "a glob spans dots",
     },
     {
       role: { ...globs, allowedDomains: ["*.example.com"] },
       name: "*.example.com",
       allowed: true,
-      why: "and wildcards",
+      why: "a glob matches wildcards",
     },
     {
       role: { ...globs, allowedDomains: ["*.bücher.example"] },
@@ -169,21 +189,26 @@ describe("allowed domains", () => {
       role: { ...globs, allowedDomains: ["*@example.com"] },
       name: "user@example.com",
       allowed: true,
-      why: "an address",
+      why: "an e-mail address",
     },
-    { role: { ...example, allowedDomains: ["*.example.com"] }, name: "a.example.com", allowed: false, why: "no globs" },
-    { role: { ...subdomains, allowedDomains: ["."] }, name: "*", allowed: false, why: "the root is no domain" },
+    {
+      role: { ...example, allowedDomains: ["*.example.com"] },
+      name: "a.example.com",
+      allowed: false,
+      why: "the role allows no globs",
+    },
+    { role: { ...subdomains, allowedDomains: ["."] }, name: "*", allowed: false, why: "the root is not a domain" },
     {
       role: { ...subdomains, enforceHostnames: false },
       name: "my service.example.com",
       allowed: true,
-      why: "the domain counts where host names do not",
+      why: "the domain is checked when host names are not enforced",
     },
     {
       role: { ...bare, enforceHostnames: false, allowedDomains: ["kelvin host"] },
       name: "\u212Aelvin host",
       allowed: false,
-      why: "only letters of ASCII have a case here",
+      why: "only ASCII letters are case-insensitive",
     },
   ])("$name under $role.allowedDomains: $allowed ($why)", ({ role, name, allowed }) => {
     expect(isAllowed(role, name)).toBe(allowed)
@@ -203,15 +228,15 @@ describe("templates", () => {
     allowGlobDomains: true,
   }
   test.each([
-    { role, name: "alice.example.com", allowed: true, why: "the caller's own" },
-    { role, name: "www.alice.example.com", allowed: true, why: "under the caller's own" },
-    { role, name: "bob.example.com", allowed: false, why: "somebody else's" },
-    { role, name: "fixed.example", allowed: true, why: "what is no template" },
+    { role, name: "alice.example.com", allowed: true, why: "the caller's name" },
+    { role, name: "www.alice.example.com", allowed: true, why: "under the caller's name" },
+    { role, name: "bob.example.com", allowed: false, why: "the name of another caller" },
+    { role, name: "fixed.example", allowed: true, why: "not a template" },
     {
       role: { ...role, allowedDomains: ["{{identity.entity.metadata.any}}.example.com"] },
       name: "bob.example.com",
       allowed: false,
-      why: "a glob out of the caller's own metadata",
+      why: "a glob from the caller's metadata",
     },
     {
       role: {
@@ -221,7 +246,7 @@ describe("templates", () => {
       },
       name: "bob.example.com",
       allowed: true,
-      why: "where the role says so",
+      why: "a glob from metadata when the role allows it",
     },
     {
       role: { ...role, allowedDomainsTemplate: false, enforceHostnames: false },
@@ -233,7 +258,7 @@ describe("templates", () => {
     expect(refusalOf(role, name, identity) === undefined).toBe(allowed)
   })
 
-  test("without an identity templates allow nothing, not even what they say to the letter", () => {
+  test("templates allow nothing without an identity, not even their literal text", () => {
     const loose = { ...role, enforceHostnames: false }
     expect(isAllowed(loose, "fixed.example")).toBe(true)
     expect(isAllowed(loose, "alice.example.com")).toBe(false)
@@ -275,10 +300,10 @@ const roles: fc.Arbitrary<Role> = fc
   .map(createRole)
 const runs = { numRuns: 2_000 }
 
-describe("whatever the role and the name", () => {
+describe("for any role and name", () => {
   const accepts = (role: Role, name: string) => namePolicy(role, undefined)(name) === undefined
 
-  test("who allows any name allows what a stricter role allows", () => {
+  test("allow_any_name allows every name that a stricter role allows", () => {
     fc.assert(
       fc.property(roles, names, (role, name) => {
         fc.pre(accepts(role, name))
@@ -288,7 +313,7 @@ describe("whatever the role and the name", () => {
     )
   })
 
-  test("allowing more never refuses a name, and demanding more never lets one pass", () => {
+  test("a more permissive role never rejects an allowed name, and a stricter one never allows a rejected name", () => {
     const permissions = fc.constantFrom(
       "allowLocalhost",
       "allowBareDomains",
@@ -308,7 +333,7 @@ describe("whatever the role and the name", () => {
     )
   })
 
-  test("the case of a name, of an entry, and a dot at the end make no difference", () => {
+  test("letter case and a trailing dot make no difference", () => {
     fc.assert(
       fc.property(roles, names, (role, name) => {
         // Case folding of non-ASCII letters follows Unicode tables, and applies to host names only.
@@ -322,7 +347,7 @@ describe("whatever the role and the name", () => {
     )
   })
 
-  test("no wildcard gets past a role without them", () => {
+  test("a role without wildcards rejects all wildcards", () => {
     fc.assert(
       fc.property(roles, names, (role, name) => {
         fc.pre(name.includes("*"))
@@ -332,7 +357,7 @@ describe("whatever the role and the name", () => {
     )
   })
 
-  test("no name that is let pass leaves its allowed domain", () => {
+  test("every allowed name is under an allowed domain", () => {
     const suffixes = fc.constantFrom("example.com", "a.example", "xn--bcher-kva.com")
     fc.assert(
       fc.property(

@@ -28,7 +28,7 @@ function messages(
 }
 
 describe("[F-P2] a certificate", () => {
-  test("needs one path that verifies", () => {
+  test("requires one path that verifies", () => {
     const narrow: PathMember = { name: "Root", nameConstraints: permits("example.org") }
     const later: PathMember = { name: "Root", notBefore: 2_000 }
     const wide: PathMember = { name: "Root" }
@@ -53,26 +53,26 @@ describe("[F-P2] a certificate", () => {
     ])
   })
 
-  test("is not judged where its issuer is not known, or it signs itself", () => {
+  test("is not checked when its issuer is unknown or it is self-signed", () => {
     const whole = { subject: [], subjectDer: encodeName([]), subjectAltName: [dns("a")], extensions: [] }
     const certificate = { ...whole, basicConstraints: undefined, extendedKeyUsage: [] }
     expect(pathViolations(certificate, undefined, { now: 0, fieldOf: () => "csr" })).toEqual([])
   })
 
-  test("is not refused for the names of self-issued authorities above it", () => {
+  test("is not rejected for the names of self-issued CAs above it", () => {
     const root: PathMember = { name: "Root", nameConstraints: permits("example.com") }
     const renewed: PathMember = { name: "Root", issuedBy: "Root", subjectAltName: [dns("root.example.org")] }
     expect(messages([[renewed, root]])).toEqual([])
     expect(messages([[{ ...renewed, name: "Sub" }, root]])).toHaveLength(1)
   })
 
-  test("is refused below an authority that may not sign certificates", () => {
+  test("is rejected below a CA without keyCertSign", () => {
     expect(messages([[{ name: "Root", keyUsage: ["cRLSign"] }]])).toEqual([
       expect.stringContaining("has a key usage without keyCertSign"),
     ])
   })
 
-  test("is refused where a manual chain has a member that has signed under another name, unless that is not checked", () => {
+  test("is rejected when a member of a manual chain signed under another name, unless disable_name_checks is set", () => {
     const paths = certificationPathsOf([[{ name: "Sub" }], [{ name: "Renamed" }]])
     const unnamed = paths.paths[1] ?? []
     expect(messages({ ...paths, unnamed })).toEqual([
@@ -89,18 +89,18 @@ describe("[F-P2] a certificate", () => {
       refused: true,
     },
     {
-      why: "one of two purposes of an authority",
+      why: "one of two purposes of a CA",
       certificate: { extendedKeyUsage: [oids.serverAuth, oids.clientAuth], basicConstraints: { isCa: true } },
       refused: false,
     },
     {
-      why: "no purpose of an authority",
+      why: "no purpose of the CA",
       certificate: { extendedKeyUsage: [oids.clientAuth], basicConstraints: { isCa: true } },
       refused: true,
     },
     { why: "any purpose", certificate: { extendedKeyUsage: [] }, refused: false },
     { why: "the purpose of an OCSP responder", certificate: { extendedKeyUsage: [oids.ocspSigning] }, refused: false },
-  ])("for $why below an authority for servers is refused: $refused", ({ certificate, refused }) => {
+  ])("for $why below a CA for servers is rejected: $refused", ({ certificate, refused }) => {
     expect(messages([[{ name: "Root", extendedKeyUsage: [oids.serverAuth] }]], certificate)).toHaveLength(
       refused ? 1 : 0,
     )
@@ -114,7 +114,7 @@ describe("[F-P2] a certificate", () => {
     { commonName: "www..evil", refused: false },
     { commonName: "-a.evil", refused: false },
     { commonName: "Evil Org.", refused: false },
-  ])("without dNSNames has the host name in its common name judged: $commonName", ({ commonName, refused }) => {
+  ])("without dNSNames has the host name in its common name checked: $commonName", ({ commonName, refused }) => {
     const subject = [[{ type: oids.commonName, value: commonName }]]
     const root = [[{ name: "Root", nameConstraints: permits("example.com") }]]
     const certificate = { subject, subjectDer: encodeName(subject), subjectAltName: [] }
@@ -126,11 +126,11 @@ describe("[F-P2] a certificate", () => {
 
 test.each<{ lengths: (number | undefined)[]; expected: number | undefined; why: string }>([
   { lengths: [undefined, undefined], expected: undefined, why: "nothing limits it" },
-  { lengths: [0], expected: 0, why: "the issuer's own" },
-  { lengths: [undefined, 1], expected: 0, why: "the issuer takes one" },
-  { lengths: [undefined, 0], expected: -1, why: "the issuer is one too many" },
-  { lengths: [3, 2, undefined], expected: 1, why: "the least counts" },
-])("[F-P2] of path lengths $lengths from the issuer up, $expected is left: $why", ({ lengths, expected }) => {
+  { lengths: [0], expected: 0, why: "the path length of the issuer" },
+  { lengths: [undefined, 1], expected: 0, why: "the issuer uses one" },
+  { lengths: [undefined, 0], expected: -1, why: "the issuer exceeds the path length" },
+  { lengths: [3, 2, undefined], expected: 1, why: "the lowest applies" },
+])("[F-P2] path lengths $lengths from the issuer up leave $expected: $why", ({ lengths, expected }) => {
   const members = lengths.map((maxPathLength, at) => ({
     name: `${at}`,
     issuedBy: `${at + 1}`,
