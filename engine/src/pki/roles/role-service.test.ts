@@ -12,7 +12,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("roles on $nam
   })
   afterAll(() => closing.disposeAsync())
 
-  test("a role is created with its defaults, changed in part, replaced whole and deleted", async () => {
+  test("a role is created with defaults, patched, replaced and deleted", async () => {
     const { roles } = world.engine.pki("pki")
     await roles.save("web", { allowedDomains: ["example.com"], allowSubdomains: true, keyType: "ec" })
     expect(await roles.get("web")).toMatchObject({ keyType: "ec", keyBits: 256, allowLocalhost: true })
@@ -29,7 +29,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("roles on $nam
     await expect(roles.get("web")).rejects.toMatchObject({ code: "not-found" })
   })
 
-  test("a refused change leaves the role as it was", async () => {
+  test("a rejected change does not change the role", async () => {
     const { roles } = world.engine.pki("pki")
     await roles.save("kept", { ttlMs: 3_600_000 })
     await expect(roles.update("kept", { maxTtlMs: 60_000 })).rejects.toMatchObject({ code: "invalid" })
@@ -38,7 +38,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("roles on $nam
     await expect(roles.save("-odd-", {})).rejects.toMatchObject({ faults: [{ field: ["name"] }] })
   })
 
-  test("a mount that is not there has no roles", async () => {
+  test("an unknown mount has no roles", async () => {
     await expect(world.engine.pki("elsewhere").roles.list()).rejects.toMatchObject({ code: "not-found" })
   })
 })

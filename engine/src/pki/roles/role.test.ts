@@ -22,7 +22,7 @@ function roleFaults(input: RoleInput): readonly Fault[] {
   }
 }
 
-test("[P-8-r3] a role of which nothing is said has the system's values, its key sizes resolved", () => {
+test("[P-8-r3] a role without parameters has the system's defaults with resolved key sizes", () => {
   expect(createRole({})).toEqual({ ...roleDefaults, keyBits: 2048, signatureBits: 256 })
   expect(roleDefaults).toMatchObject({
     ttlMs: 0,
@@ -48,14 +48,14 @@ test("[P-8-r3] a role of which nothing is said has the system's values, its key 
 
 test.each([
   { keyType: "rsa", keyBits: 0, resolved: 2048, signature: 256, why: "0 is the default of RSA" },
-  { keyType: "rsa", keyBits: 4096, resolved: 4096, signature: 256, why: "a size that is said stays" },
+  { keyType: "rsa", keyBits: 4096, resolved: 4096, signature: 256, why: "a given size is kept" },
   { keyType: "ec", keyBits: 0, resolved: 256, signature: 0, why: "0 is the default of elliptic curves" },
   { keyType: "ed25519", keyBits: 0, resolved: 0, signature: 0, why: "Ed25519 has one size" },
-  { keyType: "ed25519", keyBits: 4096, resolved: 4096, signature: 0, why: "what is said is told again" },
-  { keyType: "any", keyBits: 0, resolved: 0, signature: 0, why: "the request brings its key" },
-  { keyType: "any", keyBits: 2048, resolved: 2048, signature: 0, why: "what is said is told again" },
-  { keyType: "any", keyBits: -1, resolved: 0, signature: 0, why: "no key has that size" },
-])("[P-8-r7] key_type $keyType with key_bits $keyBits is kept as $resolved: $why", (row) => {
+  { keyType: "ed25519", keyBits: 4096, resolved: 4096, signature: 0, why: "a given value is kept" },
+  { keyType: "any", keyBits: 0, resolved: 0, signature: 0, why: "the request determines the key" },
+  { keyType: "any", keyBits: 2048, resolved: 2048, signature: 0, why: "a given value is kept" },
+  { keyType: "any", keyBits: -1, resolved: 0, signature: 0, why: "the size is not supported" },
+])("[P-8-r7] key_type $keyType with key_bits $keyBits is stored as $resolved: $why", (row) => {
   expect(createRole({ keyType: row.keyType, keyBits: row.keyBits })).toMatchObject({
     keyType: row.keyType,
     keyBits: row.resolved,
@@ -63,21 +63,21 @@ test.each([
   })
 })
 
-test("[P-8-r7] every size of section 8 is one that a role may ask for", () => {
+test("[P-8-r7] a role accepts every key size of section 8", () => {
   const sizes = { rsa: [2048, 3072, 4096, 8192], ec: [224, 256, 384, 521] }
   for (const [keyType, allowed] of Object.entries(sizes))
     for (let keyBits = 0; keyBits <= 8200; keyBits += 1)
       expect(roleFaults({ keyType, keyBits }).length === 0).toBe(keyBits === 0 || allowed.includes(keyBits))
 })
 
-test("[P-8-r6] the signature bits of section 8 are those that a role may ask for", () => {
+test("[P-8-r6] a role accepts exactly the signature bits of section 8", () => {
   const allowed = Array.from({ length: 600 }, (_, bits) => bits).filter(
     (signatureBits) => roleFaults({ signatureBits }).length === 0,
   )
   expect(allowed).toEqual([0, 256, 384, 512])
 })
 
-describe("a role is refused", () => {
+describe("a role is rejected", () => {
   test.each<{ input: RoleInput; field: keyof Role; detail: string }>([
     { input: { ttlMs: 2, maxTtlMs: 1 }, field: "ttlMs", detail: '"ttl" value must be less than "max_ttl" value' },
     { input: { ttlMs: -1 }, field: "ttlMs", detail: '"ttl" must not be negative' },
@@ -195,7 +195,7 @@ describe("a role is refused", () => {
   })
 })
 
-test("every fault of a role is found at once, those of its document first", () => {
+test("all faults of a role are reported at once, those of decoding first", () => {
   const document = { field: ["usePss"], detail: '"use_pss" must be true or false' }
   const faults = roleFaults({ faults: [document], ttlMs: 2, maxTtlMs: 1, keyType: "dsa", country: ["Germany"] })
   expect(faults.map(({ detail }) => detail)).toEqual([
@@ -208,20 +208,20 @@ test("every fault of a role is found at once, those of its document first", () =
 
 test.each([
   { name: "web", valid: true, why: "letters" },
-  { name: "_", valid: true, why: "an underscore is a letter here" },
+  { name: "_", valid: true, why: "an underscore at the edge" },
   { name: "web-server.v2_x", valid: true, why: "hyphens and dots inside" },
-  { name: "", valid: false, why: "nothing" },
+  { name: "", valid: false, why: "an empty string" },
   { name: "-web", valid: false, why: "begins with a hyphen" },
   { name: "web.", valid: false, why: "ends with a dot" },
   { name: "a/b", valid: false, why: "two segments of a path" },
-  { name: "wéb", valid: false, why: "letters of ASCII only" },
+  { name: "wéb", valid: false, why: "a letter outside ASCII" },
   { name: "web\n", valid: false, why: "a line break" },
-  { name: "x".repeat(256), valid: false, why: "longer than a name may be" },
+  { name: "x".repeat(256), valid: false, why: "too long" },
 ])("a role may be named $name: $valid ($why)", ({ name, valid }) => {
   expect(roleNameFaults(name).length === 0).toBe(valid)
 })
 
-test("the name of a role is one segment of a path, whatever the name", () => {
+test("any valid role name is one path segment", () => {
   fc.assert(
     fc.property(fc.string({ maxLength: 20 }), (name) => {
       fc.pre(roleNameFaults(name).length === 0)
@@ -230,7 +230,7 @@ test("the name of a role is one segment of a path, whatever the name", () => {
   )
 })
 
-test("blank entries of a list ask for nothing", () => {
+test("blank entries of a list are ignored", () => {
   expect(createRole({ allowedDomains: ["example.com", ""], ou: [""], cnValidations: [], issuerRef: "" })).toMatchObject(
     {
       allowedDomains: ["example.com"],
@@ -241,31 +241,28 @@ test("blank entries of a list ask for nothing", () => {
   )
 })
 
-test.each(["any", "ed25519"])(
-  "key_type %s keeps the signature bits that are said, which an RSA issuer honours",
-  (keyType) => {
-    expect(createRole({ keyType, signatureBits: 384 })).toMatchObject({ keyType, signatureBits: 384 })
-  },
-)
+test.each(["any", "ed25519"])("key_type %s keeps the given signature bits, which an RSA issuer uses", (keyType) => {
+  expect(createRole({ keyType, signatureBits: 384 })).toMatchObject({ keyType, signatureBits: 384 })
+})
 
-test("a patch changes what it names and leaves the rest", () => {
+test("a patch changes the given members only", () => {
   const before = createRole({ allowedDomains: ["example.com"], ttlMs: hourMs, keyType: "ec", keyBits: 384 })
   expect(changeRole(before, { ttlMs: 2 * hourMs })).toEqual({ ...before, ttlMs: 2 * hourMs })
   expect(changeRole(before, { allowedDomains: [] }).allowedDomains).toEqual([])
 })
 
-test("a patch of the key type takes the sizes that were resolved for the old one with it", () => {
+test("a patch of the key type resolves the sizes again", () => {
   const before = createRole({ keyType: "rsa", keyBits: 4096, signatureBits: 512 })
   expect(changeRole(before, { keyType: "ec" })).toMatchObject({ keyType: "ec", keyBits: 256, signatureBits: 0 })
   expect(changeRole(before, { keyType: "rsa" })).toMatchObject({ keyBits: 4096, signatureBits: 512 })
 })
 
-test("a patch is judged together with what it leaves", () => {
+test("a patch is validated together with unchanged members", () => {
   const before = createRole({ maxTtlMs: hourMs })
   expect(() => changeRole(before, { ttlMs: 2 * hourMs })).toThrow('"ttl" value must be less than "max_ttl" value')
 })
 
-test("what is not stored has no lease", () => {
+test("a role with no_store has no lease", () => {
   const asked = { noStore: true, generateLease: true }
   const role = createRole(asked)
   expect(role.generateLease).toBe(false)
@@ -279,16 +276,28 @@ test.each<{ input: RoleInput; warning: string; why: string }>([
   {
     input: { allowedDomains: ["example.com"] },
     warning: '"allowed_domains" allows nothing',
-    why: "no form is allowed",
+    why: "no allow_* flag is set",
   },
-  { input: { keyUsage: ["Signing"] }, warning: '"key_usage" Signing is not known', why: "kept, ignored, and said" },
-  { input: { keyUsage: ["certsign"] }, warning: '"key_usage" CertSign is only for', why: "a role issues no authority" },
-  { input: { extKeyUsage: ["Web"] }, warning: '"ext_key_usage" Web is not known', why: "kept, ignored, and said" },
+  {
+    input: { keyUsage: ["Signing"] },
+    warning: '"key_usage" Signing is not known',
+    why: "an unknown name is kept and ignored",
+  },
+  {
+    input: { keyUsage: ["certsign"] },
+    warning: '"key_usage" CertSign is only for',
+    why: "a role does not issue CA certificates",
+  },
+  {
+    input: { extKeyUsage: ["Web"] },
+    warning: '"ext_key_usage" Web is not known',
+    why: "an unknown name is kept and ignored",
+  },
 ])("a role warns that $warning: $why", ({ input, warning }) => {
   expect(roleWarnings(createRole(input))).toEqual([expect.stringContaining(warning)])
 })
 
-test("a role with nothing to say about warns of nothing", () => {
+test("a role without problems has no warnings", () => {
   expect(roleWarnings(createRole({ allowedDomains: ["example.com"], allowSubdomains: true }))).toEqual([])
 })
 
@@ -308,7 +317,7 @@ const roleInputs: fc.Arbitrary<RoleInput> = fc.record(
   { requiredKeys: [] },
 )
 
-test("a role written back as it is read is that role", () => {
+test("a role is unchanged when it is written back as read", () => {
   fc.assert(
     fc.property(roleInputs, (input) => {
       const role = createRole(input)
@@ -319,7 +328,7 @@ test("a role written back as it is read is that role", () => {
   )
 })
 
-test("a patch of a new role is a role written with both, the patch last", () => {
+test("creating and patching a role equals writing both with the patch last", () => {
   fc.assert(
     fc.property(roleInputs, roleInputs, (input, patch) => {
       // Excludes inputs whose first write resolves settings that a patch cannot restore: a lease, and key bits of another key type.

@@ -42,7 +42,7 @@ async function opened() {
   }
 }
 
-test("a mount is told with its issuers and lists at once, and with what is in it once that is counted", async () => {
+test("a mount has figures of issuers and lists at once, and of certificates when they are counted", async () => {
   await using one = await opened()
   const { engine, pki, root, clock, issue, pass } = one
   const before = clock.now()
@@ -85,7 +85,7 @@ test("a mount is told with its issuers and lists at once, and with what is in it
   expect(lists).toMatchObject([{ entryCount: 1 }])
 })
 
-test("they are read anew after a quarter of a minute, and not before", async () => {
+test("figures are read again after 15 seconds, not before", async () => {
   await using one = await opened()
   const { engine, pki, pass } = one
   const names = async () => (await engine.authorityFigures()).issuers.map(({ name }) => name)
@@ -97,7 +97,7 @@ test("they are read anew after a quarter of a minute, and not before", async () 
   expect(await names()).toEqual(["root", "other"])
 })
 
-test("what responders answer and lists cost is counted", async () => {
+test("OCSP responses and builds of revocation lists are counted", async () => {
   await using one = await opened()
   const { metrics, pki, root, issue } = one
   const serialNumber = serialNumberOctets(await issue(hourMs))

@@ -42,7 +42,7 @@ const figures: AuthorityFigures = {
 const samplesOf = async (metrics: ServerMetrics): Promise<string[]> =>
   (await metrics.expose()).text.split("\n").filter((line) => line.startsWith("chancery_"))
 
-test("authorities, their lists and certificates are told by what administrators have named", async () => {
+test("metrics of issuers, lists and certificates have labels that administrators chose", async () => {
   const metrics = createMetrics()
   let known = figures
   registerAuthorities(metrics.meter, async () => known)
@@ -67,7 +67,7 @@ test("authorities, their lists and certificates are told by what administrators 
   expect(await told()).toEqual(["chancery_pki_series_left_out 0"])
 })
 
-test("answers of responders, builds of lists, orders and validations are counted", async () => {
+test("OCSP responses, builds of lists, orders and validations are counted", async () => {
   const metrics = createMetrics()
   const ocsp = createOcspMetrics(metrics.meter)
   const crl = createCrlMetrics(metrics.meter)
@@ -119,7 +119,7 @@ test("answers of responders, builds of lists, orders and validations are counted
   )
 })
 
-test("the table of the documentation knows every metric", async () => {
+test("the table of the documentation has every metric", async () => {
   const metrics = createMetrics()
   registerAuthorities(metrics.meter, async () => figures)
   createOcspMetrics(metrics.meter)

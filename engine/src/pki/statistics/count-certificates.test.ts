@@ -4,7 +4,7 @@ import { countCertificates } from "./count-certificates.ts"
 
 type Context = Parameters<typeof countCertificates>[0]
 
-test("a mount that went away while it was counted is not kept, and the others are", async () => {
+test("a mount that is deleted while it is counted is dropped, and others are stored", async () => {
   const saved: unknown[] = []
   const mounts = ["gone", "here"].map((id) => ({ id, path: id }))
   const stores = {

@@ -60,7 +60,7 @@ test.each([
   { notAfter: now + 7 * dayMs, expired: 0, within: [0, 0, 1] },
   { notAfter: now + 30 * dayMs, expired: 0, within: [0, 0, 0] },
 ])(
-  "what expires at $notAfter is expired ($expired) or expires within $within",
+  "a certificate until $notAfter is counted as expired ($expired) or expiring within $within",
   async ({ notAfter, expired, within }) => {
     const { statistics } = await counted([row(notAfter)])
     expect(statistics).toMatchObject({
@@ -73,7 +73,7 @@ test.each([
   },
 )
 
-test("what is revoked is that and nothing else", async () => {
+test("a revoked certificate is counted as revoked only", async () => {
   const { statistics } = await counted([
     row(now - 5, "web", true),
     row(now + 5, "web", true),
@@ -83,8 +83,8 @@ test("what is revoked is that and nothing else", async () => {
   expect(statistics).toMatchObject({ valid: 1, expired: 0, revoked: 3, expiringWithin: [1, 1, 1] })
 })
 
-describe("of each role there is the first that expires", () => {
-  test("of those that are valid, the soonest role first", async () => {
+describe("the earliest expiry of each role", () => {
+  test("is that of a valid certificate, and roles are sorted by it", async () => {
     const { statistics } = await counted([
       row(now + 9, "b"),
       row(now + 7, "a"),
@@ -101,13 +101,13 @@ describe("of each role there is the first that expires", () => {
     expect(statistics.rolesLeftOut).toBe(0)
   })
 
-  test("behind any number of revoked ones", async () => {
+  test("is found behind any number of revoked certificates", async () => {
     const revoked = Array.from({ length: 3_000 }, (_, index) => row(now + index, "web", true))
     const { statistics } = await counted([...revoked, row(now + 5_000)])
     expect(statistics.soonestOfRoles).toEqual([{ role: "web", notAfter: now + 5_000 }])
   })
 
-  test("and of many roles those that come first", async () => {
+  test("is returned for the roles that expire first", async () => {
     const roles = Array.from({ length: 502 }, (_, index) => row(now + 1_000 - index, `role-${index}`))
     const { statistics } = await counted(roles)
     expect([statistics.soonestOfRoles.length, statistics.rolesLeftOut]).toEqual([500, 2])
@@ -115,7 +115,7 @@ describe("of each role there is the first that expires", () => {
   })
 })
 
-test("a step looks at ten thousand at most, however many there are", async () => {
+test("a step reads at most ten thousand certificates", async () => {
   const { statistics, looks } = await counted(Array.from({ length: 25_000 }, () => row(now + 5)))
   expect(statistics.valid).toBe(25_000)
   expect(Math.max(...looks)).toBe(10_000)

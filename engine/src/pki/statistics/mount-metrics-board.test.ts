@@ -63,7 +63,7 @@ function opened(paths: readonly string[] = ["pki"]) {
 }
 
 describe("figures", () => {
-  test("are read once for all who ask at once, and kept for a while", async () => {
+  test("are read once for concurrent callers and cached", async () => {
     const { board, timers, readCount } = opened()
     const [one, other] = await Promise.all([board.current(), board.current()])
     expect(one).toBe(other)
@@ -75,7 +75,7 @@ describe("figures", () => {
     expect(readCount()).toBe(2)
   })
 
-  test("load a mount again only once something of it has changed", async () => {
+  test("load a mount again only when it has changed", async () => {
     const { board, timers, loadCount, changes } = opened(["pki", "pki-root"])
     for (const [isChanged, expected] of [
       [false, 2],
@@ -90,7 +90,7 @@ describe("figures", () => {
     }
   })
 
-  test("are those of before while the store does not answer, and nothing before it ever has", async () => {
+  test("are the last known ones, or none, while the database does not respond", async () => {
     const { board, timers, answersWith } = opened()
     const never = () => new Promise<void>(() => {})
     answersWith(never)
@@ -106,7 +106,7 @@ describe("figures", () => {
     expect(await again).toBe(known)
   })
 
-  test("are those of before where they cannot be read, which is logged", async () => {
+  test("are the last known ones when reading fails, which is logged", async () => {
     const { board, timers, answersWith, warnings } = opened()
     const known = await board.current()
     answersWith(async () => {
@@ -119,7 +119,7 @@ describe("figures", () => {
     expect(await board.current()).not.toBe(known)
   })
 
-  test("have room for a thousand mounts and a thousand roles in all, and say what is left out", async () => {
+  test("have at most a thousand mounts and a thousand roles, and count those left out", async () => {
     const { board } = opened(Array.from({ length: 1_002 }, (_, index) => `pki-${index}`))
     const { mounts, leftOut } = await board.current()
     expect([mounts.length, leftOut]).toEqual([1_000, 2])

@@ -98,7 +98,7 @@ describe.runIf(postgres.available)("on PostgreSQL", () => {
     return new Map(rows.map(({ name, count }) => [name.slice(table.length + 1), count]))
   }
 
-  test("partitions come before their time, and what was stored earlier moves into its own", async () => {
+  test("partitions are created in advance, and earlier certificates move into theirs", async () => {
     const { engine, database, keep, clock } = await open()
     const pki = await newMount(engine, "pki")
     await pki.issue()
@@ -119,7 +119,7 @@ describe.runIf(postgres.available)("on PostgreSQL", () => {
     expect(found?.names).toEqual(["a.test"])
   }, 60_000)
 
-  test("what has expired waits for its week, and goes with it as row by row it would have", async () => {
+  test("expired certificates wait for their week and are dropped with it, with the same result as row by row", async () => {
     const { engine, database, keep, tidy, clock, removed, told } = await open()
     await keep()
     const [one, other] = [await newMount(engine, "one"), await newMount(engine, "other")]
@@ -165,7 +165,7 @@ describe.runIf(postgres.available)("on PostgreSQL", () => {
     expect(await engine.pki("other").revocations.list()).toEqual([revoked])
   }, 60_000)
 
-  test("while a mount keeps what it has, the week stays, and the others take theirs row by row", async () => {
+  test("the week is kept while a mount keeps its certificates, and other mounts delete row by row", async () => {
     const { engine, database, keep, tidy, clock, removed } = await open()
     await keep()
     const [one, other] = [await newMount(engine, "one"), await newMount(engine, "other")]
@@ -185,7 +185,7 @@ describe.runIf(postgres.available)("on PostgreSQL", () => {
     expect((await partitionsOf(database, "certificates")).has("2030_01_07")).toBe(false)
   }, 60_000)
 
-  test("who asks for a tidy run waits for no week, nor does a run by the clock once its week could not be dropped", async () => {
+  test("a manual run does not wait for the week, and an automatic run stops waiting when the week could not be dropped", async () => {
     const { engine, keep, tidy, clock, removed } = await open()
     await keep()
     const pki = await newMount(engine, "pki")
@@ -206,7 +206,7 @@ describe.runIf(postgres.available)("on PostgreSQL", () => {
     expect(removed("certificates")).toBe(2)
   }, 60_000)
 
-  test("what comes into a week that goes meanwhile, of a mount that was not asked, keeps it", async () => {
+  test("a certificate that a mount stores during the drop keeps the week", async () => {
     const { engine, context, keep, clock } = await open()
     await keep()
     const [one, other] = [await newMount(engine, "one"), await newMount(engine, "other")]

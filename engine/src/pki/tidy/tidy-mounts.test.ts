@@ -23,7 +23,7 @@ const runtime = { ...systemRuntime(), clock }
 const sealKeys = { text: Buffer.alloc(32).toString("base64") }
 
 describe.each(databaseKinds.filter(({ available, name }) => available && name !== "SQLite memory"))(
-  "tidying on $name",
+  "tidy on $name",
   (kind) => {
     const opened = new AsyncDisposableStack()
     let url: string
@@ -63,7 +63,7 @@ describe.each(databaseKinds.filter(({ available, name }) => available && name !=
         }),
       )
 
-    test("what a server was at when it stopped, another goes on with, and counts on", async () => {
+    test("another server continues a run and its counts when a server stops", async () => {
       const { path, issue } = await newMount()
       const serials = [await issue(), await issue(), await issue()]
       clock.advance(2 * hourMs)
@@ -81,7 +81,7 @@ describe.each(databaseKinds.filter(({ available, name }) => available && name !=
       await vi.waitFor(async () => expect((await statusOf(first, path))?.state).toBe("cancelled"), 10_000)
     }, 30_000)
 
-    test("two servers make each step of a run once", async () => {
+    test("two servers execute each step of a run once", async () => {
       await using second = await openEmbedded(url, { runtime, sealKeys })
       const { path, issue } = await newMount()
       for (let index = 0; index < 12; index += 1) await issue()
@@ -95,7 +95,7 @@ describe.each(databaseKinds.filter(({ available, name }) => available && name !=
       expect(await first.pki(path).certificates.list()).toHaveLength(1)
     }, 30_000)
 
-    test("a run is one at a time, and moved along by whoever has seen its last step", async () => {
+    test("a mount has one run at a time, advanced only by a server that knows its last step", async () => {
       const idle = await openEmbedded(url, { runtime, sealKeys, jobs: false })
       opened.use(idle)
       const { mountId } = await newMount(idle)
@@ -130,7 +130,7 @@ describe.each(databaseKinds.filter(({ available, name }) => available && name !=
       expect((await rows((one) => one.find(other.mountId))).run).toBeUndefined()
     })
 
-    test("certificates are found by their end, page by page", async () => {
+    test("certificates are read by expiry, page by page", async () => {
       await using idle = await openEmbedded(url, { runtime, sealKeys, jobs: false })
       const { mountId, issue, path } = await newMount(idle)
       const serials = [await issue(), await issue(), await issue()]
@@ -148,7 +148,7 @@ describe.each(databaseKinds.filter(({ available, name }) => available && name !=
       expect(found).toEqual([false, true, false])
     })
 
-    test("the status tells how many certificates there are, where the mount says so", async () => {
+    test("the status has the number of certificates when the mount maintains it", async () => {
       await using idle = await openEmbedded(url, { runtime, sealKeys, jobs: false })
       const { mountId, path } = await newMount(idle)
       const counted = { countedAt: 1, valid: 4, expired: 2, revoked: 1, expiringWithin: [], soonestOfRoles: [] }
@@ -161,7 +161,7 @@ describe.each(databaseKinds.filter(({ available, name }) => available && name !=
       expect((await tidy.getStatus()).stored).toEqual({ certificates: 7, revoked: 1 })
     })
 
-    test("a revocation that finds its issuer goes to the end of that list", async () => {
+    test("a revocation that gets its issuer is appended to the list of the issuer", async () => {
       await using idle = await openEmbedded(url, { runtime, sealKeys, jobs: false })
       const { mountId, issue, path } = await newMount(idle)
       const serialNumber = await issue()
@@ -183,7 +183,7 @@ describe.each(databaseKinds.filter(({ available, name }) => available && name !=
       )
     })
 
-    test("what is no certificate is taken away where that is asked for", async () => {
+    test("invalid certificates are removed when tidy_invalid_certs is set", async () => {
       await using idle = await openEmbedded(url, { runtime, sealKeys })
       const { mountId, path, issue } = await newMount(idle)
       const kept = await issue()

@@ -24,9 +24,9 @@ const options = resolvedTidyOptions({
 test.each([
   { isRevoked: false, endedMs: 72 * hourMs, due: false, why: "its buffer ends at this moment" },
   { isRevoked: false, endedMs: 72 * hourMs + 1, due: true, why: "its buffer has ended" },
-  { isRevoked: false, endedMs: 2 * hourMs, due: false, why: "only what is revoked has the shorter buffer" },
-  { isRevoked: true, endedMs: 2 * hourMs, due: true, why: "it is revoked, and that buffer has ended" },
-  { isRevoked: true, endedMs: hourMs, due: false, why: "that buffer ends at this moment" },
+  { isRevoked: false, endedMs: 2 * hourMs, due: false, why: "only revoked certificates have the shorter buffer" },
+  { isRevoked: true, endedMs: 2 * hourMs, due: true, why: "it is revoked, and the shorter buffer has ended" },
+  { isRevoked: true, endedMs: hourMs, due: false, why: "the shorter buffer ends at this moment" },
   { isRevoked: true, endedMs: -hourMs, due: false, why: "it is valid" },
 ])("a certificate is due: $due, because $why", ({ isRevoked, endedMs, due }) => {
   const notAfter = now - endedMs
@@ -35,11 +35,11 @@ test.each([
   expect(!due || notAfter < earliestEnd(options, now)).toBe(true)
 })
 
-test("what is revoked has the buffer of everything else, unless it has one of its own", () => {
+test("a revoked certificate has the general buffer unless revoked_safety_buffer is set", () => {
   expect(resolvedTidyOptions({ ...defaultTidyOptions, safetyBufferMs: 5_000 }).revokedSafetyBufferMs).toBe(5_000)
 })
 
-describe("the revocation of a certificate that has ended", () => {
+describe("the revocation of an expired certificate", () => {
   const list = "0123" as CrlListId
   const serialNumber = parseSerialNumber("0a:03") as SerialNumber
   const notAfter = now - 2 * hourMs
@@ -59,33 +59,33 @@ describe("the revocation of a certificate that has ended", () => {
   const late = notAfter + secondMs
   test.each([
     { lists: [], verdict: "due", why: "no list names it" },
-    { lists: [published(late, 7)], verdict: "due", why: "a list that was made later had it" },
-    { lists: [overdue(0)], verdict: "due", why: "the list is not made any more, because it has grown too long" },
-    { lists: [published(notAfter, 7)], verdict: "listed-first", why: "the list was made before the end" },
-    { lists: [published(late, 6)], verdict: "listed-first", why: "the list was made before the revocation" },
+    { lists: [published(late, 7)], verdict: "due", why: "a later list contained it" },
+    { lists: [overdue(0)], verdict: "due", why: "the list is no longer built because it is too long" },
+    { lists: [published(notAfter, 7)], verdict: "listed-first", why: "the list was built before the expiry" },
+    { lists: [published(late, 6)], verdict: "listed-first", why: "the list was built before the revocation" },
     {
       lists: [published(0, 0, undefined, "4567" as CrlListId)],
       verdict: "due",
-      why: "it is on no other issuer's list",
+      why: "another issuer's list does not count",
     },
-    { lists: [published(0, 0, { count: 4, index: 1 })], verdict: "due", why: "another part has other certificates" },
-    { lists: [published(0, 0, { count: 4, index: 3 })], verdict: "listed-first", why: "its part has not had it" },
+    { lists: [published(0, 0, { count: 4, index: 1 })], verdict: "due", why: "another shard has other certificates" },
+    { lists: [published(0, 0, { count: 4, index: 3 })], verdict: "listed-first", why: "its shard did not contain it" },
     {
       lists: [published(late, 7), published(0, 0, { count: 4, index: 3 })],
       verdict: "listed-first",
-      why: "one has not",
+      why: "one of several shards did not contain it",
     },
-  ])("is $verdict where $why", ({ lists, verdict }) => {
+  ])("is $verdict when $why", ({ lists, verdict }) => {
     expect(revocationDue({ serialNumber, list, number: 7, notAfter }, lists, options, now)).toBe(verdict)
   })
 
-  test("stays as long as its buffer lasts", () => {
+  test("is kept until its buffer ends", () => {
     const recent = { serialNumber, list, number: 7, notAfter: now - hourMs }
     expect(revocationDue(recent, [], options, now)).toBe("early")
   })
 })
 
-test("issuers go when their buffer has ended, but never the default one", () => {
+test("issuers are removed when their buffer has ended, except the default issuer", () => {
   const issuer = (id: string, notAfter: number) => ({ id, parsed: { notAfter } }) as ParsedIssuer
   const [old, recent, standard] = [issuer("iss-1", now - 2 * hourMs), issuer("iss-2", now - hourMs), issuer("iss-3", 0)]
   const found = expiredIssuers([old, recent, standard], standard.id, { ...options, issuerSafetyBufferMs: hourMs }, now)
@@ -94,7 +94,7 @@ test("issuers go when their buffer has ended, but never the default one", () => 
   expect(all).toEqual([old, recent, standard])
 })
 
-test("the phases of a run are those that were asked for, in their order", () => {
+test("a run has the requested phases in their order", () => {
   const asked = { ...options, tidyExpiredIssuers: true, tidyCertStore: true, tidyAcme: true }
   const first = nextPhase(asked)
   expect(first).toEqual({ phase: "certificates", after: "" })
@@ -105,31 +105,43 @@ test("the phases of a run are those that were asked for, in their order", () => 
   expect(nextPhase(options).phase).toBeUndefined()
 })
 
-describe("a run by the clock", () => {
+describe("an automatic run", () => {
   const settings = { ...defaultAutoTidySettings, enabled: true, tidyCertStore: true }
   const minute = 60 * secondMs
   const facts = { now, lastFinishedAt: now - 12 * hourMs, serverStartedAt: now - 20 * minute, chance: 1 }
   test.each([
-    { changes: {}, due: true, why: "the interval is over since the last one" },
+    { changes: {}, due: true, why: "the interval since the last run is over" },
     { changes: { lastFinishedAt: now - 12 * hourMs + 1 }, due: false, why: "the interval is not over" },
-    { changes: { lastFinishedAt: now + 400 * 24 * hourMs }, due: true, why: "[F-P15] the clock was ahead then" },
+    {
+      changes: { lastFinishedAt: now + 400 * 24 * hourMs },
+      due: true,
+      why: "[F-P15] the clock was ahead at the last run",
+    },
     {
       changes: { serverStartedAt: now + 400 * 24 * hourMs },
       due: true,
-      why: "[F-P15] the server began under that clock",
+      why: "[F-P15] the server started while the clock was ahead",
     },
-    { changes: { lastFinishedAt: undefined }, due: true, why: "there was none" },
+    { changes: { lastFinishedAt: undefined }, due: true, why: "there was no run" },
     { changes: { serverStartedAt: now - 15 * minute }, due: true, why: "the longest backoff is over" },
     { changes: { serverStartedAt: now - 15 * minute + 1 }, due: false, why: "this server's backoff is not over" },
-    { changes: { serverStartedAt: now - 5 * minute, chance: 0 }, due: true, why: "the shortest backoff is this one's" },
-    { changes: { serverStartedAt: now - 5 * minute + 1, chance: 0 }, due: false, why: "even that is not over" },
+    {
+      changes: { serverStartedAt: now - 5 * minute, chance: 0 },
+      due: true,
+      why: "the shortest backoff is that of this server",
+    },
+    {
+      changes: { serverStartedAt: now - 5 * minute + 1, chance: 0 },
+      due: false,
+      why: "the shortest backoff is not over",
+    },
   ])("is due: $due, because $why", ({ changes, due }) => {
     expect(isAutoTidyDue(settings, { ...facts, ...changes })).toBe(due)
     expect(isAutoTidyDue({ ...settings, enabled: false }, { ...facts, ...changes })).toBe(false)
   })
 })
 
-describe("what a run is told", () => {
+describe("the options of a run", () => {
   test.each([
     [{ safetyBufferMs: 999 }, ["safetyBufferMs"]],
     [
@@ -143,7 +155,7 @@ describe("what a run is told", () => {
     [{ pauseDurationMs: hourMs + 1, pageSize: 0 }, ["pauseDurationMs", "pageSize"]],
     [{ pageSize: 10_001 }, ["pageSize"]],
     [{ pauseDurationMs: 1, pageSize: 1, safetyBufferMs: secondMs }, []],
-  ] as const)("%j is wrong about %j", (given, fields) => {
+  ] as const)("%j is rejected at %j", (given, fields) => {
     expect(tidyOptionFaults({ ...defaultTidyOptions, ...given }).map(({ field }) => field?.[0])).toEqual(fields)
   })
 
@@ -154,7 +166,7 @@ describe("what a run is told", () => {
     [{ minStartupBackoffDurationMs: hourMs }, ["minStartupBackoffDurationMs"]],
     [{ minStartupBackoffDurationMs: 0, maxStartupBackoffDurationMs: 0 }, []],
     [{ maxStartupBackoffDurationMs: 25 * hourMs }, ["maxStartupBackoffDurationMs"]],
-  ] as const)("by the clock, %j is wrong about %j", (given, fields) => {
+  ] as const)("automatic %j is rejected at %j", (given, fields) => {
     expect(autoTidyFaults({ ...defaultAutoTidySettings, ...given }).map(({ field }) => field?.[0])).toEqual(fields)
   })
 })

@@ -12,9 +12,9 @@ const tidied = (changes: Partial<AutoTidySettings> = {}): AutoTidySettings => ({
   ...changes,
 })
 
-describe("a range may go", () => {
+describe("a partition may be dropped", () => {
   test.each<{ why: string; mounts: readonly (AutoTidySettings | undefined)[]; afterMs: number | undefined }>([
-    { why: "at its end, when nothing is in it", mounts: [], afterMs: 0 },
+    { why: "at its end when it is empty", mounts: [], afterMs: 0 },
     { why: "after the safety buffer", mounts: [tidied()], afterMs: 72 * hourMs },
     {
       why: "after the longest safety buffer",
@@ -22,53 +22,58 @@ describe("a range may go", () => {
       afterMs: 30 * dayMs,
     },
     {
-      why: "after the buffer of what was revoked, when that is longer",
+      why: "after the buffer of revoked certificates when it is longer",
       mounts: [tidied({ safetyBufferMs: hourMs, revokedSafetyBufferMs: 40 * dayMs })],
       afterMs: 40 * dayMs,
     },
     {
-      why: "after the buffer of what was not revoked, when that is longer",
+      why: "after the buffer of other certificates when it is longer",
       mounts: [tidied({ safetyBufferMs: dayMs, revokedSafetyBufferMs: hourMs })],
       afterMs: dayMs,
     },
     {
-      why: "never, when a mount does not tidy by the clock",
+      why: "never when a mount has no automatic tidy",
       mounts: [tidied(), tidied({ enabled: false })],
       afterMs: undefined,
     },
     {
-      why: "never, when a mount keeps its certificates",
+      why: "never when a mount keeps its certificates",
       mounts: [tidied({ tidyCertStore: false })],
       afterMs: undefined,
     },
-    { why: "never, when a mount is not known", mounts: [undefined], afterMs: undefined },
+    { why: "never when a mount is unknown", mounts: [undefined], afterMs: undefined },
   ])("$why", ({ mounts, afterMs }) => {
     expect(removalOf(range, mounts)).toBe(afterMs === undefined ? undefined : range.to + afterMs)
   })
 })
 
-describe("a mount leaves its certificates to go with their range", () => {
+describe("a mount leaves its certificates to the drop of their partition", () => {
   const own = tidied({ safetyBufferMs: hourMs })
   const at = range.from + dayMs
 
   test.each<{ why: string; others: readonly AutoTidySettings[]; now: number; isLeft: boolean }>([
-    { why: "while the range is not over", others: [], now: at, isLeft: true },
-    { why: "until the range may go", others: [], now: range.to + hourMs - 1, isLeft: true },
-    { why: "and for a day in which it could not be taken away", others: [], now: range.to + 24 * hourMs, isLeft: true },
-    { why: "not when that took longer", others: [], now: range.to + 25 * hourMs, isLeft: false },
+    { why: "while the partition is not over", others: [], now: at, isLeft: true },
+    { why: "until the partition may be dropped", others: [], now: range.to + hourMs - 1, isLeft: true },
+    { why: "and for one more day when the drop fails", others: [], now: range.to + 24 * hourMs, isLeft: true },
+    { why: "not when the drop fails for longer", others: [], now: range.to + 25 * hourMs, isLeft: false },
     {
-      why: "when others wait for a week longer",
+      why: "when other mounts wait for a week longer",
       others: [tidied({ safetyBufferMs: 7 * dayMs + hourMs })],
       now: at,
       isLeft: true,
     },
     {
-      why: "not when others wait for longer",
+      why: "not when other mounts wait for longer",
       others: [tidied({ safetyBufferMs: 7 * dayMs + 2 * hourMs })],
       now: at,
       isLeft: false,
     },
-    { why: "not when the range stays because of others", others: [tidied({ enabled: false })], now: at, isLeft: false },
+    {
+      why: "not when the partition is kept because of other mounts",
+      others: [tidied({ enabled: false })],
+      now: at,
+      isLeft: false,
+    },
   ])("$why", ({ others, now, isLeft }) => {
     expect(isLeftToGo(range, [own, ...others], own, now)).toBe(isLeft)
   })
