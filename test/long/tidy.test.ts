@@ -4,7 +4,7 @@ import { dayMs, hourMs } from "../../engine/src/core/time.ts"
 import { systemRuntime } from "../../engine/src/core/runtime.ts"
 import { openEmbedded } from "../../engine/src/embedded.ts"
 import { crlListOf } from "../../engine/src/pki/crl/crl-list.ts"
-import { holdIssuer } from "../../engine/src/pki/issuers/parsed-issuer.ts"
+import { parseIssuer } from "../../engine/src/pki/issuers/parsed-issuer.ts"
 import type { Issuer } from "../../engine/src/pki/issuers/issuer.ts"
 import { openDatabase } from "../../engine/src/storage/sql/database.ts"
 import { SqlRevocationRepository } from "../../engine/src/storage/repositories/pki/revocation-repository.ts"
@@ -60,7 +60,7 @@ test.each(databaseKinds.filter(({ available, name }) => available && name !== "S
           ),
       ),
     )
-    const list = crlListOf(holdIssuer({ id: root.issuerId, mountId, certificate: root.certificate } as Issuer))
+    const list = crlListOf(parseIssuer({ id: root.issuerId, mountId, certificate: root.certificate } as Issuer))
     for (let count = 0; count < revokedCount; count += rowsPerWrite)
       await database.transact(async (session) => {
         for (let index = 0; index < rowsPerWrite; index += 1)

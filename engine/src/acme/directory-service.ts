@@ -71,7 +71,7 @@ export abstract class DirectoryService {
   /** Uses the mount list that routed the request, without reading it again: a changed mount has another snapshot. */
   async #found(): Promise<MountSnapshot> {
     const { mountDirectory, mountSnapshots, cacheVersions } = this.access.context
-    const mount = mountDirectory.held?.find(this.access.mountPath)
+    const mount = mountDirectory.cached?.find(this.access.mountPath)
     const snapshot = mount && (await mountSnapshots.newest(cacheVersions, mount))
     if (snapshot === undefined) return this.served()
     if (!isServed(snapshot)) throw notServed()

@@ -1,7 +1,7 @@
 import { type Fault, invalid, isEngineError, unprocessable } from "../core/errors.ts"
 import type { Engine } from "../engine.ts"
 import { mountPathOf } from "../pki/mounts/mount.ts"
-import { revocationTarget, reasonGiven, rejectOtherKey } from "../pki/revocation/revocable-certificate.ts"
+import { revocationTarget, parseReason, rejectOtherKey } from "../pki/revocation/revocable-certificate.ts"
 import type { RevokeInput } from "../pki/revocation/revocation.ts"
 import { parseSerialNumber } from "../x509/serial-number.ts"
 import { declaredRefusals, refusedBy, requestValidator } from "./certificate-members.ts"
@@ -86,7 +86,7 @@ const validate = requestValidator<PkiRevocationSpec>(members, (known, unsaid) =>
   const isMeantKnown = !unsaid.has("serialNumber") && !unsaid.has("certificate")
   return [
     ...(isMeantKnown ? targetFaults(known) : []),
-    ...refusedBy(members, () => reasonGiven(known.reason)),
+    ...refusedBy(members, () => parseReason(known.reason)),
     ...(known.privateKey === undefined || known.certificate === undefined ? [] : keyFaults(known)),
   ]
 })

@@ -15,11 +15,11 @@ const log = {
   warn: (event: string, fields?: Readonly<Record<string, unknown>>) =>
     void warnings.push({ event, mount: fields?.["mount"] }),
 }
-let world: TestEngine
+let testEngine: TestEngine
 beforeAll(async () => {
-  world = await openTestEngine({ runtime: { ...systemRuntime(), clock, log }, jobs: false })
+  testEngine = await openTestEngine({ runtime: { ...systemRuntime(), clock, log }, jobs: false })
 })
-afterAll(() => world[Symbol.asyncDispose]())
+afterAll(() => testEngine[Symbol.asyncDispose]())
 beforeEach(() => {
   clock.set(present)
   warnings.length = 0
@@ -28,8 +28,8 @@ beforeEach(() => {
 let mounts = 0
 async function newMount() {
   const path = `m${(mounts += 1)}`
-  await world.engine.mounts.create({ path })
-  const pki = world.engine.pki(path)
+  await testEngine.engine.mounts.create({ path })
+  const pki = testEngine.engine.pki(path)
   const { certificate } = await pki.issuers.generateRoot({ commonName: path, keyType: "ec", ttlMs: 700 * hourMs })
   await pki.roles.save("any", { allowAnyName: true, keyType: "ec", ttlMs: hourMs })
   const { serialNumber } = await pki.certificates.issue("any", { commonName: "a.test" })
@@ -82,7 +82,7 @@ describe("[F-P15] a revocation list that is not yet valid", () => {
     await pki.crls.get()
     clock.advance(minuteMs)
     const read = (headers: Readonly<Record<string, string>>) =>
-      world.pki("GET", `/${path}/crl`, { token: null, headers })
+      testEngine.pki("GET", `/${path}/crl`, { token: null, headers })
     const since = (await read({})).headers.get("last-modified") ?? ""
     expect(since).not.toBe("")
     clock.set(present)

@@ -57,8 +57,8 @@ export interface PkiRepositories {
 }
 
 /** Dependencies that the services of all mounts and callers share. */
-export interface PkiContext<Stores extends PkiRepositories = PkiRepositories> {
-  readonly storage: Storage<Stores>
+export interface PkiContext<Repositories extends PkiRepositories = PkiRepositories> {
+  readonly storage: Storage<Repositories>
   readonly runtime: Runtime
   readonly cacheVersions: CacheVersions
   readonly mountDirectory: MountDirectory
@@ -77,8 +77,8 @@ export interface PkiContext<Stores extends PkiRepositories = PkiRepositories> {
 }
 
 /** Access of one caller to one mount. The mount may not exist; functions that read it throw `not-found`. */
-export interface MountAccess<Stores extends PkiRepositories = PkiRepositories> {
-  readonly context: PkiContext<Stores>
+export interface MountAccess<Repositories extends PkiRepositories = PkiRepositories> {
+  readonly context: PkiContext<Repositories>
   /** Path without a "/" at either end. */
   readonly mountPath: string
   readonly caller: Caller
@@ -87,12 +87,12 @@ export interface MountAccess<Stores extends PkiRepositories = PkiRepositories> {
 }
 
 /** Returns the access of a caller to a mount. The path may have a "/" at either end. */
-export function mountAccess<Stores extends PkiRepositories>(
-  context: PkiContext<Stores>,
+export function mountAccess<Repositories extends PkiRepositories>(
+  context: PkiContext<Repositories>,
   mountPath: string,
   caller: Caller,
   recordKeyUse: RecordKeyUse,
-): MountAccess<Stores> {
+): MountAccess<Repositories> {
   return { context, mountPath: mountPathOf(mountPath), caller, recordKeyUse }
 }
 

@@ -30,7 +30,7 @@ export const tracedKeyGenerator = (generator: KeyGenerator, tracer: Tracer): Key
 
 export const tracedSigningKeys = (keys: SigningKeys, tracer: Tracer): SigningKeys => ({
   open: async (id) => tracedSigningKey(await keys.open(id), tracer),
-  held: (privateKey) => tracedSigningKey(keys.held(privateKey), tracer),
+  fromPrivateKey: (privateKey) => tracedSigningKey(keys.fromPrivateKey(privateKey), tracer),
 })
 
 const tracedSigningKey = (key: SigningKey, tracer: Tracer): SigningKey => ({

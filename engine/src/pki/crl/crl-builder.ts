@@ -51,8 +51,8 @@ export async function buildComplete(build: CrlBuild): Promise<BuiltCrl<CompleteC
   const { storage, clock, plan, fence, signal } = build
   const { key, settings } = plan
   const { state, latest } = await begin(build)
-  const kept = keptOf(state)
-  const gathered = settings.disable ? nothingNew(kept) : await gather(build, kept, latest)
+  const reusable = reusableSegments(state)
+  const gathered = settings.disable ? nothingNew(reusable) : await gather(build, reusable, latest)
   const { epoch, inSegments, reusedCount, fresh, pending } = gathered
   const now = clock.now()
   const number = nextNumber(state, plan, now)
@@ -82,7 +82,7 @@ export async function buildComplete(build: CrlBuild): Promise<BuiltCrl<CompleteC
     content: plan.content,
     entryCount: settings.disable ? 0 : inSegments.entryCount,
     length: list.der.length,
-    removals: kept.removals,
+    removals: reusable.removals,
     epoch,
     segmentCount: settings.disable ? 0 : inSegments.segmentCount,
     inSegments,
@@ -139,7 +139,7 @@ async function begin({ storage, plan, fence }: CrlBuild): Promise<{ state: CrlSt
   return { state, latest }
 }
 
-interface Kept {
+interface ReusableSegments {
   readonly removals: number
   readonly epoch: number
   readonly inSegments: CompleteCrl["inSegments"]
@@ -149,7 +149,7 @@ interface Kept {
 const noSegments = { segmentCount: 0, entryCount: 0, covered: 0, length: 0 }
 
 /** Returns the segments that can be reused. After a removal there are none: the whole list is written again. */
-function keptOf({ complete, removals }: CrlState): Kept {
+function reusableSegments({ complete, removals }: CrlState): ReusableSegments {
   if (complete === undefined) return { removals, epoch: 1, inSegments: noSegments, length: 0 }
   return complete.removals === removals
     ? { removals, epoch: complete.epoch, inSegments: complete.inSegments, length: complete.inSegments.length }
@@ -168,7 +168,7 @@ interface Gathered {
   readonly pending: readonly Segment[]
 }
 
-const nothingNew = ({ epoch, inSegments, length }: Kept): Gathered => ({
+const nothingNew = ({ epoch, inSegments, length }: ReusableSegments): Gathered => ({
   epoch,
   inSegments,
   reusedCount: inSegments.segmentCount,
@@ -177,12 +177,12 @@ const nothingNew = ({ epoch, inSegments, length }: Kept): Gathered => ({
   pending: [],
 })
 
-async function gather(build: CrlBuild, kept: Kept, latest: number): Promise<Gathered> {
+async function gather(build: CrlBuild, reusable: ReusableSegments, latest: number): Promise<Gathered> {
   const { plan } = build
-  const { epoch, inSegments } = kept
+  const { epoch, inSegments } = reusable
   const writer = new SegmentWriter(build, epoch, inSegments.segmentCount)
   let { entryCount } = inSegments
-  let reusedLength = kept.length
+  let reusedLength = reusable.length
   for await (const entries of entriesAfter(build, inSegments.covered, latest)) {
     if (entryCount === inSegments.entryCount) reusedLength -= await writer.reopenLast()
     entryCount += entries.length

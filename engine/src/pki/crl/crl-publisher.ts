@@ -40,7 +40,7 @@ export interface ServedCrl extends Pick<PublishedCrl, "number" | "thisUpdate" | 
 }
 
 /** Mount of the list, and the audit function for its signature. */
-export interface CrlAsking {
+export interface CrlRequester {
   readonly mountPath: string
   readonly recordKeyUse: RecordKeyUse
 }
@@ -59,7 +59,7 @@ const maxHeldOctets = 64 * 1_024 * 1_024
 export class CrlPublisher {
   readonly #options: CrlPublisherOptions
   readonly #building = new Map<string, Promise<void>>()
-  readonly #held = new LRUCache<string, ServedCrl>({
+  readonly #cache = new LRUCache<string, ServedCrl>({
     maxSize: maxHeldOctets,
     sizeCalculation: ({ der }) => der.length,
   })
@@ -77,7 +77,7 @@ export class CrlPublisher {
     return true
   }
 
-  async serve(plan: CrlPlan, kind: CrlKind, asking: CrlAsking): Promise<ServedCrl> {
+  async serve(plan: CrlPlan, kind: CrlKind, requester: CrlRequester): Promise<ServedCrl> {
     const { latest } = await this.#facts(plan)
     for (let builds = 0; ; builds += 1) {
       const facts = { ...(await this.#facts(plan)), latest }
@@ -85,7 +85,7 @@ export class CrlPublisher {
       if (due === undefined) return this.#published(plan.key, kind)
       if (builds >= maxBuilds) throw busy("The revocation list changes faster than it is built; try again.")
       try {
-        await this.#build(plan, due, asking, "reader")
+        await this.#build(plan, due, requester, "reader")
       } catch (error) {
         // Verifiers prefer an outdated list to none, and a full disk does not record revocations.
         if (!isStoreFull(error) || facts.state?.[kind] === undefined) throw error
@@ -95,25 +95,25 @@ export class CrlPublisher {
   }
 
   /** Builds the list even if it is current. It contains all revocations before this call. */
-  async rotate(plan: CrlPlan, kind: CrlKind, asking: CrlAsking): Promise<void> {
+  async rotate(plan: CrlPlan, kind: CrlKind, requester: CrlRequester): Promise<void> {
     // A build that began earlier may have read the revocations earlier. A build that begins from now on can be joined.
     await this.#building.get(nameOf(plan.key))?.catch(() => {})
     const { state } = await this.#facts(plan)
-    if (kind === "delta" && state?.complete === undefined) await this.#build(plan, "complete", asking, "reader")
+    if (kind === "delta" && state?.complete === undefined) await this.#build(plan, "complete", requester, "reader")
     const before = (await this.#facts(plan)).state?.[kind]?.number ?? 0
     for (let builds = 0; builds < maxBuilds; builds += 1) {
-      await this.#build(plan, kind, asking, "rotation")
+      await this.#build(plan, kind, requester, "rotation")
       if (((await this.#facts(plan)).state?.[kind]?.number ?? 0) > before) return
     }
     throw busy("The revocation list is being built by another server.")
   }
 
   /** Builds the lists that should be ready before clients request them. */
-  async refresh(plan: CrlPlan, asking: CrlAsking): Promise<void> {
+  async refresh(plan: CrlPlan, requester: CrlRequester): Promise<void> {
     for (const kind of ["complete", "delta"] as const) {
       if (kind === "delta" && !plan.settings.enableDelta) continue
       const due = dueOf(plan, kind, await this.#facts(plan), "job")
-      if (due !== undefined) await this.#build(plan, due, asking, "job")
+      if (due !== undefined) await this.#build(plan, due, requester, "job")
     }
   }
 
@@ -139,11 +139,11 @@ export class CrlPublisher {
   }
 
   /** Joins a build of the same list in this process, or waits for one on another server. */
-  #build(plan: CrlPlan, kind: CrlKind, asking: CrlAsking, by: RequestedBy | "rotation"): Promise<void> {
+  #build(plan: CrlPlan, kind: CrlKind, requester: CrlRequester, by: RequestedBy | "rotation"): Promise<void> {
     const name = nameOf(plan.key)
     const going = this.#building.get(name)
     if (going !== undefined) return going.catch(() => {})
-    const building = this.#buildAlone(name, plan, kind, asking, by).finally(() => this.#building.delete(name))
+    const building = this.#buildAlone(name, plan, kind, requester, by).finally(() => this.#building.delete(name))
     this.#building.set(name, building)
     return building
   }
@@ -152,7 +152,7 @@ export class CrlPublisher {
     name: string,
     plan: CrlPlan,
     kind: CrlKind,
-    asking: CrlAsking,
+    requester: CrlRequester,
     by: RequestedBy | "rotation",
   ): Promise<void> {
     const { exclusively, timers } = this.#options
@@ -162,8 +162,8 @@ export class CrlPublisher {
         const facts = await this.#facts(plan)
         const due = by === "rotation" ? kind : dueOf(plan, kind, facts, by)
         if (due !== kind) return
-        this.#warnIfNotYetValid(plan, kind, facts, asking)
-        await this.#buildUnder(lease, plan, kind, asking)
+        this.#warnIfNotYetValid(plan, kind, facts, requester)
+        await this.#buildUnder(lease, plan, kind, requester)
       })
       if (held || by === "job") return
       await new Promise<void>((resolve) => void timers.after(lookAgainMs, resolve))
@@ -171,7 +171,7 @@ export class CrlPublisher {
     throw busy("The revocation list is being built by another server.")
   }
 
-  #warnIfNotYetValid(plan: CrlPlan, kind: CrlKind, { state, now }: CrlFacts, { mountPath }: CrlAsking): void {
+  #warnIfNotYetValid(plan: CrlPlan, kind: CrlKind, { state, now }: CrlFacts, { mountPath }: CrlRequester): void {
     const replaced = state?.[kind]
     if (replaced === undefined || !isNotYetValid(replaced, now)) return
     this.#options.log.warn("crl-not-yet-valid", {
@@ -186,7 +186,7 @@ export class CrlPublisher {
     { fence, signal }: { readonly fence: number; readonly signal: AbortSignal },
     plan: CrlPlan,
     kind: CrlKind,
-    { mountPath, recordKeyUse }: CrlAsking,
+    { mountPath, recordKeyUse }: CrlRequester,
   ): Promise<void> {
     const { storage, clock, signingKeys } = this.#options
     const { id: issuerId, keyId } = plan.signer
@@ -197,7 +197,7 @@ export class CrlPublisher {
     const { crl, der } = await this.#counted(kind, async () =>
       kind === "complete" ? await buildComplete(build) : await buildDelta(build),
     )
-    this.#hold(plan.key, kind, { der, number: crl.number, thisUpdate: crl.thisUpdate, nextUpdate: crl.nextUpdate })
+    this.#store(plan.key, kind, { der, number: crl.number, thisUpdate: crl.thisUpdate, nextUpdate: crl.nextUpdate })
   }
 
   async #counted<T>(kind: CrlKind, build: () => Promise<T>): Promise<T> {
@@ -223,13 +223,13 @@ export class CrlPublisher {
     return storage.read(async ({ crls }) => {
       const published = (await crls.find(key))?.[kind]
       if (published === undefined) throw busy("The revocation list is being replaced; try again.")
-      const held = this.#held.get(`${kind}/${nameOf(key)}`)
-      if (held?.number === published.number) return held
+      const cached = this.#cache.get(`${kind}/${nameOf(key)}`)
+      if (cached?.number === published.number) return cached
       const { number, thisUpdate, nextUpdate } = published
       const der = kind === "delta" ? await crls.delta(key) : await this.#joined(key, crls)
       if (der === undefined) throw new Error("a recorded revocation list is missing")
       const served = { der, number, thisUpdate, nextUpdate }
-      this.#hold(key, kind, served)
+      this.#store(key, kind, served)
       return served
     })
   }
@@ -252,8 +252,8 @@ export class CrlPublisher {
     return octets
   }
 
-  #hold(key: CrlKey, kind: CrlKind, served: ServedCrl): void {
-    this.#held.set(`${kind}/${nameOf(key)}`, served)
+  #store(key: CrlKey, kind: CrlKind, served: ServedCrl): void {
+    this.#cache.set(`${kind}/${nameOf(key)}`, served)
   }
 }
 

@@ -17,17 +17,17 @@ import type { CrlChoice } from "./crl-api.ts"
 import { shardOf } from "./shard.ts"
 
 const clock = manualClock(Date.UTC(2030, 0, 1))
-let world: TestEngine
+let testEngine: TestEngine
 beforeAll(async () => {
-  world = await openTestEngine({ runtime: { ...systemRuntime(), clock } })
+  testEngine = await openTestEngine({ runtime: { ...systemRuntime(), clock } })
 })
-afterAll(() => world[Symbol.asyncDispose]())
+afterAll(() => testEngine[Symbol.asyncDispose]())
 
 let mounts = 0
 async function newMount(keyType = "ec") {
   const path = `m${(mounts += 1)}`
-  await world.engine.mounts.create({ path })
-  const pki = world.engine.pki(path)
+  await testEngine.engine.mounts.create({ path })
+  const pki = testEngine.engine.pki(path)
   const root = await pki.issuers.generateRoot({ commonName: `Root of ${path}`, keyType, ttlMs: 700 * hourMs })
   await pki.roles.save("any", { allowAnyName: true, keyType: "ec", ttlMs: 300 * hourMs, maxTtlMs: 600 * hourMs })
   const issuerKey = readPublicKey(parseCertificate(root.certificate).subjectPublicKeyInfo)
@@ -71,7 +71,7 @@ describe("a revocation list with auto_rebuild", () => {
     await pki.crls.configure({ autoRebuild: true, expiryMs: 10 * hourMs, autoRebuildGracePeriodMs: 2 * hourMs })
     const signing = Promise.withResolvers<void>()
     const goOn = Promise.withResolvers<void>()
-    const { engine } = world
+    const { engine } = testEngine
     const trail = {
       ...engine.audit.trail({}),
       async keyUse() {

@@ -4,11 +4,11 @@ import { authorizeOnMount, type MountAccess } from "../pki-context.ts"
 import { changeMount, currentSnapshot, transactOnMount } from "../mounts/with-mount-snapshot.ts"
 import { nextTurn } from "../../core/timers.ts"
 import { crlListOf } from "./crl-list.ts"
-import { readImportedList, recordImported, revokeHeld } from "./imported-crl.ts"
+import { readImportedList, recordImported, revokeListedIssuers } from "./imported-crl.ts"
 import { refreshCrlsJob } from "./refresh-crls.ts"
 import { type Shard, wholeList } from "./shard.ts"
 import { type CrlPlan, planOf } from "./crl-plan.ts"
-import type { CrlAsking, CrlKind } from "./crl-publisher.ts"
+import type { CrlKind, CrlRequester } from "./crl-publisher.ts"
 import { changeCrlSettings, type CrlSettings, type CrlSettingsPatch } from "./crl-settings.ts"
 import type {
   Crl,
@@ -24,7 +24,7 @@ import type {
 import type { ParsedIssuer } from "../issuers/parsed-issuer.ts"
 import { revocationSignatureAlgorithm } from "../issuers/issuer-signer.ts"
 import { auditedSigningKey } from "../keys/audited-signing-key.ts"
-import { combined, type MadeUpList, madeUp, numberFaults, signList } from "./signed-crl.ts"
+import { buildList, combined, numberFaults, signList, type UnsignedList } from "./signed-crl.ts"
 
 export class CrlService implements Crls {
   readonly #access: MountAccess
@@ -38,7 +38,7 @@ export class CrlService implements Crls {
     if (issuerRef === "default" && findIssuer(snapshot, issuerRef) === undefined) return undefined
     const plan = planOf(snapshot, issuerOf(snapshot, issuerRef), knownShard(snapshot, shard))
     if (plan === undefined || (delta && !plan.settings.enableDelta)) return undefined
-    return this.#access.context.crlPublisher.serve(plan, delta ? "delta" : "complete", this.#asking)
+    return this.#access.context.crlPublisher.serve(plan, delta ? "delta" : "complete", this.#requester)
   }
 
   async rotate(): Promise<void> {
@@ -75,7 +75,7 @@ export class CrlService implements Crls {
 
   async signRevocationList(issuerRef: string, input: RevocationListInput): Promise<SignedList> {
     authorizeOnMount(this.#access, ["create", "update"], `issuer/${issuerRef}/sign-revocation-list`)
-    return this.#signed(issuerRef, input, () => madeUp(input))
+    return this.#signed(issuerRef, input, () => buildList(input))
   }
 
   async import(issuerRef: string, crl: string): Promise<ImportedCrl> {
@@ -96,15 +96,17 @@ export class CrlService implements Crls {
     let [importedCount, existingCount, strangerCount] = [0, 0, 0]
     // Existing revocations are skipped, so that an interrupted import can be repeated.
     for (let at = 0; at < list.entries.length; at += entriesPerWrite) {
-      const counts = await transactOnMount(this.#access, (snapshot, stores) =>
-        recordImported(snapshot, stores, issuer, list.entries.slice(at, at + entriesPerWrite), now),
+      const counts = await transactOnMount(this.#access, (snapshot, repositories) =>
+        recordImported(snapshot, repositories, issuer, list.entries.slice(at, at + entriesPerWrite), now),
       )
       importedCount += counts.imported
       existingCount += counts.existing
       strangerCount += counts.strangers
       await nextTurn()
     }
-    await transactOnMount(this.#access, (snapshot, stores) => revokeHeld(snapshot, stores, issuer, list.entries))
+    await transactOnMount(this.#access, (snapshot, repositories) =>
+      revokeListedIssuers(snapshot, repositories, issuer, list.entries),
+    )
     const { crlPublisher, wakeJob } = this.#access.context
     if (crlPublisher.isRefreshDue()) wakeJob(refreshCrlsJob.name)
     const ofStrangers = `${strangerCount} entries were skipped: another issuer of this mount issued a certificate with their serial number`
@@ -119,7 +121,7 @@ export class CrlService implements Crls {
   async #signed(
     issuerRef: string,
     numbers: ListNumbers,
-    content: (issuer: ParsedIssuer) => MadeUpList,
+    content: (issuer: ParsedIssuer) => UnsignedList,
   ): Promise<SignedList> {
     rejectFaults(numberFaults(numbers))
     const issuer = issuerOf(await currentSnapshot(this.#access), issuerRef)
@@ -134,14 +136,14 @@ export class CrlService implements Crls {
     return { der, warnings: list.warnings }
   }
 
-  get #asking(): CrlAsking {
+  get #requester(): CrlRequester {
     return { mountPath: this.#access.mountPath, recordKeyUse: this.#access.recordKeyUse }
   }
 
   async #rotate(kind: CrlKind): Promise<void> {
     const snapshot = await currentSnapshot(this.#access)
     if (kind === "delta" && !snapshot.settings.crl.enableDelta) return
-    for (const plan of plansOf(snapshot)) await this.#access.context.crlPublisher.rotate(plan, kind, this.#asking)
+    for (const plan of plansOf(snapshot)) await this.#access.context.crlPublisher.rotate(plan, kind, this.#requester)
   }
 }
 

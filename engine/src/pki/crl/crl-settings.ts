@@ -70,8 +70,13 @@ export function changeCrlSettings(
   before: CrlSettings,
   patch: CrlSettingsPatch,
 ): { readonly settings: CrlSettings; readonly faults: readonly Fault[] } {
-  const { crossClusterRevocation: _cross, unifiedCrl: _unified, unifiedCrlOnExistingPaths: _existing, ...given } = patch
-  const merged = { ...before, ...given }
+  const {
+    crossClusterRevocation: _cross,
+    unifiedCrl: _unified,
+    unifiedCrlOnExistingPaths: _existing,
+    ...changes
+  } = patch
+  const merged = { ...before, ...changes }
   const settings: CrlSettings = {
     ...merged,
     shardCounts: [...new Set([...before.shardCounts, merged.shards])].toSorted((one, other) => one - other),

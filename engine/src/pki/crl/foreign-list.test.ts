@@ -29,19 +29,19 @@ interface Authority {
   readonly privateKey: string
 }
 
-let world: TestEngine
+let testEngine: TestEngine
 const authorities: Record<string, Authority> = {}
 beforeAll(async () => {
-  world = await openTestEngine({ keyGenerator: testKeyGenerator })
+  testEngine = await openTestEngine({ keyGenerator: testKeyGenerator })
   for (const type of ["ec", "rsa", "ed25519"]) {
-    await world.engine.mounts.create({ path: type })
+    await testEngine.engine.mounts.create({ path: type })
     const body = { common_name: `Root with ${type}`, key_type: type }
-    const root = await world.pki("POST", `/${type}/root/generate/exported`, { body })
+    const root = await testEngine.pki("POST", `/${type}/root/generate/exported`, { body })
     const [{ bytes } = { bytes: new Uint8Array() }] = readPem(root.body.data.certificate, 65_536)
     authorities[type] = { subject: parseCertificate(bytes).subject, privateKey: root.body.data.private_key }
   }
 })
-afterAll(() => world[Symbol.asyncDispose]())
+afterAll(() => testEngine[Symbol.asyncDispose]())
 
 const utc = (text: string) => primitive(tag.utcTime, Buffer.from(text))
 const generalized = (text: string) => primitive(tag.generalizedTime, Buffer.from(text))
@@ -97,7 +97,7 @@ const rsaKey = (key: ReturnType<typeof createPrivateKey>, algorithm: Uint8Array)
   algorithm === pss ? { key, padding: 6, saltLength: 32 } : key
 
 const resign = (type: string, crl: string) =>
-  world.pki("POST", `/${type}/issuer/default/resign-crls`, { body: { crls: [crl], crl_number: 9 } })
+  testEngine.pki("POST", `/${type}/issuer/default/resign-crls`, { body: { crls: [crl], crl_number: 9 } })
 
 async function entriesOf(type: string, parts: Parts) {
   const { status, body } = await resign(type, listFrom(type, parts))

@@ -73,21 +73,21 @@ function derIn(text: string): Uint8Array {
 function entriesOf(list: CertificateList, now: Instant): ImportedList {
   const warnings: string[] = []
   const entries: ImportedEntry[] = []
-  let [unusable, lifted, held] = [0, 0, 0]
+  let [unusable, lifted, onHold] = [0, 0, 0]
   for (const entry of list.entries) {
     const serialNumber = serialNumberOf(entry.serialNumber)
     const reason = reasonOf(entry)
     if (serialNumber === undefined) unusable += 1
     else if (reason === "removeFromCrl") lifted += 1
     else {
-      if (reason === "certificateHold") held += 1
+      if (reason === "certificateHold") onHold += 1
       entries.push({ serialNumber, revokedAt: entry.revokedAt, reason, invalidityDate: invalidityDateOf(entry) })
     }
   }
   if (unusable > 0)
     warnings.push(`${unusable} entries were skipped: their serial number is zero or longer than 20 octets`)
   if (lifted > 0) warnings.push(`${lifted} entries were skipped: their reason is removeFromCRL`)
-  if (held > 0) warnings.push(`${held} certificates on hold are revoked now: a hold cannot be lifted here`)
+  if (onHold > 0) warnings.push(`${onHold} certificates on hold are revoked now: a hold cannot be lifted here`)
   if (list.nextUpdate !== undefined && list.nextUpdate < now)
     warnings.push("the next update of the list is in the past: later revocations are missing")
   if (findExtension(list.extensions, oids.crlNumber) !== undefined && list.number === undefined)
@@ -174,7 +174,7 @@ export async function recordImported(
 }
 
 /** Revokes, within a transaction, issuers of the mount whose certificates are on the list. */
-export async function revokeHeld(
+export async function revokeListedIssuers(
   { issuers: all }: MountSnapshot,
   { issuers }: PkiRepositories,
   issuer: ParsedIssuer,

@@ -23,9 +23,9 @@ export async function refreshCrls(
 ): Promise<void> {
   const { mounts } = await context.mountDirectory.current()
   for (const mount of mounts) {
-    const { snapshot, keys } = await context.storage.read(async (stores) => ({
-      snapshot: await context.mountSnapshots.within(stores, mount),
-      keys: await stores.crls.keys(mount.id),
+    const { snapshot, keys } = await context.storage.read(async (repositories) => ({
+      snapshot: await context.mountSnapshots.within(repositories, mount),
+      keys: await repositories.crls.keys(mount.id),
     }))
     context.mountSnapshots.keep(snapshot)
     for (const key of keys) {

@@ -3,20 +3,20 @@ import { openTestEngine, type TestEngine } from "../../../testing/test-engine.ts
 import { parseCertificateList } from "../../x509/certificate-list.ts"
 import { writePem } from "../../x509/pem.ts"
 
-let world: TestEngine
+let testEngine: TestEngine
 beforeAll(async () => {
-  world = await openTestEngine()
+  testEngine = await openTestEngine()
   for (const path of ["pki", "other"]) {
-    await world.engine.mounts.create({ path })
-    const { issuers, roles } = world.engine.pki(path)
+    await testEngine.engine.mounts.create({ path })
+    const { issuers, roles } = testEngine.engine.pki(path)
     await issuers.generateRoot({ commonName: "Root", keyType: "ec" })
     await roles.save("any", { allowAnyName: true, keyType: "ec", ttlMs: 3_600_000 })
   }
 })
-afterAll(() => world[Symbol.asyncDispose]())
+afterAll(() => testEngine[Symbol.asyncDispose]())
 
-const sign = (body: object) => world.pki("POST", "/pki/issuer/default/sign-revocation-list", { body })
-const resign = (body: object) => world.pki("POST", "/pki/issuer/default/resign-crls", { body })
+const sign = (body: object) => testEngine.pki("POST", "/pki/issuer/default/sign-revocation-list", { body })
+const resign = (body: object) => testEngine.pki("POST", "/pki/issuer/default/resign-crls", { body })
 const listIn = (pem: string) => parseCertificateList(Buffer.from(pem.replaceAll(/-----.*-----|\n/g, ""), "base64"))
 const hex = (octets: Uint8Array) => Buffer.from(octets).toString("hex")
 
@@ -96,7 +96,7 @@ describe("re-signing revocation lists", () => {
   })
 
   test("rejects lists of other issuers and input that is not a revocation list", async () => {
-    const stranger = writePem("X509 CRL", (await world.engine.pki("other").crls.get())?.der ?? new Uint8Array())
+    const stranger = writePem("X509 CRL", (await testEngine.engine.pki("other").crls.get())?.der ?? new Uint8Array())
     for (const [crls, detail] of [
       [[stranger], /was not signed by this issuer/],
       [["nonsense"], /could not be parsed/],

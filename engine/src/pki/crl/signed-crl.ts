@@ -27,7 +27,7 @@ import type { ParsedIssuer } from "../issuers/parsed-issuer.ts"
 import type { ListNumbers, ResignInput, RevocationListInput } from "./crl-api.ts"
 import { magnitude } from "./crl-list.ts"
 
-export interface MadeUpList {
+export interface UnsignedList {
   /** Elements of `revokedCertificates`, DER. */
   readonly entries: readonly Uint8Array[]
   readonly extensions: readonly Extension[]
@@ -39,7 +39,7 @@ const maxListLength = 1_024 * 1_024
 const maxEntries = 100_000
 
 /** Combines the entries of several lists. Throws `invalid` for a list that the issuer did not sign. */
-export function combined({ crls }: ResignInput, issuer: ParsedIssuer): MadeUpList {
+export function combined({ crls }: ResignInput, issuer: ParsedIssuer): UnsignedList {
   if (crls.length === 0) throw invalid([{ field: ["crls"], detail: "must contain at least one list" }])
   if (crls.length > maxLists)
     throw invalid([{ field: ["crls"], detail: `must not contain more than ${maxLists} lists` }])
@@ -80,7 +80,7 @@ function readList(pem: string, index: number, issuer: ParsedIssuer): Certificate
 }
 
 /** Builds a list from the input. Throws `invalid` with all faults. */
-export function madeUp({ revokedCertificates, extensions }: RevocationListInput): MadeUpList {
+export function buildList({ revokedCertificates, extensions }: RevocationListInput): UnsignedList {
   if (revokedCertificates.length > maxEntries)
     throw unprocessable(`revoked_certs must not contain more than ${maxEntries} entries`)
   const faults: Fault[] = extensionFaults(extensions, ["extensions"])
@@ -157,7 +157,7 @@ export interface ToSign {
 }
 
 /** Returns the list in DER. */
-export async function signList({ entries, extensions }: MadeUpList, to: ToSign): Promise<Uint8Array> {
+export async function signList({ entries, extensions }: UnsignedList, to: ToSign): Promise<Uint8Array> {
   const { issuer, key, algorithm, numbers, now } = to
   const { crlNumber: number, deltaCrlBaseNumber: base } = numbers
   const signatureAlgorithm = signatureAlgorithmIdentifier(algorithm)

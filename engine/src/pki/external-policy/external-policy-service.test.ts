@@ -31,22 +31,25 @@ import type { PolicyRequest } from "./external-policy.ts"
 
 const loopback = { kinds: ["loopback"], ranges: [] } as const
 
-let world: TestEngine
+let testEngine: TestEngine
 let server: PolicyServer
 beforeAll(async () => {
-  world = await openTestEngine({ outgoing: loopback })
+  testEngine = await openTestEngine({ outgoing: loopback })
   server = await startPolicyServer({ clients: true })
-  await world.engine.mounts.create({ path: "pki", config: { defaultLeaseTtlMs: hourMs, maxLeaseTtlMs: 2 * hourMs } })
-  const { issuers } = world.engine.pki("pki")
+  await testEngine.engine.mounts.create({
+    path: "pki",
+    config: { defaultLeaseTtlMs: hourMs, maxLeaseTtlMs: 2 * hourMs },
+  })
+  const { issuers } = testEngine.engine.pki("pki")
   await issuers.generateRoot({ commonName: "Blue Root", keyType: "ec", issuerName: "blue", ttlMs: 2 * hourMs })
   await issuers.generateRoot({ commonName: "Green Root", keyType: "ec", issuerName: "green", ttlMs: 2 * hourMs })
 })
 afterAll(async () => {
   await server[Symbol.asyncDispose]()
-  await world[Symbol.asyncDispose]()
+  await testEngine[Symbol.asyncDispose]()
 })
 
-const pki = () => world.engine.pki("pki").externalPolicy
+const pki = () => testEngine.engine.pki("pki").externalPolicy
 
 beforeEach(() =>
   pki().configure({
@@ -260,7 +263,7 @@ test.each([
 })
 
 describe("the identity of the caller", () => {
-  const identityOf = async (engine = world.engine as { pki: TestEngine["engine"]["pki"] }) => {
+  const identityOf = async (engine = testEngine.engine as { pki: TestEngine["engine"]["pki"] }) => {
     server.answerWith(() => ({ error: "no" }))
     await engine
       .pki("pki")
@@ -269,7 +272,7 @@ describe("the identity of the caller", () => {
     return lastQuestion().document.identity_request_key_values
   }
   const user = () => {
-    const { caller } = world.engine
+    const { caller } = testEngine.engine
     if (caller.kind !== "user") throw new Error("not a user")
     return caller
   }
@@ -287,13 +290,13 @@ describe("the identity of the caller", () => {
 
   test("is sent with the teams of a user, and as the team for a team token", async () => {
     await pki().configure({ entityJmespath: "@", groupJmespath: "@" })
-    await world.engine.organizations.create({ name: "acme", email: "a@example.com" })
-    const team = await world.engine.teams.create("acme", { name: "ops" })
+    await testEngine.engine.organizations.create({ name: "acme", email: "a@example.com" })
+    const team = await testEngine.engine.teams.create("acme", { name: "ops" })
     const group = { id: team.id, name: "ops" }
-    const { id: organizationId } = await world.engine.organizations.get("acme")
+    const { id: organizationId } = await testEngine.engine.organizations.get("acme")
     const membership = { owner: false, teams: [team.id], access: team.access }
     const member = { ...user(), memberships: new Map([[organizationId, membership]]) } as unknown as Caller
-    expect((await identityOf(world.engine.as(member))).groups).toEqual([group])
+    expect((await identityOf(testEngine.engine.as(member))).groups).toEqual([group])
     const ofTeam = {
       kind: "team",
       tokenId: "at-1",
@@ -302,7 +305,7 @@ describe("the identity of the caller", () => {
       membership,
       acl: fullAccess,
     } as unknown as Caller
-    expect(await identityOf(world.engine.as(ofTeam))).toMatchObject({
+    expect(await identityOf(testEngine.engine.as(ofTeam))).toMatchObject({
       entity_id: team.id,
       entity: group,
       groups: [group],
@@ -311,7 +314,7 @@ describe("the identity of the caller", () => {
 
   test("is empty for a service token", async () => {
     const caller: Caller = { kind: "service", tokenId: "at-1", acl: fullAccess }
-    expect(await identityOf(world.engine.as(caller))).toBeUndefined()
+    expect(await identityOf(testEngine.engine.as(caller))).toBeUndefined()
   })
 })
 
@@ -332,7 +335,7 @@ test("the settings show whether a request succeeded, and reset it when they chan
 })
 
 test("each path requires its own capability", async () => {
-  const engine = world.engine.as({
+  const engine = testEngine.engine.as({
     kind: "service",
     tokenId: "at-1",
     acl: {

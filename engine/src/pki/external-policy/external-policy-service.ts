@@ -88,7 +88,7 @@ export class ExternalPolicyService implements ExternalPolicy {
     const privateKey = await this.#access.context.keyGenerator.generate(algorithm)
     const subject = {
       publicKey: privateKey.publicKey,
-      csr: await emptyRequest(this.#access.context.signingKeys.held(privateKey)),
+      csr: await emptyRequest(this.#access.context.signingKeys.fromPrivateKey(privateKey)),
     }
     return { ...(await decide(this.#access, "issue", request, subject)), privateKey }
   }
@@ -123,20 +123,20 @@ export class ExternalPolicyService implements ExternalPolicy {
  * Issues a certificate for a request whose names the client has proved to control. It checks no permission, and stores the
  * certificate even if the policy service decides otherwise. It is a function, so that no method of a mount exposes it.
  */
-export function signProved<Stores extends PkiRepositories>(
-  access: MountAccess<Stores>,
+export function signProved<Repositories extends PkiRepositories>(
+  access: MountAccess<Repositories>,
   request: PolicySignRequest,
-  proved: ProvedRequest<Stores>,
+  proved: ProvedRequest<Repositories>,
 ): Promise<IssuedCertificate> {
   return decide(access, "sign", request, subjectOf(request), proved)
 }
 
-async function decide<Stores extends PkiRepositories>(
-  access: MountAccess<Stores>,
+async function decide<Repositories extends PkiRepositories>(
+  access: MountAccess<Repositories>,
   mode: IssuanceMode,
   request: PolicyRequest,
   subject: Subject,
-  proved?: ProvedRequest<Stores>,
+  proved?: ProvedRequest<Repositories>,
 ): Promise<IssuedCertificate> {
   const { snapshot, service, identity, issuer } = await usableService(access, request)
   const answer = await access.context.policyClient(
@@ -154,8 +154,8 @@ async function decide<Stores extends PkiRepositories>(
 }
 
 /** Returns the configured service and the issuer. Throws if the mount has no policy service, or no such issuer. */
-async function usableService<Stores extends PkiRepositories>(
-  access: MountAccess<Stores>,
+async function usableService<Repositories extends PkiRepositories>(
+  access: MountAccess<Repositories>,
   { issuerRef }: PolicyRequest,
 ) {
   const { caller } = access
@@ -175,8 +175,8 @@ async function usableService<Stores extends PkiRepositories>(
   return { ...usable, identity: await identityOf(caller, access.context.storage) }
 }
 
-function policyQuestion<Stores extends PkiRepositories>(
-  access: MountAccess<Stores>,
+function policyQuestion<Repositories extends PkiRepositories>(
+  access: MountAccess<Repositories>,
   mode: IssuanceMode,
   request: PolicyRequest,
   { csr }: Subject,
@@ -204,15 +204,15 @@ function policyQuestion<Stores extends PkiRepositories>(
   }
 }
 
-async function sign<Stores extends PkiRepositories>(
-  access: MountAccess<Stores>,
+async function sign<Repositories extends PkiRepositories>(
+  access: MountAccess<Repositories>,
   mode: IssuanceMode,
   { issuerRef, removeRootsFromChain = false }: PolicyRequest,
   { publicKey, presented }: Subject,
   answer: Allowed,
   snapshot: MountSnapshot,
-  proved: ProvedRequest<Stores> | undefined,
-): Promise<Issued<IssuedCertificate, Stores>> {
+  proved: ProvedRequest<Repositories> | undefined,
+): Promise<Issued<IssuedCertificate, Repositories>> {
   const { clock, random } = access.context.runtime
   const template = readPolicyTemplate(answer.template)
   const names = {
@@ -262,20 +262,20 @@ async function sign<Stores extends PkiRepositories>(
     lease: undefined,
     warnings: [...answer.warnings, ...leaseWarnings(answer), ...warnings, ...signer.warnings],
   }
-  const certificateKept = answer.store || proved !== undefined ? record : undefined
+  const storedCertificate = answer.store || proved !== undefined ? record : undefined
   return {
-    issuance: { certificate: certificateKept, metadata: undefined, lease: undefined },
+    issuance: { certificate: storedCertificate, metadata: undefined, lease: undefined },
     value,
     presented,
-    settle: proved && ((stores) => proved.settle(stores, record)),
+    settle: proved && ((repositories) => proved.settle(repositories, record)),
   }
 }
 
 /** Names that the client has proved to control, and the work that the transaction of the certificate includes. */
-export interface ProvedRequest<Stores extends PkiRepositories = PkiRepositories> {
+export interface ProvedRequest<Repositories extends PkiRepositories = PkiRepositories> {
   /** Throws if the template has any other name. */
   rejectOthers(names: { readonly subject: DistinguishedName; readonly subjectAltName: readonly GeneralName[] }): void
-  settle(stores: Stores, record: CertificateRecord): Promise<void>
+  settle(repositories: Repositories, record: CertificateRecord): Promise<void>
 }
 
 type Allowed = PolicyAnswer & { readonly kind: "allowed" }

@@ -104,8 +104,8 @@ export function changeExternalPolicy(
 type Trusted = Pick<ExternalPolicySettings, "trustedCa" | "trustedLeafCertificateBundle">
 
 /** Setting only one of the two clears the other. */
-function changedTrust(before: Trusted, given: { readonly [Name in keyof Trusted]: string | undefined }): Trusted {
-  const { trustedCa, trustedLeafCertificateBundle } = given
+function changedTrust(before: Trusted, changes: { readonly [Name in keyof Trusted]: string | undefined }): Trusted {
+  const { trustedCa, trustedLeafCertificateBundle } = changes
   return {
     trustedCa: trustedCa ?? (trustedLeafCertificateBundle ? "" : before.trustedCa),
     trustedLeafCertificateBundle:
@@ -199,9 +199,9 @@ function readIdentity(text: string | undefined): Identity | undefined {
   const privateKey = readPrivateKeyBlock(key)
   const certificates = blocks.filter((block) => block !== key)
   const texts = certificatesOf(certificates, false)
-  const own = certificates.findIndex(
+  const ownIndex = certificates.findIndex(
     ({ bytes }) => Buffer.compare(parseCertificate(bytes).subjectPublicKeyInfo, privateKey.publicKey.spki) === 0,
   )
-  if (own < 0) throw new UnacceptableInput("contains no certificate for its private key")
-  return { certificates: [...texts.splice(own, 1), ...texts].join(""), key: privateKey }
+  if (ownIndex < 0) throw new UnacceptableInput("contains no certificate for its private key")
+  return { certificates: [...texts.splice(ownIndex, 1), ...texts].join(""), key: privateKey }
 }

@@ -80,13 +80,13 @@ export function overlay(template: PolicyTemplate, terms: OverlayTerms): Approved
     { ...terms.validity, rules: rolelessRules, beyondIssuer: "as-issuer-says" },
   )
   rejectViolations(violations)
-  const kept = certificate.extensions.filter(({ oid }) => !replacedExtensions.has(oid))
+  const copied = certificate.extensions.filter(({ oid }) => !replacedExtensions.has(oid))
   const content = approved({
     ...validity,
     subject: certificate.subject,
     publicKey: terms.publicKey.spki,
     extensions: withKeyIdentifier(
-      kept.map((extension) => limited(extension, template, terms)),
+      copied.map((extension) => limited(extension, template, terms)),
       terms.publicKey,
     ),
   })

@@ -45,7 +45,7 @@ function alternativeNames({ extensions }: Certificate) {
 
 /** Maximum number of certificates in an import, which one transaction writes. */
 export const maxImportedCertificates = 500
-const lengthMaximum = 1_024 * 1_024
+const maxLength = 1_024 * 1_024
 /** Number of certificates parsed per turn of the event loop. Verifying a signature on P-521 takes 2 ms. */
 const readPerTurn = 10
 const labels: readonly string[] = ["CERTIFICATE", "X509 CERTIFICATE"]
@@ -110,7 +110,7 @@ function dersIn(text: string): readonly Encoded[] {
       : [{ der: undefined, problem: "must be PEM or base64 of DER" }]
   }
   try {
-    return readPem(text, lengthMaximum).map(({ label, bytes }) =>
+    return readPem(text, maxLength).map(({ label, bytes }) =>
       labels.includes(label)
         ? { der: bytes }
         : { der: undefined, problem: `must not be a PEM block with the label ${label}` },

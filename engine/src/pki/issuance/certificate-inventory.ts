@@ -80,8 +80,8 @@ export async function* inventoryPages<T>(
 }
 
 /** Returns a page request for serial numbers. Throws `invalid` if `after` is not a serial number. */
-export const serialNumberPageOf = (page: KeyPage, maximum: number): SerialNumberPage => ({
-  limit: limitOf(page, maximum),
+export const serialNumberPageOf = (page: KeyPage, maxLimit: number): SerialNumberPage => ({
+  limit: limitOf(page, maxLimit),
   after: page.after === undefined || page.after === "" ? undefined : serialNumberIn(page.after, "after"),
 })
 

@@ -3,18 +3,18 @@ import { afterAll, beforeAll, expect, test } from "vitest"
 import { openTestEngine, type TestEngine } from "../../../testing/test-engine.ts"
 import type { KeyPage } from "../mounts/key-page.ts"
 
-let world: TestEngine
+let testEngine: TestEngine
 beforeAll(async () => {
-  world = await openTestEngine()
-  await world.engine.mounts.create({ path: "pki" })
-  const { issuers, roles } = world.engine.pki("pki")
+  testEngine = await openTestEngine()
+  await testEngine.engine.mounts.create({ path: "pki" })
+  const { issuers, roles } = testEngine.engine.pki("pki")
   await issuers.generateRoot({ commonName: "Test Root", keyType: "ec" })
   await roles.save("web", { allowedDomains: ["example.com"], allowSubdomains: true, keyType: "ec", ttlMs: 3_600_000 })
 })
-afterAll(() => world[Symbol.asyncDispose]())
+afterAll(() => testEngine[Symbol.asyncDispose]())
 
 test("a certificate is issued under a role by the default issuer with a matching key", async () => {
-  const { certificates } = world.engine.pki("pki")
+  const { certificates } = testEngine.engine.pki("pki")
   const issued = await certificates.issue("web", { commonName: "www.example.com" })
   const certificate = new X509Certificate(issued.certificate)
   const root = new X509Certificate(issued.issuingCa)
@@ -28,18 +28,18 @@ test("a certificate is issued under a role by the default issuer with a matching
 })
 
 test("a name that the role does not allow denies the whole request", async () => {
-  const { certificates } = world.engine.pki("pki")
+  const { certificates } = testEngine.engine.pki("pki")
   const refused = certificates.issue("web", { commonName: "www.example.com", altNames: ["other.test"] })
   await expect(refused).rejects.toMatchObject({ code: "invalid", faults: [{ field: ["altNames"] }] })
 })
 
 test("an unknown role is rejected by its name", async () => {
-  const { certificates } = world.engine.pki("pki")
+  const { certificates } = testEngine.engine.pki("pki")
   await expect(certificates.issue("absent", {})).rejects.toMatchObject({ message: "unknown role: absent" })
 })
 
 test("certificates are listed with their details, all or up to a limit", async () => {
-  const { certificates } = world.engine.pki("pki")
+  const { certificates } = testEngine.engine.pki("pki")
   for (let count = 0; count < 205; count += 1) await certificates.issue("web", { commonName: "many.example.com" })
   const serials = await certificates.list()
   const listed = async (page: KeyPage) => (await certificates.listDetails(page)).map(({ serialNumber }) => serialNumber)

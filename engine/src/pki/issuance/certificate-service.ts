@@ -184,14 +184,14 @@ export class CertificateService implements ServedCertificates {
     // `root/sign-self-issued` needs `sudo`, the path of an issuer does not (docs/permissions.md).
     const path = issuerRef === undefined ? "root/sign-self-issued" : `issuer/${issuerRef}/sign-self-issued`
     authorizeOnMount(this.#access, writing, path, { sudo: issuerRef === undefined })
-    const given = readSelfIssued(input.certificate)
-    const presented = presentedKey(given.key, "certificate")
+    const submitted = readSelfIssued(input.certificate)
+    const presented = presentedKey(submitted.key, "certificate")
     assertRsaExponent(presented)
     const snapshot = await currentSnapshot(this.#access)
     const signer = await issuerSigner(this.#access, snapshot, issuerRef ?? "default")
     const { requireMatchingCertificateAlgorithms = false } = input
     const { paths, now } = issuerTerms(this.#access, snapshot, signer)
-    const approved = approveSelfIssued(given, {
+    const approved = approveSelfIssued(submitted, {
       key: signer.key.algorithm,
       requireMatchingCertificateAlgorithms,
       paths,
@@ -210,7 +210,9 @@ export class CertificateService implements ServedCertificates {
     authorizeOnMount(this.#access, writing, "certs/import")
     const records = await readCertificates(texts, (await currentSnapshot(this.#access)).issuers)
     const now = this.#access.context.runtime.clock.now()
-    return transactOnMount(this.#access, ({ mount }, stores) => importCertificates(mount, stores, records, now))
+    return transactOnMount(this.#access, ({ mount }, repositories) =>
+      importCertificates(mount, repositories, records, now),
+    )
   }
 
   async get(serialNumber: string): Promise<CertificateView> {
@@ -230,15 +232,15 @@ export class CertificateService implements ServedCertificates {
     return issuer === undefined ? [] : chainOf(issuer, snapshot.issuers).map(({ certificate }) => certificate)
   }
 
-  async list(asked: KeyPage = {}): Promise<readonly SerialNumber[]> {
+  async list(keyPage: KeyPage = {}): Promise<readonly SerialNumber[]> {
     authorizeOnMount(this.#access, "list", "certs")
-    const page = serialNumberPageOf(asked, keysMaximum)
+    const page = serialNumberPageOf(keyPage, keysMaximum)
     return readMountReplica(this.#access, ({ mount }, { certificates }) => certificates.serialNumbers(mount.id, page))
   }
 
-  async listDetails(asked: KeyPage = {}): Promise<readonly CertificateDetails[]> {
+  async listDetails(keyPage: KeyPage = {}): Promise<readonly CertificateDetails[]> {
     authorizeOnMount(this.#access, "list", "certs/detailed")
-    const { limit, after: from } = serialNumberPageOf(asked, maxDetails)
+    const { limit, after: from } = serialNumberPageOf(keyPage, maxDetails)
     const details: CertificateDetails[] = []
     let after = from
     // Reads in parts, with a turn of the event loop between them for other requests.
@@ -255,9 +257,9 @@ export class CertificateService implements ServedCertificates {
     return details
   }
 
-  async listMetadata(asked: KeyPage = {}): Promise<readonly SerialNumber[]> {
+  async listMetadata(keyPage: KeyPage = {}): Promise<readonly SerialNumber[]> {
     authorizeOnMount(this.#access, "list", "cert-metadata")
-    const page = serialNumberPageOf(asked, keysMaximum)
+    const page = serialNumberPageOf(keyPage, keysMaximum)
     return readMountReplica(this.#access, ({ mount }, { certificates }) =>
       certificates.metadataSerialNumbers(mount.id, page),
     )
@@ -274,14 +276,14 @@ export class CertificateService implements ServedCertificates {
       const now = this.#access.context.runtime.clock.now()
       const statuses = inventoryStatuses.filter((one) => status.includes(one))
       const isOfSome = statuses.length > 0 && statuses.length < inventoryStatuses.length
-      const asked = {
+      const criteria = {
         ...query,
         ...(expiresAfter === undefined ? {} : { expiresAfter: instantAt(expiresAfter, now) }),
         ...(expiresBefore === undefined ? {} : { expiresBefore: instantAt(expiresBefore, now) }),
         ...(issuer === undefined ? {} : { issuerId: issuer.id }),
         ...(isOfSome ? { status: { of: statuses, now } } : {}),
       }
-      const { items, next } = await certificates.search(snapshot.mount.id, asked, { ...page, limit })
+      const { items, next } = await certificates.search(snapshot.mount.id, criteria, { ...page, limit })
       const entries = items.map(({ mountId: _mount, certificate: _der, ...entry }) => ({
         ...entry,
         status: inventoryStatusOf(entry, now),
@@ -306,9 +308,9 @@ export class CertificateService implements ServedCertificates {
     let made: Promise<PrivateKey> | undefined
     let madeFor: string | undefined
     return (algorithm: KeyAlgorithm): Promise<PrivateKey> => {
-      const wanted = describeKeyAlgorithm(algorithm)
-      if (made === undefined || madeFor !== wanted) made = this.#access.context.keyGenerator.generate(algorithm)
-      madeFor = wanted
+      const name = describeKeyAlgorithm(algorithm)
+      if (made === undefined || madeFor !== name) made = this.#access.context.keyGenerator.generate(algorithm)
+      madeFor = name
       return made
     }
   }

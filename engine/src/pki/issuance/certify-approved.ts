@@ -16,8 +16,8 @@ import { auditedSigner } from "../mounts/with-mount-snapshot.ts"
  * Returns the signer of an issuer. Throws `EngineError("not-found")` if there is no such issuer, `EngineError("unprocessable")` if
  * it must not issue.
  */
-export function issuerSigner<Stores extends PkiRepositories>(
-  access: MountAccess<Stores>,
+export function issuerSigner<Repositories extends PkiRepositories>(
+  access: MountAccess<Repositories>,
   snapshot: MountSnapshot,
   reference: string,
 ): Promise<IssuerSigner> {
@@ -25,8 +25,8 @@ export function issuerSigner<Stores extends PkiRepositories>(
 }
 
 /** Returns the requirements of the issuer, its chain and the mount for every certificate. */
-export function issuerTerms<Stores extends PkiRepositories>(
-  { context }: MountAccess<Stores>,
+export function issuerTerms<Repositories extends PkiRepositories>(
+  { context }: MountAccess<Repositories>,
   { mount, issuers }: MountSnapshot,
   { issuer }: { readonly issuer: ParsedIssuer },
 ) {
@@ -39,8 +39,8 @@ export function issuerTerms<Stores extends PkiRepositories>(
   }
 }
 
-export async function certifyApproved<Stores extends PkiRepositories>(
-  access: MountAccess<Stores>,
+export async function certifyApproved<Repositories extends PkiRepositories>(
+  access: MountAccess<Repositories>,
   { mount }: MountSnapshot,
   signer: IssuerSigner,
   content: ApprovedContent,

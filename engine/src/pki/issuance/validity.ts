@@ -64,10 +64,10 @@ const firstInstant: Instant = -631_152_000_000
 
 export function decideValidity(request: ValidityRequest, terms: ValidityTerms): DecidedValidity {
   const begin = decideBegin(request, terms)
-  const asked = decideEnd(request, terms)
-  const end = boundByIssuer(asked.value, terms)
+  const requestedEnd = decideEnd(request, terms)
+  const end = boundByIssuer(requestedEnd.value, terms)
   const validity: Validity = { notBefore: begin.value, notAfter: end.value }
-  const decisions = [begin, asked, end]
+  const decisions = [begin, requestedEnd, end]
   const violations = [...requestViolations(request), ...decisions.flatMap(({ violations }) => violations)]
   return {
     validity,
@@ -106,28 +106,28 @@ function requestViolations({ ttlMs, notAfter }: ValidityRequest): readonly Viola
 /** Decides `notBefore`. A requested value is raised to the issuer's. A default is not: it only depends on `notBeforeDurationMs`. */
 function decideBegin(request: ValidityRequest, terms: ValidityTerms): Decided {
   const { issuer, rules } = terms
-  const asked = askedBegin(request, terms)
-  if (request.notBefore === null && rules.notBefore === null) return asked
+  const requested = requestedBegin(request, terms)
+  if (request.notBefore === null && rules.notBefore === null) return requested
   // An issuer that is not valid yet cannot sign (`pathViolations`).
   const hasBegun = issuer !== undefined && issuer.notBefore <= terms.now
-  if (!hasBegun || asked.violations.length > 0 || asked.value >= issuer.notBefore) return asked
-  const [early, earliest] = [formatTimestamp(asked.value), formatTimestamp(issuer.notBefore)]
+  if (!hasBegun || requested.violations.length > 0 || requested.value >= issuer.notBefore) return requested
+  const [early, earliest] = [formatTimestamp(requested.value), formatTimestamp(issuer.notBefore)]
   const warning = `notBefore of ${early} is before the issuing certificate's, so ${earliest} is being used`
   return decided(issuer.notBefore, [warning])
 }
 
-function askedBegin(request: ValidityRequest, { rules, now }: ValidityTerms): Decided {
+function requestedBegin(request: ValidityRequest, { rules, now }: ValidityTerms): Decided {
   if (rules.notBefore !== null) return decided(wholeSecond(rules.notBefore))
   const backdated = now - rules.notBeforeDurationMs
   if (request.notBefore === null) return decided(wholeSecond(backdated))
-  const asked = wholeSecond(request.notBefore)
+  const requested = wholeSecond(request.notBefore)
   const refuse = (message: string) =>
-    refused("notBeforeIsWithinBound", "notBefore", formatTimestamp(asked), `not_before_bound is set to ${message}`)
-  const isTooEarly = (earliest: Instant) => asked < wholeSecond(earliest)
-  const tooEarly = `Cannot satisfy request as it would result in notBefore of ${formatTimestamp(asked)} that is`
+    refused("notBeforeIsWithinBound", "notBefore", formatTimestamp(requested), `not_before_bound is set to ${message}`)
+  const isTooEarly = (earliest: Instant) => requested < wholeSecond(earliest)
+  const tooEarly = `Cannot satisfy request as it would result in notBefore of ${formatTimestamp(requested)} that is`
   switch (rules.notBeforeBound) {
     case "permit":
-      return decided(asked)
+      return decided(requested)
     case "forbid":
       return refuse("forbid. not_before cannot be provided.")
     case "duration":
@@ -135,12 +135,12 @@ function askedBegin(request: ValidityRequest, { rules, now }: ValidityTerms): De
         ? refuse(
             `duration. ${tooEarly} older than the allowed not_before_duration of ${formatDuration(rules.notBeforeDurationMs)}`,
           )
-        : decided(asked)
+        : decided(requested)
     default: {
       const earliest = formatTimestamp(rules.notBeforeBound)
       return isTooEarly(rules.notBeforeBound)
         ? refuse(`${earliest}. ${tooEarly} earlier than the minimum timestamp of ${earliest}`)
-        : decided(asked)
+        : decided(requested)
     }
   }
 }
@@ -160,11 +160,11 @@ function decideEnd(request: ValidityRequest, terms: ValidityTerms): Decided {
   const refuse = (message: string) =>
     refused("notAfterIsWithinBound", "notAfter", formatTimestamp(end), `not_after_bound is set to ${message}`)
   if (rules.notAfterBound === "forbid") return refuse("forbid. not_after cannot be provided.")
-  const maximumMs = maximumOf(terms)
-  const last = lastWithin(maximumMs, now)
+  const maxTtlMs = maxTtlOf(terms)
+  const last = lastWithin(maxTtlMs, now)
   if (typeof rules.notAfterBound === "number" || notAfter <= last)
     return withinTimestamp(notAfter, "notAfter", terms, [])
-  const beyond = `notAfter of ${formatTimestamp(notAfter)} is beyond the permitted maxTTL "${formatDuration(maximumMs)}"`
+  const beyond = `notAfter of ${formatTimestamp(notAfter)} is beyond the permitted maxTTL "${formatDuration(maxTtlMs)}"`
   return rules.notAfterBound === "ttl-limited"
     ? decided(last, [`${beyond}, so ${formatTimestamp(last)} is being used`])
     : decided(notAfter, [`${beyond}, which "not_after" may exceed here`])
@@ -173,7 +173,7 @@ function decideEnd(request: ValidityRequest, terms: ValidityTerms): Decided {
 /** Returns the last second of a certificate with this lifetime from now on. */
 const lastWithin = (durationMs: number, now: Instant): Instant => wholeSecond(now + durationMs) - secondMs
 
-const maximumOf = ({ rules, mountTtls }: Pick<ValidityTerms, "rules" | "mountTtls">): number =>
+const maxTtlOf = ({ rules, mountTtls }: Pick<ValidityTerms, "rules" | "mountTtls">): number =>
   rules.maxTtlMs || mountTtls.maximumMs
 
 /**
@@ -183,10 +183,10 @@ const maximumOf = ({ rules, mountTtls }: Pick<ValidityTerms, "rules" | "mountTtl
 function decideTtl(request: ValidityRequest, terms: ValidityTerms): Decided {
   const { rules, mountTtls } = terms
   const ttlMs = request.ttlMs || rules.ttlMs || mountTtls.defaultMs
-  const maximumMs = maximumOf(terms)
-  if (ttlMs <= maximumMs) return decided(ttlMs)
-  const [asked, maximum] = [formatDuration(ttlMs), formatDuration(maximumMs)]
-  return decided(maximumMs, [`TTL "${asked}" is longer than permitted maxTTL "${maximum}", so maxTTL is being used`])
+  const maxTtlMs = maxTtlOf(terms)
+  if (ttlMs <= maxTtlMs) return decided(ttlMs)
+  const [requested, maxTtl] = [formatDuration(ttlMs), formatDuration(maxTtlMs)]
+  return decided(maxTtlMs, [`TTL "${requested}" is longer than permitted maxTTL "${maxTtl}", so maxTTL is being used`])
 }
 
 function withinTimestamp(
@@ -197,14 +197,14 @@ function withinTimestamp(
 ): Decided {
   const bound = rules.notAfterBound
   if (typeof bound !== "number" || notAfter <= bound) return decided(notAfter, warnings)
-  const [asked, latest] = [formatTimestamp(notAfter), formatTimestamp(bound)]
-  const message = `not_after_bound is set to ${latest}. Cannot satisfy request as that would result in notAfter of ${asked} that is beyond the maximum timestamp of ${latest}`
-  return refused("notAfterIsWithinBound", field, asked, message)
+  const [requested, latest] = [formatTimestamp(notAfter), formatTimestamp(bound)]
+  const message = `not_after_bound is set to ${latest}. Cannot satisfy request as that would result in notAfter of ${requested} that is beyond the maximum timestamp of ${latest}`
+  return refused("notAfterIsWithinBound", field, requested, message)
 }
 
 function boundByIssuer(notAfter: Instant, { issuer, beyondIssuer, now }: ValidityTerms): Decided {
   if (issuer === undefined || notAfter <= issuer.notAfter) return decided(notAfter)
-  const [asked, latest] = [formatTimestamp(notAfter), formatTimestamp(issuer.notAfter)]
+  const [requested, latest] = [formatTimestamp(notAfter), formatTimestamp(issuer.notAfter)]
   switch (behaviorBeyond(issuer.leafNotAfterBehavior, beyondIssuer)) {
     case "permit":
       return decided(notAfter)
@@ -212,11 +212,11 @@ function boundByIssuer(notAfter: Instant, { issuer, beyondIssuer, now }: Validit
       return issuer.notAfter < now
         ? refused("notAfterIsAhead", "notAfter", latest, pastMessage(latest))
         : decided(issuer.notAfter, [
-            `notAfter of ${asked} is beyond the issuing certificate's, so ${latest} is being used`,
+            `notAfter of ${requested} is beyond the issuing certificate's, so ${latest} is being used`,
           ])
     default: {
-      const message = `cannot satisfy request, as TTL would result in notAfter of ${asked} that is beyond the expiration of the CA certificate at ${latest}`
-      return refused("notAfterIsWithinIssuer", "notAfter", asked, message)
+      const message = `cannot satisfy request, as TTL would result in notAfter of ${requested} that is beyond the expiration of the CA certificate at ${latest}`
+      return refused("notAfterIsWithinIssuer", "notAfter", requested, message)
     }
   }
 }

@@ -47,7 +47,7 @@ const maxPaths = 16
 
 /** Returns the paths within the manual chain if the issuer has one, otherwise among all issuers of the mount. */
 export function certificationPaths(issuer: ParsedIssuer, issuers: readonly ParsedIssuer[]): CertificationPaths {
-  const known = held.get(issuer)
+  const known = cachedPaths.get(issuer)
   if (known !== undefined) return known
   const { settings } = issuer
   const members =
@@ -58,12 +58,12 @@ export function certificationPaths(issuer: ParsedIssuer, issuers: readonly Parse
   walk([issuer], members, paths)
   const unnamed = settings.manualChain.length > 0 ? unnamedIn(members) : []
   const found = { paths, unnamed, settings }
-  held.set(issuer, found)
+  cachedPaths.set(issuer, found)
   return found
 }
 
 /** Paths by issuer. Each version of a mount has its own `ParsedIssuer` objects, so cached paths are dropped with it. */
-const held = new WeakMap<ParsedIssuer, CertificationPaths>()
+const cachedPaths = new WeakMap<ParsedIssuer, CertificationPaths>()
 
 function unnamedIn(chain: readonly ParsedIssuer[]): readonly ParsedIssuer[] {
   const orphans = chain.filter((child) => !chain.some((parent) => child.isIssuedBy(parent)))

@@ -28,7 +28,7 @@ import { type DefaultsAfter, defaultsAfter, saveDefaults } from "./default-issue
 import type { ImportedBundle } from "./issuer-api.ts"
 import { asRevoked, knownRevocation } from "./issuer-settings.ts"
 import { certifiableUsages, defaultIssuerSettings, type Issuer } from "./issuer.ts"
-import { holdIssuer, issuerValues, type ParsedIssuer } from "./parsed-issuer.ts"
+import { issuerValues, type ParsedIssuer, parseIssuer } from "./parsed-issuer.ts"
 
 export interface Bundle {
   /** Certificates without duplicates, in the order of the text. */
@@ -44,12 +44,12 @@ export interface BundledCertificate {
   readonly values: ExtensionValues
 }
 
-const lengthMaximum = 1_024 * 1_024
+const maxLength = 1_024 * 1_024
 /** Minimum length of the text. A certificate in PEM is never shorter, but a file path passed by mistake usually is. */
 const lengthMinimum = 75
 /** Maximum number of certificates. A chain has a few; checking a certificate or a key on P-521 takes two milliseconds. */
 const maxCertificates = 32
-const keysMaximum = 16
+const maxKeys = 16
 
 /** Parses a bundle. Throws `invalid` with one fault for each block that is not acceptable. */
 export function readBundle(pem: string, { keysAllowed }: { readonly keysAllowed: boolean }): Bundle {
@@ -62,7 +62,7 @@ export function readBundle(pem: string, { keysAllowed }: { readonly keysAllowed:
   const keyCount = blocks.filter(isKey).length
   if (!keysAllowed && keyCount > 0)
     throw refused("private keys found in the PEM bundle but not allowed by the path; use /issuers/import/bundle")
-  rejectMany("private keys", keyCount, keysMaximum)
+  rejectMany("private keys", keyCount, maxKeys)
   rejectMany("certificates", blocks.length - keyCount, maxCertificates)
   rejectMany("PKCS #7 blocks", blocks.filter(({ label }) => bundleLabels.includes(label)).length, 1)
   const certificates = new Map<string, BundledCertificate>()
@@ -105,8 +105,8 @@ function readStrongKey(block: PemBlock): PrivateKey {
 
 const isKey = ({ label }: PemBlock): boolean => isPrivateKeyLabel(label)
 
-function rejectMany(what: string, count: number, maximum: number): void {
-  if (count > maximum) throw refused(`the bundle has ${count} ${what}; at most ${maximum} can be imported at once`)
+function rejectMany(what: string, count: number, maxCount: number): void {
+  if (count > maxCount) throw refused(`the bundle has ${count} ${what}; at most ${maxCount} can be imported at once`)
 }
 
 const faultOf = (detail: string): Fault => ({ field: ["pemBundle"], detail })
@@ -119,15 +119,15 @@ const bundleLabels: readonly string[] = ["PKCS7", "CMS", "PKCS #7 SIGNED DATA"]
 function blocksOf(pem: string): readonly PemBlock[] {
   let blocks: readonly PemBlock[]
   try {
-    blocks = readPem(pem, lengthMaximum)
+    blocks = readPem(pem, maxLength)
   } catch (error) {
     if (!(error instanceof UnacceptableInput)) throw error
     throw refused(error.message)
   }
   // OpenSSL writes EC parameters before keys. They are redundant, because the keys name their curve.
-  const meant = blocks.filter(({ label }) => label !== "EC PARAMETERS")
-  if (meant.length === 0) throw refused("no PEM block was found in the data for import")
-  return meant
+  const relevant = blocks.filter(({ label }) => label !== "EC PARAMETERS")
+  if (relevant.length === 0) throw refused("no PEM block was found in the data for import")
+  return relevant
 }
 
 /** Returns the certificate of a block, or the certificates of a PKCS #7 bundle, which other CAs deliver. */
@@ -239,13 +239,13 @@ export function planImport(snapshot: MountSnapshot, { certificates, keys }: Bund
     ...snapshot.issuers.map(({ id, keyId }) => [id, keyId] as const),
     ...added.map(({ id, keyId }) => [id, keyId] as const),
   ])
-  const held = [...snapshot.issuers, ...newIssuers.map(holdIssuer)]
+  const allIssuers = [...snapshot.issuers, ...newIssuers.map(parseIssuer)]
   const mentioned = [...newIssuers.map(({ id }) => id), ...existingIssuers]
   return {
     newKeys,
     newIssuers,
     completedIssuers,
-    records: held.slice(snapshot.issuers.length).flatMap((issuer) => recordOf(issuer, held)),
+    records: allIssuers.slice(snapshot.issuers.length).flatMap((issuer) => recordOf(issuer, allIssuers)),
     defaults,
     result: {
       importedIssuers: newIssuers.map(({ id }) => id),
@@ -277,11 +277,11 @@ const issuerOf = ({ der, publicKey, values }: BundledCertificate, { keyFor, ...i
  * Returns the record of the certificate. Returns none for a serial number that a CA must not use, such as zero: clients could not
  * query it either.
  */
-function recordOf(issuer: ParsedIssuer, held: readonly ParsedIssuer[]): readonly CertificateRecord[] {
+function recordOf(issuer: ParsedIssuer, allIssuers: readonly ParsedIssuer[]): readonly CertificateRecord[] {
   const { mountId, certificate, parsed, values } = issuer
   const serialNumber = serialNumberOf(parsed.serialNumber)
   if (serialNumber === undefined) return []
-  const parent = held.find((other) => issuer.isIssuedBy(other))
+  const parent = allIssuers.find((other) => issuer.isIssuedBy(other))
   const record: CertificateRecord = {
     mountId,
     serialNumber,
@@ -316,16 +316,16 @@ type UsedRepositories = Pick<PkiRepositories, "caKeys" | "issuers" | "certificat
 export async function storeImport(
   snapshot: MountSnapshot,
   plan: ImportPlan,
-  stores: UsedRepositories,
+  repositories: UsedRepositories,
 ): Promise<readonly string[]> {
   const { mount, issuers: known } = snapshot
-  const { caKeys, issuers, certificates, mountSettings } = stores
+  const { caKeys, issuers, certificates, mountSettings } = repositories
   for (const { key, privateKey } of plan.newKeys) await caKeys.insert(key, privateKey.der("pkcs8"))
   const added: ParsedIssuer[] = []
   for (const planned of plan.newIssuers) {
-    const held = holdIssuer(planned)
-    const revokedAt = await knownRevocation(held, stores)
-    const issuer = revokedAt === undefined ? held : holdIssuer({ ...planned, ...asRevoked(planned, revokedAt) })
+    const parsed = parseIssuer(planned)
+    const revokedAt = await knownRevocation(parsed, repositories)
+    const issuer = revokedAt === undefined ? parsed : parseIssuer({ ...planned, ...asRevoked(planned, revokedAt) })
     await issuers.insert(issuer)
     added.push(issuer)
   }
@@ -339,7 +339,8 @@ export async function storeImport(
   // The issuer of an issuer that is revoked already may be among the imported ones.
   const all = [...known, ...added]
   for (const issuer of all)
-    if (issuer.revokedAt !== null) await listRevokedIssuer({ mount, issuers: all }, stores, issuer, issuer.revokedAt)
+    if (issuer.revokedAt !== null)
+      await listRevokedIssuer({ mount, issuers: all }, repositories, issuer, issuer.revokedAt)
   await saveDefaults(mount.id, plan.defaults, mountSettings)
   const ofOcsp = plan.newKeys.length === 0 ? [] : await saveChanged(snapshot, afterKeyImported(snapshot), mountSettings)
   const ofRevoked = added

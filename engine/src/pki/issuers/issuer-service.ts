@@ -76,10 +76,10 @@ export class IssuerService implements ServedIssuers {
       const defaults = defaultsAfter(snapshot.settings, [issuer], newKeyOf(used))
       return {
         presented: used.presented,
-        store: async (current, stores) => {
-          await storeKey(current, used, stores)
-          await stores.issuers.insert(issuer)
-          await stores.certificates.insert({
+        store: async (current, repositories) => {
+          await storeKey(current, used, repositories)
+          await repositories.issuers.insert(issuer)
+          await repositories.certificates.insert({
             mountId,
             serialNumber,
             certificate,
@@ -88,8 +88,8 @@ export class IssuerService implements ServedIssuers {
             ...namesOf(content),
             ...content.validity,
           })
-          await saveDefaults(mountId, defaults, stores.mountSettings)
-          await this.#touch(snapshot, stores.mountSettings)
+          await saveDefaults(mountId, defaults, repositories.mountSettings)
+          await this.#touch(snapshot, repositories.mountSettings)
         },
         value: {
           issuerId: id,
@@ -120,9 +120,9 @@ export class IssuerService implements ServedIssuers {
       const defaults = defaultsAfter(snapshot.settings, [], newKeyOf(used))
       return {
         presented: used.presented,
-        store: async (current, stores) => {
-          await storeKey(current, used, stores)
-          await saveDefaults(current.mount.id, defaults, stores.mountSettings)
+        store: async (current, repositories) => {
+          await storeKey(current, used, repositories)
+          await saveDefaults(current.mount.id, defaults, repositories.mountSettings)
         },
         value: {
           csr: await authorityCsr(intermediate, this.#audited(used, { purpose: "certificate-request" }), input),
@@ -139,16 +139,16 @@ export class IssuerService implements ServedIssuers {
     authorizeOnMount(this.#access, writing, endpoint)
     const bundle = readBundle(pem, { keysAllowed: endpoint === "issuers/import/bundle" || endpoint === "config/ca" })
     const { random } = this.#access.context.runtime
-    return changeMount(this.#access, async (snapshot, stores) => {
+    return changeMount(this.#access, async (snapshot, repositories) => {
       for (const { publicKey } of bundle.keys)
-        await assertKeyAllowed(this.#access.context, stores, presentedKey(publicKey, "pemBundle"))
+        await assertKeyAllowed(this.#access.context, repositories, presentedKey(publicKey, "pemBundle"))
       const plan = planImport(snapshot, bundle, {
         now: this.#now(),
         newIssuerId: () => newId("iss", random),
         newKeyId: () => newId("key", random),
       })
-      const warnings = await storeImport(snapshot, plan, stores)
-      await this.#touch(snapshot, stores.mountSettings)
+      const warnings = await storeImport(snapshot, plan, repositories)
+      await this.#touch(snapshot, repositories.mountSettings)
       return { ...plan.result, warnings: [...plan.result.warnings, ...warnings] }
     })
   }
@@ -196,7 +196,7 @@ export class IssuerService implements ServedIssuers {
             : [],
         }
       },
-      (snapshot, stores, issuer) => listRevokedIssuer(snapshot, stores, issuer, issuer.revokedAt ?? now),
+      (snapshot, repositories, issuer) => listRevokedIssuer(snapshot, repositories, issuer, issuer.revokedAt ?? now),
     )
   }
 
@@ -233,16 +233,20 @@ export class IssuerService implements ServedIssuers {
       snapshot: MountSnapshot,
       issuer: ParsedIssuer,
     ) => { readonly changed: Partial<Issuer>; readonly warnings: readonly string[] },
-    also: (snapshot: MountSnapshot, stores: PkiRepositories, issuer: ParsedIssuer) => Promise<void> = async () => {},
+    also: (
+      snapshot: MountSnapshot,
+      repositories: PkiRepositories,
+      issuer: ParsedIssuer,
+    ) => Promise<void> = async () => {},
   ): Promise<SavedIssuer> {
-    return changeMount(this.#access, async (snapshot, stores) => {
-      const { issuers, mountSettings } = stores
+    return changeMount(this.#access, async (snapshot, repositories) => {
+      const { issuers, mountSettings } = repositories
       const issuer = issuerOf(snapshot, reference)
       const { changed, warnings } = rule(snapshot, issuer)
       const after = { ...issuerValues(issuer), ...changed }
       await issuers.save(after)
       await this.#touch(snapshot, mountSettings)
-      await also(snapshot, stores, issuer)
+      await also(snapshot, repositories, issuer)
       return { issuer: afterChange(snapshot, after), warnings }
     })
   }

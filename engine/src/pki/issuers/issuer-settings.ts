@@ -85,8 +85,8 @@ function nameFaults(snapshot: MountSnapshot, { id }: Issuer, name: string | null
 const issuerNameTaken: Fault = { field: ["issuerName"], detail: "issuer name already in use" }
 
 /** Returns true if another issuer has this name or id. Ids count as names, so that references are unambiguous. */
-const isTakenIssuerName = ({ issuers }: MountSnapshot, name: string, own: IssuerId | undefined): boolean =>
-  issuers.some((issuer) => issuer.id !== own && (issuer.name === name || issuer.id === name))
+const isTakenIssuerName = ({ issuers }: MountSnapshot, name: string, exceptId: IssuerId | undefined): boolean =>
+  issuers.some((issuer) => issuer.id !== exceptId && (issuer.name === name || issuer.id === name))
 
 /** Throws a fault if the name of a new issuer is taken. */
 export function rejectTakenIssuerName(snapshot: MountSnapshot, name: string): void {
@@ -106,10 +106,10 @@ function wordFault(field: keyof IssuerInput, word: string, words: readonly strin
 
 /** Returns the usages in a fixed order without duplicates. `read-only` is always included. */
 function usageOf(words: readonly string[]): readonly string[] {
-  const asked = new Set(words.filter((word) => word !== ""))
-  asked.add("read-only")
+  const requested = new Set(words.filter((word) => word !== ""))
+  requested.add("read-only")
   const known: readonly string[] = issuerUsages
-  return [...known.filter((usage) => asked.has(usage)), ...[...asked].filter((word) => !known.includes(word))]
+  return [...known.filter((usage) => requested.has(usage)), ...[...requested].filter((word) => !known.includes(word))]
 }
 
 function usageFaults(issuer: ParsedIssuer, usage: readonly string[]): readonly Fault[] {

@@ -1,7 +1,7 @@
 // Views of issuers for clients.
 import type { MountSnapshot } from "../mounts/mount-snapshot.ts"
 import { chainOf } from "./chain.ts"
-import { type ParsedIssuer, holdIssuer } from "./parsed-issuer.ts"
+import { type ParsedIssuer, parseIssuer } from "./parsed-issuer.ts"
 import type { Issuer } from "./issuer.ts"
 import type { IssuerCertificate, IssuerSummary, IssuerView } from "./issuer-api.ts"
 
@@ -31,6 +31,6 @@ export const viewOf = (authority: WithIssuers, issuer: ParsedIssuer): IssuerView
 })
 
 export function afterChange({ issuers }: WithIssuers, changed: Issuer): IssuerView {
-  const held = holdIssuer(changed)
-  return viewOf({ issuers: issuers.map((other) => (other.id === held.id ? held : other)) }, held)
+  const parsed = parseIssuer(changed)
+  return viewOf({ issuers: issuers.map((other) => (other.id === parsed.id ? parsed : other)) }, parsed)
 }

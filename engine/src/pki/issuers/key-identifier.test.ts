@@ -13,9 +13,9 @@ import { signatureAlgorithmIdentifier } from "../../x509/signature-algorithm.ts"
 import { signingKey } from "../../x509/signing-key.ts"
 
 test("[F-P6] a certificate has the key identifier of its issuer when the issuer has no subject key identifier", async () => {
-  const world = await openTestEngine({ jobs: false })
-  onTestFinished(() => world[Symbol.asyncDispose]())
-  await world.engine.mounts.create({ path: "pki" })
+  const testEngine = await openTestEngine({ jobs: false })
+  onTestFinished(() => testEngine[Symbol.asyncDispose]())
+  await testEngine.engine.mounts.create({ path: "pki" })
   const key = await testKeyGenerator.generate({ type: "ec", bits: 256 })
   const name = encodeName([[{ type: "2.5.4.3", value: "Old Root" }]])
   const now = Math.floor(Date.now() / secondMs) * secondMs
@@ -32,7 +32,7 @@ test("[F-P6] a certificate has the key identifier of its issuer when the issuer 
   })
   const signature = await signingKey(key).sign(tbs, "ECDSAWithSHA256")
   const root = writePem("CERTIFICATE", assembleCertificate(tbs, signatureAlgorithm, signature))
-  const pki = world.engine.pki("pki")
+  const pki = testEngine.engine.pki("pki")
   await pki.issuers.import(`${root}\n${key.pem("pkcs8")}`)
   await pki.roles.save("any", { allowAnyName: true, keyType: "ec", ttlMs: dayMs })
 
@@ -43,10 +43,10 @@ test("[F-P6] a certificate has the key identifier of its issuer when the issuer 
   expect(readIssued(leaf).values.authorityKeyIdentifier).toEqual({ keyIdentifier: identifier })
   expect(verifiesWith(leaf, root)).toBe(true)
 
-  const crl = await world.pki("GET", "/pki/crl")
+  const crl = await testEngine.pki("GET", "/pki/crl")
   const listed = openssl(["crl", "-inform", "DER", "-in", "list", "-noout", "-text"], { list: crl.bytes })
   expect(listed).toContain(hex)
-  const resigned = await world.pki("POST", "/pki/issuer/default/sign-revocation-list", {
+  const resigned = await testEngine.pki("POST", "/pki/issuer/default/sign-revocation-list", {
     body: { crl_number: 7, delta_crl_base_number: -1, revoked_certs: [], format: "pem" },
   })
   expect(openssl(["crl", "-in", "list", "-noout", "-text"], { list: resigned.body.data.crl })).toContain(hex)

@@ -52,10 +52,10 @@ export function newIntermediate(
   input: IntermediateInput,
   { key, ...terms }: NewAuthorityTerms & { readonly key: KeyFields },
 ): NewAuthority {
-  const asked = newAuthority(snapshot, { ...input, ...key }, { ...terms, name: null, mayBeNameless: true })
-  const isNameless = asked.content.subject.length === 0
+  const authority = newAuthority(snapshot, { ...input, ...key }, { ...terms, name: null, mayBeNameless: true })
+  const isNameless = authority.content.subject.length === 0
   const warning = "the subject is empty; the signing CA must set one"
-  return { ...asked, warnings: [...asked.warnings, ...(isNameless ? [warning] : [])] }
+  return { ...authority, warnings: [...authority.warnings, ...(isNameless ? [warning] : [])] }
 }
 
 function newAuthority(

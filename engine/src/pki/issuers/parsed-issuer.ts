@@ -19,7 +19,7 @@ export interface ParsedIssuer extends Issuer {
   isSignedBy(other: ParsedIssuer): boolean
 }
 
-export const holdIssuer = (issuer: Issuer): ParsedIssuer => new Held(issuer)
+export const parseIssuer = (issuer: Issuer): ParsedIssuer => new LazyParsedIssuer(issuer)
 
 /** Returns the stored fields, without the parsed ones. */
 export const issuerValues = ({
@@ -42,7 +42,7 @@ export const issuerValues = ({
   createdAt,
 })
 
-class Held implements ParsedIssuer {
+class LazyParsedIssuer implements ParsedIssuer {
   readonly id: Issuer["id"]
   readonly mountId: Issuer["mountId"]
   readonly name: Issuer["name"]

@@ -46,10 +46,10 @@ export class KeyService implements Keys {
     return withMountSnapshot(this.#access, async (snapshot) => {
       const used = await keyFor(snapshot)
       return {
-        store: async (current, stores) => {
+        store: async (current, repositories) => {
           const { mount, settings } = current
-          const { mountSettings } = stores
-          await storeKey(current, used, stores)
+          const { mountSettings } = repositories
+          await storeKey(current, used, repositories)
           if (settings.keys.default === null) await mountSettings.save(mount.id, "keys", { default: used.key.id })
         },
         value: { ...viewOf(used.key), privateKey: used.exported, warnings },
@@ -60,14 +60,14 @@ export class KeyService implements Keys {
   async import(privateKey: string, name = ""): Promise<SavedKey> {
     authorizeOnMount(this.#access, writing, "keys/import")
     rejectFaults(nameFaults(name))
-    const given = readKeyAlone(privateKey)
+    const importedKey = readKeyAlone(privateKey)
     const { random, clock } = this.#access.context.runtime
-    return changeMount(this.#access, async (snapshot, stores) => {
-      await assertKeyAllowed(this.#access.context, stores, presentedKey(given.publicKey, "pemBundle"))
-      if (name !== "") rejectTakenKeyName(snapshot, name, keyLike(snapshot, given.publicKey.spki))
+    return changeMount(this.#access, async (snapshot, repositories) => {
+      await assertKeyAllowed(this.#access.context, repositories, presentedKey(importedKey.publicKey, "pemBundle"))
+      if (name !== "") rejectTakenKeyName(snapshot, name, keyLike(snapshot, importedKey.publicKey.spki))
       const plan = planImport(
         snapshot,
-        { certificates: [], keys: [given] },
+        { certificates: [], keys: [importedKey] },
         {
           now: clock.now(),
           newIssuerId: () => newId("iss", random),
@@ -75,7 +75,7 @@ export class KeyService implements Keys {
           keyName: name || null,
         },
       )
-      const imported = await storeImport(snapshot, plan, stores)
+      const imported = await storeImport(snapshot, plan, repositories)
       const [added] = plan.newKeys
       const [existing] = plan.result.existingKeys
       const known = existing && snapshot.keys.get(existing)
@@ -88,13 +88,13 @@ export class KeyService implements Keys {
 
   async rename(reference: string, name: string | null): Promise<SavedKey> {
     authorizeOnMount(this.#access, writing, `key/${reference}`)
-    const wanted = name || null
-    rejectFaults(nameFaults(wanted ?? ""))
+    const newName = name || null
+    rejectFaults(nameFaults(newName ?? ""))
     return changeMount(this.#access, async (snapshot, { caKeys }) => {
       const key = keyOf(snapshot, reference)
-      if (wanted !== null) rejectTakenKeyName(snapshot, wanted, key)
-      await caKeys.rename(key, wanted)
-      return { ...viewOf({ ...key, name: wanted }), warnings: [] }
+      if (newName !== null) rejectTakenKeyName(snapshot, newName, key)
+      await caKeys.rename(key, newName)
+      return { ...viewOf({ ...key, name: newName }), warnings: [] }
     })
   }
 
@@ -127,5 +127,5 @@ function nameFaults(name: string): readonly Fault[] {
 const keyLike = ({ keys }: MountSnapshot, publicKey: Uint8Array): CaKey | undefined =>
   [...keys.values()].find((key) => Buffer.compare(key.publicKey, publicKey) === 0)
 
-const alreadyHere = ({ id, name }: CaKey, asked: string): string =>
-  `the key is in this mount already, as ${id}${asked === "" || asked === name ? "" : "; it was not renamed"}`
+const alreadyHere = ({ id, name }: CaKey, requestedName: string): string =>
+  `the key is in this mount already, as ${id}${requestedName === "" || requestedName === name ? "" : "; it was not renamed"}`

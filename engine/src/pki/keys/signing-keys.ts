@@ -12,7 +12,7 @@ export interface SigningKeys {
   /** Opens a stored key. Throws `EngineError("unavailable")` if the key was deleted or cannot be opened. */
   open(id: KeyId): Promise<SigningKey>
   /** Opens a private key that the caller has, such as one that was just generated. */
-  held(privateKey: PrivateKey): SigningKey
+  fromPrivateKey(privateKey: PrivateKey): SigningKey
 }
 
 const maxOpened = 1_000
@@ -27,7 +27,7 @@ export function storedSigningKeys(storage: Storage<{ readonly caKeys: CaKeyStore
   }
 
   return {
-    held: signingKey,
+    fromPrivateKey: signingKey,
     open(id) {
       const known = opened.get(id)
       if (known !== undefined) return known

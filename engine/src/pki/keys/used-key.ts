@@ -44,7 +44,7 @@ export function keyProvider(
   return async (snapshot) => {
     if (name !== null) rejectTakenKeyName(snapshot, name)
     const made = await making()
-    const signing = signingKeys.held(made)
+    const signing = signingKeys.fromPrivateKey(made)
     const key = {
       id,
       mountId: snapshot.mount.id,
@@ -62,8 +62,8 @@ function once<T>(work: () => Promise<T>): () => Promise<T> {
 }
 
 /** Throws if another key has this name or id. Ids count as names, so that references are unambiguous. */
-export function rejectTakenKeyName({ keys }: MountSnapshot, name: string, own?: CaKey): void {
-  const isTaken = [...keys.values()].some((key) => key.id !== own?.id && (key.name === name || key.id === name))
+export function rejectTakenKeyName({ keys }: MountSnapshot, name: string, except?: CaKey): void {
+  const isTaken = [...keys.values()].some((key) => key.id !== except?.id && (key.name === name || key.id === name))
   if (isTaken) throw invalid([{ field: ["keyName"], detail: "key name already in use" }])
 }
 

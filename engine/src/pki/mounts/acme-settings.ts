@@ -128,16 +128,16 @@ export interface AcmeSurroundings extends AcmeGround {
 }
 
 /** Returns the faults of the settings that a change would result in. */
-export function acmeSettingsFaults(settings: AcmeSettings, around: AcmeSurroundings): Fault[] {
+export function acmeSettingsFaults(settings: AcmeSettings, context: AcmeSurroundings): Fault[] {
   const faults: Fault[] = []
   const refuse = (field: keyof AcmeSettings, detail: string) => faults.push({ field: [field], detail })
-  const obstacle = settings.enabled ? acmeObstacle(around) : undefined
+  const obstacle = settings.enabled ? acmeObstacle(context) : undefined
   if (obstacle !== undefined) refuse("enabled", obstacle)
-  for (const problem of listProblems(settings.allowedIssuers, (name) => around.hasIssuer(name), "issuer"))
+  for (const problem of listProblems(settings.allowedIssuers, (name) => context.hasIssuer(name), "issuer"))
     refuse("allowedIssuers", `"allowed_issuers" ${problem}`)
-  for (const problem of listProblems(settings.allowedRoles, (name) => around.roles.has(name), "role"))
+  for (const problem of listProblems(settings.allowedRoles, (name) => context.roles.has(name), "role"))
     refuse("allowedRoles", `"allowed_roles" ${problem}`)
-  const policyProblem = directoryPolicyProblem(settings, around.roles)
+  const policyProblem = directoryPolicyProblem(settings, context.roles)
   if (policyProblem !== undefined) refuse("defaultDirectoryPolicy", `"default_directory_policy" ${policyProblem}`)
   if (settings.dnsResolver !== "" && parseResolver(settings.dnsResolver) === undefined)
     refuse("dnsResolver", '"dns_resolver" must be an address with or without a port, such as 10.0.0.53:53')

@@ -11,8 +11,8 @@ export interface KeyPage {
 /** Maximum number of keys in one response: 100,000 keys make 6 MB. */
 export const keysMaximum = 100_000
 
-export const limitOf = ({ limit = 0 }: KeyPage, maximum: number): number =>
-  limit < 1 ? maximum : Math.min(limit, maximum)
+export const limitOf = ({ limit = 0 }: KeyPage, maxLimit: number): number =>
+  limit < 1 ? maxLimit : Math.min(limit, maxLimit)
 
 /** Returns a page of a list that is in memory, ordered by key. Without `after` and `limit`, it returns the list in its own order. */
 export function pageOfKeys<T>(items: readonly T[], keyOf: (item: T) => string, page: KeyPage = {}): readonly T[] {

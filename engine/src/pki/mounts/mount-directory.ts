@@ -72,13 +72,13 @@ export class MountDirectory {
   async current(requestSnapshot = this.#cacheVersions): Promise<MountTable> {
     const known = await this.#tables.current("mounts", () => requestSnapshot.mounts())
     if (known !== undefined) return known
-    const table = await this.#storage.read((stores) => this.within(stores))
+    const table = await this.#storage.read((repositories) => this.within(repositories))
     this.keep(table)
     return table
   }
 
   /** Cached mounts, which may be outdated: the caller checks their version itself. */
-  get held(): MountTable | undefined {
+  get cached(): MountTable | undefined {
     return this.#tables.peek("mounts")
   }
 

@@ -6,8 +6,8 @@ import { openTestEngine } from "../../../testing/test-engine.ts"
 import { initialMountConfig, initialMountTraits, mountMoveId, type Mounts } from "./mount.ts"
 
 test("a mount is created, found, tuned, moved and deleted", async () => {
-  await using world = await openTestEngine()
-  const { mounts } = world.engine
+  await using testEngine = await openTestEngine()
+  const { mounts } = testEngine.engine
   const created = await mounts.create({ path: "team/pki/", description: "Leaves" })
   expect(created).toEqual({
     path: "team/pki",
@@ -42,8 +42,8 @@ test("a mount is created, found, tuned, moved and deleted", async () => {
 })
 
 test("a path that is in use, or above or below a mount, is rejected, and nothing changes", async () => {
-  await using world = await openTestEngine()
-  const { mounts } = world.engine
+  await using testEngine = await openTestEngine()
+  const { mounts } = testEngine.engine
   await mounts.create({ path: "a/b" })
   await mounts.create({ path: "pki" })
   for (const path of ["pki", "pki/x", "a", "a/b/c"])
@@ -54,8 +54,8 @@ test("a path that is in use, or above or below a mount, is rejected, and nothing
 })
 
 test("every fault is reported at once, and nothing changes", async () => {
-  await using world = await openTestEngine()
-  const { mounts } = world.engine
+  await using testEngine = await openTestEngine()
+  const { mounts } = testEngine.engine
   const wrong = { path: "sys/x", description: "\n", config: { maxLeaseTtlMs: -1 } }
   await expect(mounts.create(wrong)).rejects.toMatchObject({
     code: "invalid",
@@ -68,8 +68,8 @@ test("every fault is reported at once, and nothing changes", async () => {
 })
 
 test("every operation on an unknown mount answers not found", async () => {
-  await using world = await openTestEngine()
-  const { mounts } = world.engine
+  await using testEngine = await openTestEngine()
+  const { mounts } = testEngine.engine
   const absent = { code: "not-found", message: 'no handler for route "pki". route entry not found.' }
   await expect(mounts.get("pki")).rejects.toMatchObject(absent)
   await expect(mounts.tune("pki", {})).rejects.toMatchObject(absent)
@@ -96,9 +96,9 @@ describe("an operation on mounts", () => {
     const caller: Caller = { kind: "service", tokenId: "at-1", acl }
     const allowed: string[] = []
     for (const [name, operation] of Object.entries(operations)) {
-      await using world = await openTestEngine()
-      await world.engine.mounts.create({ path: "pki" })
-      const refusal = await operation(world.engine.as(caller).mounts).catch((error: unknown) => error)
+      await using testEngine = await openTestEngine()
+      await testEngine.engine.mounts.create({ path: "pki" })
+      const refusal = await operation(testEngine.engine.as(caller).mounts).catch((error: unknown) => error)
       if (isEngineError(refusal)) expect(refusal).toMatchObject({ code: "forbidden", message: "permission denied" })
       else allowed.push(name)
     }

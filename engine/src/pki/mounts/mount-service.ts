@@ -75,17 +75,17 @@ export class MountService implements Mounts {
   }
 
   async get(path: string): Promise<MountView> {
-    const whole = `sys/mounts/${mountPathOf(path)}`
+    const mountPath = `sys/mounts/${mountPathOf(path)}`
     // The right to read the tuned settings includes the rest of the mount's view.
-    if (!allowsPath(this.#caller, { path: `${whole}/tune`, capability: "read" }))
-      authorizePath(this.#caller, { path: whole, capability: "read" })
+    if (!allowsPath(this.#caller, { path: `${mountPath}/tune`, capability: "read" }))
+      authorizePath(this.#caller, { path: mountPath, capability: "read" })
     return mountViewOf((await this.#directory.current()).at(path))
   }
 
   async tune(path: string, { description, config, options = {} }: MountPatch): Promise<MountView> {
     this.#authorize(`${mountPathOf(path)}/tune`, writing)
-    return this.#storage.transact(async (stores) => {
-      const before = (await this.#directory.within(stores)).at(path)
+    return this.#storage.transact(async (repositories) => {
+      const before = (await this.#directory.within(repositories)).at(path)
       const after: Mount = {
         ...before,
         description: description ?? before.description,
@@ -93,16 +93,16 @@ export class MountService implements Mounts {
         options: mountOptionsAfter(before.options, options),
       }
       rejectFaults(mountFaults(after))
-      await stores.mounts.save(after)
+      await repositories.mounts.save(after)
       return mountViewOf(after)
     })
   }
 
   async delete(path: string): Promise<void> {
     this.#authorize(path, "delete")
-    await this.#storage.transact(async (stores) => {
-      const { id } = (await this.#directory.within(stores)).at(path)
-      await stores.mounts.remove(id)
+    await this.#storage.transact(async (repositories) => {
+      const { id } = (await this.#directory.within(repositories)).at(path)
+      await repositories.mounts.remove(id)
     })
   }
 
@@ -110,14 +110,14 @@ export class MountService implements Mounts {
     authorizePath(this.#caller, { path: "sys/remount", capability: writing, sudo: true })
     const path = mountPathOf(to)
     rejectFaults(mountPathFaults(path))
-    return this.#storage.transact(async (stores) => {
-      const before = (await this.#directory.within(stores)).at(from)
+    return this.#storage.transact(async (repositories) => {
+      const before = (await this.#directory.within(repositories)).at(from)
       rejectTakenPath(
         path,
-        (await stores.mounts.list()).filter(({ id }) => id !== before.id),
+        (await repositories.mounts.list()).filter(({ id }) => id !== before.id),
       )
       const after = { ...before, path }
-      await stores.mounts.save(after)
+      await repositories.mounts.save(after)
       return mountViewOf(after)
     })
   }
@@ -136,8 +136,8 @@ export class MountService implements Mounts {
 }
 
 function rejectTakenPath(path: string, others: readonly Mount[]): void {
-  const taken = mountInTheWay(path, others)
-  if (taken !== undefined) throw conflict(`path is already in use at ${taken.path}/`)
+  const existing = mountInTheWay(path, others)
+  if (existing !== undefined) throw conflict(`path is already in use at ${existing.path}/`)
 }
 
 export const mountViewOf = ({ id: _id, createdAt: _createdAt, ...shown }: Mount): MountView => shown

@@ -3,12 +3,12 @@ import { openTestEngine } from "../../../testing/test-engine.ts"
 import { noUrls } from "../issuers/issuer.ts"
 
 async function mounted() {
-  const world = await openTestEngine()
-  await world.engine.mounts.create({ path: "pki" })
+  const testEngine = await openTestEngine()
+  await testEngine.engine.mounts.create({ path: "pki" })
   return {
-    ...world.engine.pki("pki"),
-    pki: world.engine.pki("pki"),
-    [Symbol.asyncDispose]: () => world[Symbol.asyncDispose](),
+    ...testEngine.engine.pki("pki"),
+    pki: testEngine.engine.pki("pki"),
+    [Symbol.asyncDispose]: () => testEngine[Symbol.asyncDispose](),
   }
 }
 

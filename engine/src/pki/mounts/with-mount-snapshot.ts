@@ -10,43 +10,46 @@ import { assertKeyAllowed, type PresentedKey } from "../keys/key-check.ts"
 import type { MountTable } from "./mount-directory.ts"
 import type { MountAccess, PkiRepositories } from "../pki-context.ts"
 
-type MountWork<T, Stores extends PkiRepositories> = (snapshot: MountSnapshot, stores: Stores) => Promise<T>
+type MountWork<T, Repositories extends PkiRepositories> = (
+  snapshot: MountSnapshot,
+  repositories: Repositories,
+) => Promise<T>
 
 /** Returns the mount as it is now. */
-export async function currentSnapshot<Stores extends PkiRepositories>(
-  access: MountAccess<Stores>,
+export async function currentSnapshot<Repositories extends PkiRepositories>(
+  access: MountAccess<Repositories>,
 ): Promise<MountSnapshot> {
   const { mountDirectory, mountSnapshots, cacheVersions } = access.context
   const mount = (await mountDirectory.current()).at(access.mountPath)
   return (await mountSnapshots.newest(cacheVersions, mount)) ?? readMount(access, async (snapshot) => snapshot)
 }
 
-export function readMount<T, Stores extends PkiRepositories>(
-  access: MountAccess<Stores>,
-  work: MountWork<T, Stores>,
+export function readMount<T, Repositories extends PkiRepositories>(
+  access: MountAccess<Repositories>,
+  work: MountWork<T, Repositories>,
 ): Promise<T> {
-  return readAndCache(access, (whole) => access.context.storage.read(whole), work)
+  return readAndCache(access, (transaction) => access.context.storage.read(transaction), work)
 }
 
 /** Reads from a read replica if one is configured. Use it for lists, which may be long. */
-export function readMountReplica<T, Stores extends PkiRepositories>(
-  access: MountAccess<Stores>,
-  work: MountWork<T, Stores>,
+export function readMountReplica<T, Repositories extends PkiRepositories>(
+  access: MountAccess<Repositories>,
+  work: MountWork<T, Repositories>,
 ): Promise<T> {
-  return readAndCache(access, (whole) => access.context.storage.readReplica(whole), work)
+  return readAndCache(access, (transaction) => access.context.storage.readReplica(transaction), work)
 }
 
-async function readAndCache<T, Stores extends PkiRepositories>(
-  access: MountAccess<Stores>,
-  read: Storage<Stores>["read"],
-  work: MountWork<T, Stores>,
+async function readAndCache<T, Repositories extends PkiRepositories>(
+  access: MountAccess<Repositories>,
+  read: Storage<Repositories>["read"],
+  work: MountWork<T, Repositories>,
 ): Promise<T> {
   const { mountDirectory, mountSnapshots } = access.context
   let seen: MountInTable | undefined
   try {
-    return await read(async (stores) => {
-      seen = await snapshotWithin(access, stores)
-      return work(seen.snapshot, stores)
+    return await read(async (repositories) => {
+      seen = await snapshotWithin(access, repositories)
+      return work(seen.snapshot, repositories)
     })
   } finally {
     if (seen !== undefined) {
@@ -61,21 +64,21 @@ async function readAndCache<T, Stores extends PkiRepositories>(
  * (`bumpAuthority`). Of two concurrent changes of one mount, the database therefore runs one again, even if they read different
  * rows.
  */
-export function changeMount<T, Stores extends PkiRepositories>(
-  access: MountAccess<Stores>,
-  work: MountWork<T, Stores>,
+export function changeMount<T, Repositories extends PkiRepositories>(
+  access: MountAccess<Repositories>,
+  work: MountWork<T, Repositories>,
 ): Promise<T> {
   return transactOnMount(access, work, repeatableRead)
 }
 
-export function transactOnMount<T, Stores extends PkiRepositories>(
-  access: MountAccess<Stores>,
-  work: MountWork<T, Stores>,
+export function transactOnMount<T, Repositories extends PkiRepositories>(
+  access: MountAccess<Repositories>,
+  work: MountWork<T, Repositories>,
   options: TransactOptions = {},
 ): Promise<T> {
-  return access.context.storage.transact(async (stores) => {
-    const { snapshot } = await snapshotWithin(access, stores)
-    return await work(snapshot, stores)
+  return access.context.storage.transact(async (repositories) => {
+    const { snapshot } = await snapshotWithin(access, repositories)
+    return await work(snapshot, repositories)
   }, options)
 }
 
@@ -85,30 +88,32 @@ interface MountInTable {
 }
 
 /** Returns the snapshot in a unit of work. The cached snapshot is seldom outdated, and one query shows whether it is current. */
-async function snapshotWithin<Stores extends PkiRepositories>(
-  access: MountAccess<Stores>,
-  stores: Stores,
+async function snapshotWithin<Repositories extends PkiRepositories>(
+  access: MountAccess<Repositories>,
+  repositories: Repositories,
 ): Promise<MountInTable> {
   const { mountDirectory, mountSnapshots } = access.context
-  const { held: known } = mountDirectory
+  const { cached: known } = mountDirectory
   const cached = cachedSnapshot(access)
   if (known !== undefined && cached !== undefined) {
-    const { mounts, authority } = await stores.authorities.cacheVersions(cached.mount.id)
+    const { mounts, authority } = await repositories.authorities.cacheVersions(cached.mount.id)
     if (mounts === known.version && authority === cached.version) return { mounts: known, snapshot: cached }
   }
-  const mounts = await mountDirectory.within(stores)
-  return { mounts, snapshot: await mountSnapshots.within(stores, mounts.at(access.mountPath)) }
+  const mounts = await mountDirectory.within(repositories)
+  return { mounts, snapshot: await mountSnapshots.within(repositories, mounts.at(access.mountPath)) }
 }
 
-function cachedSnapshot<Stores extends PkiRepositories>(access: MountAccess<Stores>): MountSnapshot | undefined {
+function cachedSnapshot<Repositories extends PkiRepositories>(
+  access: MountAccess<Repositories>,
+): MountSnapshot | undefined {
   const { mountDirectory, mountSnapshots } = access.context
-  const mount = mountDirectory.held?.find(access.mountPath)
-  return mount && mountSnapshots.held(mount)
+  const mount = mountDirectory.cached?.find(access.mountPath)
+  return mount && mountSnapshots.cached(mount)
 }
 
 /** Returns a signer that records every use of its key, for a certificate with this serial number. */
-export function auditedSigner<Stores extends PkiRepositories>(
-  { mountPath: mount, recordKeyUse }: MountAccess<Stores>,
+export function auditedSigner<Repositories extends PkiRepositories>(
+  { mountPath: mount, recordKeyUse }: MountAccess<Repositories>,
   signer: IssuerSigner,
   serialNumber: SerialNumber,
 ): IssuerSigner {
@@ -118,19 +123,19 @@ export function auditedSigner<Stores extends PkiRepositories>(
   return { ...signer, key: auditedSigningKey(signer.key, use, recordKeyUse) }
 }
 
-export interface Issued<T, Stores extends PkiRepositories = PkiRepositories> {
+export interface Issued<T, Repositories extends PkiRepositories = PkiRepositories> {
   readonly issuance: Issuance
   readonly value: T
   /** Runs in the transaction that records the certificate. */
-  readonly settle?: ((stores: Stores) => Promise<void>) | undefined
+  readonly settle?: ((repositories: Repositories) => Promise<void>) | undefined
   /** Key that the certificate is for, unless the server generated it for this request. */
   readonly presented?: PresentedKey | undefined
 }
 
 /** Issues a certificate on the cached snapshot as `withMountSnapshot` describes. Records it with its metadata and its lease. */
-export function recordIssued<T, Stores extends PkiRepositories>(
-  access: MountAccess<Stores>,
-  issue: (snapshot: MountSnapshot) => Promise<Issued<T, Stores>>,
+export function recordIssued<T, Repositories extends PkiRepositories>(
+  access: MountAccess<Repositories>,
+  issue: (snapshot: MountSnapshot) => Promise<Issued<T, Repositories>>,
 ): Promise<T> {
   return withMountSnapshot(access, async (current) => {
     const { issuance, value, settle, presented } = await issue(current)
@@ -140,9 +145,9 @@ export function recordIssued<T, Stores extends PkiRepositories>(
     return {
       certificate,
       presented,
-      store: async (_snapshot, stores) => {
-        const { certificates, certificateLeases } = stores
-        await settle?.(stores)
+      store: async (_snapshot, repositories) => {
+        const { certificates, certificateLeases } = repositories
+        await settle?.(repositories)
         if (metadata !== undefined) await certificates.insertMetadata(metadata)
         if (lease !== undefined) await certificateLeases.insert(lease)
       },
@@ -151,13 +156,13 @@ export function recordIssued<T, Stores extends PkiRepositories>(
   })
 }
 
-export interface MountChange<T, Stores extends PkiRepositories = PkiRepositories> {
+export interface MountChange<T, Repositories extends PkiRepositories = PkiRepositories> {
   /** Inserted first, by the statement that compares the version of the mount. */
   readonly certificate?: CertificateRecord | undefined
   /** Checked in the transaction, after the certificate is inserted. */
   readonly presented?: PresentedKey | undefined
   /** Writes the change in the transaction, on the snapshot that `work` received. Undefined if there is nothing to write. */
-  readonly store: MountWork<void, Stores> | undefined
+  readonly store: MountWork<void, Repositories> | undefined
   readonly value: T
 }
 
@@ -165,9 +170,9 @@ export interface MountChange<T, Stores extends PkiRepositories = PkiRepositories
  * Runs `work` optimistically on the cached snapshot. The insert fails if the mount changed since. The result is then discarded,
  * never returned, and made again on the current snapshot. Throws `busy` if the mount keeps changing.
  */
-export async function withMountSnapshot<T, Stores extends PkiRepositories>(
-  access: MountAccess<Stores>,
-  work: (snapshot: MountSnapshot) => Promise<MountChange<T, Stores>>,
+export async function withMountSnapshot<T, Repositories extends PkiRepositories>(
+  access: MountAccess<Repositories>,
+  work: (snapshot: MountSnapshot) => Promise<MountChange<T, Repositories>>,
 ): Promise<T> {
   const cached = cachedSnapshot(access)
   const first = cached && (await tryOnCached(access, cached, work))
@@ -185,13 +190,13 @@ export async function withMountSnapshot<T, Stores extends PkiRepositories>(
 }
 
 /** Returns undefined if the mount changed since the snapshot. */
-async function tryOnCached<T, Stores extends PkiRepositories>(
-  access: MountAccess<Stores>,
+async function tryOnCached<T, Repositories extends PkiRepositories>(
+  access: MountAccess<Repositories>,
   cached: MountSnapshot,
-  work: (snapshot: MountSnapshot) => Promise<MountChange<T, Stores>>,
+  work: (snapshot: MountSnapshot) => Promise<MountChange<T, Repositories>>,
 ): Promise<{ readonly value: T } | undefined> {
   const isCurrent = async () => (await currentSnapshot(access)) === cached
-  let change: MountChange<T, Stores>
+  let change: MountChange<T, Repositories>
   try {
     change = await work(cached)
   } catch (error) {
@@ -206,37 +211,37 @@ async function tryOnCached<T, Stores extends PkiRepositories>(
 }
 
 /** Checks the key of a certificate that is not stored. The certificate is signed already, but returned only if its key is allowed. */
-async function assertPresented<Stores extends PkiRepositories>(
-  access: MountAccess<Stores>,
+async function assertPresented<Repositories extends PkiRepositories>(
+  access: MountAccess<Repositories>,
   { presented }: Pick<MountChange<unknown>, "presented">,
 ): Promise<void> {
   if (presented !== undefined) await assertPresentedKeyAllowed(access, presented)
 }
 
-export function assertPresentedKeyAllowed<Stores extends PkiRepositories>(
-  { context }: MountAccess<Stores>,
+export function assertPresentedKeyAllowed<Repositories extends PkiRepositories>(
+  { context }: MountAccess<Repositories>,
   presented: PresentedKey,
 ): Promise<void> {
-  return context.storage.read((stores) => assertKeyAllowed(context, stores, presented))
+  return context.storage.read((repositories) => assertKeyAllowed(context, repositories, presented))
 }
 
 /** Returns false, with nothing stored, if the mount changed since the snapshot. */
-function storeOn<T, Stores extends PkiRepositories>(
-  { context }: MountAccess<Stores>,
+function storeOn<T, Repositories extends PkiRepositories>(
+  { context }: MountAccess<Repositories>,
   snapshot: MountSnapshot,
-  { certificate, presented, store }: MountChange<T, Stores>,
+  { certificate, presented, store }: MountChange<T, Repositories>,
 ): Promise<boolean> {
   const { version, mount } = snapshot
   // Repeatable read as in `changeMount`. A change that only adds a certificate does not need it, because its insert compares the
   // version of the mount.
   const options = store === undefined ? {} : repeatableRead
-  return context.storage.transact(async (stores) => {
+  return context.storage.transact(async (repositories) => {
     const isCurrent =
       certificate === undefined
-        ? (await stores.authorities.cacheVersion(mount.id)) === version
-        : await stores.certificates.insertUnder(version, certificate)
-    if (isCurrent && presented !== undefined) await assertKeyAllowed(context, stores, presented)
-    if (isCurrent) await store?.(snapshot, stores)
+        ? (await repositories.authorities.cacheVersion(mount.id)) === version
+        : await repositories.certificates.insertUnder(version, certificate)
+    if (isCurrent && presented !== undefined) await assertKeyAllowed(context, repositories, presented)
+    if (isCurrent) await store?.(snapshot, repositories)
     return isCurrent
   }, options)
 }

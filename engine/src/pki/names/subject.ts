@@ -58,10 +58,10 @@ export const subjectMaxima = {
 } as const
 
 /** Returns the problem of a value of a subject, as the end of a sentence about it. */
-export function subjectTextProblem(text: string, lengthMaximum: number): string | undefined {
+export function subjectTextProblem(text: string, maxLength: number): string | undefined {
   // A character has at most two UTF-16 code units. Counting the characters of long texts would take too long.
-  if (text.length > 2 * lengthMaximum || Array.from(text).length > lengthMaximum)
-    return `must not be longer than ${lengthMaximum} characters`
+  if (text.length > 2 * maxLength || Array.from(text).length > maxLength)
+    return `must not be longer than ${maxLength} characters`
   return textProblem(text) ?? invisibleProblem(text)
 }
 

@@ -12,28 +12,28 @@ export interface DelegatedResponder {
   readonly notAfter: Instant
 }
 
-const maxHeld = 1_000
+const maxCached = 1_000
 
 /** Responders with open keys, and those that this process is renewing. */
 export class CachedResponders {
-  readonly #held = new LRUCache<string, DelegatedResponder>({ max: maxHeld })
-  readonly #coming = new Map<string, Promise<DelegatedResponder>>()
+  readonly #cache = new LRUCache<string, DelegatedResponder>({ max: maxCached })
+  readonly #pending = new Map<string, Promise<DelegatedResponder>>()
 
   find(key: string): DelegatedResponder | undefined {
-    return this.#held.get(key)
+    return this.#cache.get(key)
   }
 
   /** Renews a responder. Concurrent calls for one key run `provide` once. */
   renewed(key: string, provide: () => Promise<DelegatedResponder>): Promise<DelegatedResponder> {
-    const known = this.#coming.get(key)
+    const known = this.#pending.get(key)
     if (known !== undefined) return known
-    const coming = provide()
+    const pending = provide()
       .then((responder) => {
-        this.#held.set(key, responder)
+        this.#cache.set(key, responder)
         return responder
       })
-      .finally(() => this.#coming.delete(key))
-    this.#coming.set(key, coming)
-    return coming
+      .finally(() => this.#pending.delete(key))
+    this.#pending.set(key, pending)
+    return pending
   }
 }

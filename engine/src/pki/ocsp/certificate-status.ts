@@ -45,23 +45,24 @@ export const isSameGroup = (one: IssuerGroup, other: IssuerGroup | undefined): b
 /** Returns the status of a certificate of these issuers, read in one transaction. */
 export async function statusOf(
   snapshot: MountSnapshot,
-  stores: PkiRepositories,
+  repositories: PkiRepositories,
   issuers: IssuerGroup,
   magnitude: Uint8Array,
 ): Promise<CertificateStatus> {
   const serialNumber = serialNumberOf(magnitude)
   if (serialNumber === undefined) return unknown
   const { id: mountId } = snapshot.mount
-  const revocation = await stores.revocations.find(mountId, serialNumber)
-  const issuerId = revocation?.issuerId ?? (await stores.certificates.issuerIdOf(mountId, serialNumber))
-  const held = heldAs(snapshot, issuers, serialNumber)
-  const isTheirs = held !== undefined || (await isIssuedBy(snapshot, stores, issuers, { serialNumber, issuerId }))
+  const revocation = await repositories.revocations.find(mountId, serialNumber)
+  const issuerId = revocation?.issuerId ?? (await repositories.certificates.issuerIdOf(mountId, serialNumber))
+  const listedIssuer = issuerWithSerialNumber(snapshot, issuers, serialNumber)
+  const isTheirs =
+    listedIssuer !== undefined || (await isIssuedBy(snapshot, repositories, issuers, { serialNumber, issuerId }))
   const isUnrecorded = revocation === undefined && issuerId === undefined
   if (!isTheirs) return isUnrecorded && snapshot.settings.crl.ocspUnknownSerials === "good" ? good : unknown
   if (revocation !== undefined) return { kind: "revoked", at: revocation.revokedAt, reason: revocation.reason }
   // An issuer that was revoked in the mount is reported as revoked to clients that query its own issuer.
-  if (held !== undefined && held.revokedAt !== null)
-    return { kind: "revoked", at: held.revokedAt, reason: "unspecified" }
+  if (listedIssuer !== undefined && listedIssuer.revokedAt !== null)
+    return { kind: "revoked", at: listedIssuer.revokedAt, reason: "unspecified" }
   return good
 }
 
@@ -69,7 +70,11 @@ const unknown: CertificateStatus = { kind: "unknown" }
 const good: CertificateStatus = { kind: "good" }
 
 /** Returns the issuer of the mount whose certificate has this serial number. */
-const heldAs = (snapshot: MountSnapshot, issuers: IssuerGroup, serialNumber: SerialNumber): ParsedIssuer | undefined =>
+const issuerWithSerialNumber = (
+  snapshot: MountSnapshot,
+  issuers: IssuerGroup,
+  serialNumber: SerialNumber,
+): ParsedIssuer | undefined =>
   issuersBySerialNumber(snapshot)
     .get(serialNumber)
     ?.find((one) => issuers.some((issuer) => one.isIssuedBy(issuer)))

@@ -62,7 +62,7 @@ export async function newResponder(
   if (algorithm === undefined || issuer.keyId === null)
     throw new TypeError("an issuer that cannot delegate was selected")
   const made = await keyGenerator.generate(algorithm)
-  const key = signingKeys.held(made)
+  const key = signingKeys.fromPrivateKey(made)
   const signer = await signerOf(signingKeys, snapshot, issuer, "ocsp-signing")
   const serialNumber = newSerialNumber(runtime.random)
   const commonName = "OCSP responder"
@@ -88,7 +88,7 @@ export async function newResponder(
     { signatureBits: 0, usePss: revocationSignatureAlgorithm(issuer).endsWith("PSS") },
   )
   const keyId = newId("key", runtime.random)
-  const kept: StoredResponder = {
+  const stored: StoredResponder = {
     keyId,
     certificate: Buffer.from(certificate).toString("base64"),
     privateKey: Buffer.from(made.der("pkcs8")).toString("base64"),
@@ -105,7 +105,7 @@ export async function newResponder(
       notBefore,
       notAfter,
     },
-    secret: Buffer.from(JSON.stringify(kept)),
+    secret: Buffer.from(JSON.stringify(stored)),
     responder: { keyId, key, certificate, notBefore, notAfter },
   }
 }
@@ -119,9 +119,9 @@ interface StoredResponder {
 }
 
 export function openResponder(secret: Uint8Array, signingKeys: SigningKeys): DelegatedResponder {
-  const kept = JSON.parse(Buffer.from(secret).toString("utf8")) as StoredResponder
-  const certificate = Buffer.from(kept.certificate, "base64")
+  const stored = JSON.parse(Buffer.from(secret).toString("utf8")) as StoredResponder
+  const certificate = Buffer.from(stored.certificate, "base64")
   const { notBefore, notAfter } = parseCertificate(certificate)
-  const key = signingKeys.held(readPrivateKey(Buffer.from(kept.privateKey, "base64"), "PKCS#8"))
-  return { keyId: kept.keyId, key, certificate, notBefore, notAfter }
+  const key = signingKeys.fromPrivateKey(readPrivateKey(Buffer.from(stored.privateKey, "base64"), "PKCS#8"))
+  return { keyId: stored.keyId, key, certificate, notBefore, notAfter }
 }

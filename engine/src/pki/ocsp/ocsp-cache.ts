@@ -20,20 +20,20 @@ export interface CachedAnswer {
 const maxAnswers = 20_000
 
 export class OcspCache {
-  readonly #kept = new LRUCache<string, CachedAnswer>({ max: maxAnswers })
+  readonly #answers = new LRUCache<string, CachedAnswer>({ max: maxAnswers })
 
   find(key: string): CachedAnswer | undefined {
-    return this.#kept.get(key)
+    return this.#answers.get(key)
   }
 
   /** Removes responses that are not valid yet at `now`. Returns their number. */
   removeAfter(now: Instant): number {
-    const early = [...this.#kept.entries()].filter(([, { thisUpdate }]) => thisUpdate > now)
-    for (const [key] of early) this.#kept.delete(key)
+    const early = [...this.#answers.entries()].filter(([, { thisUpdate }]) => thisUpdate > now)
+    for (const [key] of early) this.#answers.delete(key)
     return early.length
   }
 
   keep(key: string, answer: CachedAnswer): void {
-    this.#kept.set(key, answer)
+    this.#answers.set(key, answer)
   }
 }

@@ -16,7 +16,7 @@ export type OcspOutcome = (typeof ocspOutcomes)[number]
 
 export interface OcspMetrics {
   readonly answers: Counter<{ status: OcspOutcome }>
-  readonly keptAnswers: Counter
+  readonly cachedAnswers: Counter
 }
 
 export const createOcspMetrics = (meter: Meter): OcspMetrics => ({
@@ -26,7 +26,7 @@ export const createOcspMetrics = (meter: Meter): OcspMetrics => ({
     "OCSP responses of this server, by status: that of the certificate, `several` for several certificates, or the error.",
     ocspOutcomes.map((status) => ({ status })),
   ),
-  keptAnswers: createCounter(
+  cachedAnswers: createCounter(
     meter,
     "chancery_ocsp_kept_answers_total",
     "OCSP responses of this server that came from its cache of signed responses.",

@@ -23,7 +23,7 @@ import { isAsSet, isDue, isNotYetValid } from "./delegated-responder.ts"
 import type { CachedAnswer } from "./ocsp-cache.ts"
 import type { OcspOutcome } from "./ocsp-metrics.ts"
 import type { ServedOcsp, ServedOcspAnswer } from "./ocsp.ts"
-import { heldKey, ResponderService } from "./responder-service.ts"
+import { responderCacheKey, ResponderService } from "./responder-service.ts"
 import { chooseResponder, delegatedResponder, directResponder, type Responder } from "./responder.ts"
 
 export class OcspService implements ServedOcsp {
@@ -60,13 +60,13 @@ export class OcspService implements ServedOcsp {
 
   async #answered(request: OcspRequest): Promise<Answered> {
     const found =
-      (await this.#keptFor(request)) ??
-      (await readMount(this.#access, (snapshot, stores) => this.#lookedUp(snapshot, stores, request)))
+      (await this.#cachedResponse(request)) ??
+      (await readMount(this.#access, (snapshot, repositories) => this.#lookedUp(snapshot, repositories, request)))
     if (found.kind === "refused") return notTheirs
     const [status] = found.statuses
     const outcome = found.statuses.length === 1 && status !== undefined ? status.kind : "several"
     if (found.kind === "kept") {
-      this.#access.context.ocspMetrics.keptAnswers.add(1)
+      this.#access.context.ocspMetrics.cachedAnswers.add(1)
       return { answer: found.answer, outcome }
     }
     const { snapshot, issuers, statuses, keeping } = found
@@ -97,7 +97,7 @@ export class OcspService implements ServedOcsp {
       return directResponder(issuer, await this.#access.context.signingKeys.open(issuer.keyId))
     const now = this.#access.context.runtime.clock.now()
     if (issuer.parsed.notAfter <= now) return undefined
-    const known = this.#access.context.ocspResponders.find(heldKey(mount.id, issuer))
+    const known = this.#access.context.ocspResponders.find(responderCacheKey(mount.id, issuer))
     const isUsable = known !== undefined && known.notAfter > now && !isNotYetValid(known, issuer, now)
     if (isUsable && !isDue(known, issuer, now) && isAsSet(known, issuer, settings.crl))
       return delegatedResponder(issuer, known)
@@ -119,17 +119,17 @@ export class OcspService implements ServedOcsp {
    * Returns a cached response without a transaction. Versions only increase. When the first version was read, the mount was
    * therefore in the state of the cached response.
    */
-  async #keptFor(request: OcspRequest): Promise<CachedResponse | undefined> {
+  async #cachedResponse(request: OcspRequest): Promise<CachedResponse | undefined> {
     const snapshot = await currentSnapshot(this.#access)
     const key = keepingKeyOf(snapshot, request)
     if (key === undefined || snapshot.settings.crl.ocspDisable) return undefined
-    const kept = this.#kept(key, snapshot.version)
-    if (kept === undefined) return undefined
-    const isCurrent = kept.revocations === (await this.#access.context.cacheVersions.revocations(snapshot.mount.id))
-    return isCurrent ? { kind: "kept", answer: kept.answer, statuses: [kept.status] } : undefined
+    const cached = this.#cached(key, snapshot.version)
+    if (cached === undefined) return undefined
+    const isCurrent = cached.revocations === (await this.#access.context.cacheVersions.revocations(snapshot.mount.id))
+    return isCurrent ? { kind: "kept", answer: cached.answer, statuses: [cached.status] } : undefined
   }
 
-  async #lookedUp(snapshot: MountSnapshot, stores: PkiRepositories, request: OcspRequest): Promise<LookedUp> {
+  async #lookedUp(snapshot: MountSnapshot, repositories: PkiRepositories, request: OcspRequest): Promise<LookedUp> {
     if (snapshot.settings.crl.ocspDisable) return { kind: "refused" }
     const { certificates } = request
     const groups = certificates.map((id) => issuersMeant(snapshot, id))
@@ -143,35 +143,35 @@ export class OcspService implements ServedOcsp {
       const statuses: CertificateStatus[] = []
       for (const [index, { serialNumber }] of certificates.entries())
         statuses.push(
-          isSameGroup(issuers, groups[index]) ? await statusOf(snapshot, stores, issuers, serialNumber) : unknown,
+          isSameGroup(issuers, groups[index]) ? await statusOf(snapshot, repositories, issuers, serialNumber) : unknown,
         )
       return { kind: "sign", snapshot, issuers, statuses, keeping: undefined }
     }
-    const revocations = await stores.revocations.cacheVersion(snapshot.mount.id)
-    const kept = this.#kept(keepingKey, snapshot.version)
-    if (kept?.revocations === revocations) return { kind: "kept", answer: kept.answer, statuses: [kept.status] }
-    const status = await statusOf(snapshot, stores, issuers, only.serialNumber)
-    if (kept !== undefined && isSameStatus(kept.status, status)) {
-      this.#access.context.ocspCache.keep(keepingKey, { ...kept, revocations })
-      return { kind: "kept", answer: kept.answer, statuses: [status] }
+    const revocations = await repositories.revocations.cacheVersion(snapshot.mount.id)
+    const cached = this.#cached(keepingKey, snapshot.version)
+    if (cached?.revocations === revocations) return { kind: "kept", answer: cached.answer, statuses: [cached.status] }
+    const status = await statusOf(snapshot, repositories, issuers, only.serialNumber)
+    if (cached !== undefined && isSameStatus(cached.status, status)) {
+      this.#access.context.ocspCache.keep(keepingKey, { ...cached, revocations })
+      return { kind: "kept", answer: cached.answer, statuses: [status] }
     }
     // `unknown` is not cached: the certificate may be issued soon, and the number of unknown serial numbers is unlimited.
     const keeping = status.kind === "unknown" ? undefined : { key: keepingKey, revocations }
     return { kind: "sign", snapshot, issuers, statuses: [status], keeping }
   }
 
-  #kept(key: string, version: number): CachedAnswer | undefined {
+  #cached(key: string, version: number): CachedAnswer | undefined {
     const { ocspCache, runtime } = this.#access.context
     const now = runtime.clock.now()
-    const kept = ocspCache.find(key)
-    if (kept === undefined || kept.version !== version || now >= kept.renewedAt) return undefined
-    if (now >= kept.thisUpdate) return kept
+    const cached = ocspCache.find(key)
+    if (cached === undefined || cached.version !== version || now >= cached.renewedAt) return undefined
+    if (now >= cached.thisUpdate) return cached
     // All responses from the time when the clock was ahead are removed at once, with one warning.
     const removedCount = ocspCache.removeAfter(now)
-    if (isAhead(kept.thisUpdate, now))
+    if (isAhead(cached.thisUpdate, now))
       runtime.log.warn("ocsp-answers-not-yet-valid", {
         mount: this.#access.mountPath,
-        thisUpdate: formatInstant(kept.thisUpdate),
+        thisUpdate: formatInstant(cached.thisUpdate),
         removedCount,
       })
     return undefined

@@ -13,9 +13,9 @@ async function opened() {
   const clock = manualClock()
   const timers = manualTimers(clock)
   const metrics = recordedMetrics()
-  const world = await openTestEngine({ runtime: { ...systemRuntime(), clock }, timers, metrics })
-  await world.engine.mounts.create({ path: "pki" })
-  const pki = world.engine.pki("pki")
+  const testEngine = await openTestEngine({ runtime: { ...systemRuntime(), clock }, timers, metrics })
+  await testEngine.engine.mounts.create({ path: "pki" })
+  const pki = testEngine.engine.pki("pki")
   const { certificate: issuer } = await pki.issuers.generateRoot({ commonName: "Root", keyType: "ec" })
   const question = ocspQuestion({ digest: "sha256", issuer, serialNumber: Uint8Array.of(9) })
   return {
@@ -31,7 +31,7 @@ async function opened() {
         while (metrics.isJobRunning()) await sleep(1)
       }),
     runCount: () => metrics.value("chancery_job_runs_total", { job: renewRespondersJob.name, outcome: "done" }),
-    [Symbol.asyncDispose]: () => world[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => testEngine[Symbol.asyncDispose](),
   }
 }
 

@@ -35,7 +35,7 @@ export async function renewResponders(
       if (issuer.parsed.notAfter <= now) continue
       try {
         // If delegation is configured, clients will need a responder. Otherwise it is renewed only if it was needed before.
-        const isWanted = snapshot.settings.crl.ocspDelegatedResponder || (await responders.kept(issuer)) !== undefined
+        const isWanted = snapshot.settings.crl.ocspDelegatedResponder || (await responders.stored(issuer)) !== undefined
         if (isWanted) await responders.renewed(mount.id, issuer, now + aheadMs)
       } catch (error) {
         if (!isEngineError(error)) throw error

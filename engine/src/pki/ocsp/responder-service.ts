@@ -20,16 +20,16 @@ export class ResponderService {
       const issuer = issuerOf(snapshot, id)
       const name = responderSecret(issuer)
       const { mount, settings } = snapshot
-      const kept = await this.kept(issuer)
+      const stored = await this.stored(issuer)
       const { clock, log } = this.#access.context.runtime
-      const isEarly = kept !== undefined && isNotYetValid(kept, issuer, clock.now())
-      if (kept !== undefined && !isEarly && !isDue(kept, issuer, dueAt) && isAsSet(kept, issuer, settings.crl))
-        return { store: undefined, value: kept }
+      const isEarly = stored !== undefined && isNotYetValid(stored, issuer, clock.now())
+      if (stored !== undefined && !isEarly && !isDue(stored, issuer, dueAt) && isAsSet(stored, issuer, settings.crl))
+        return { store: undefined, value: stored }
       if (isEarly)
         log.warn("ocsp-responder-not-yet-valid", {
           mount: mount.path,
           issuer: id,
-          notBefore: formatInstant(kept.notBefore),
+          notBefore: formatInstant(stored.notBefore),
         })
       const { responder, record, secret } = await newResponder(
         this.#access.context,
@@ -47,7 +47,7 @@ export class ResponderService {
     })
   }
 
-  async kept(issuer: ParsedIssuer): Promise<DelegatedResponder | undefined> {
+  async stored(issuer: ParsedIssuer): Promise<DelegatedResponder | undefined> {
     const secret = await readMount(this.#access, ({ mount }, { mountSettings }) =>
       mountSettings.secret(mount.id, responderSecret(issuer)),
     )
@@ -56,8 +56,11 @@ export class ResponderService {
 
   /** Returns the responder as `provided`, and caches it in the memory of this server for requests. */
   renewed(mountId: string, issuer: ParsedIssuer, dueAt: Instant): Promise<DelegatedResponder> {
-    return this.#access.context.ocspResponders.renewed(heldKey(mountId, issuer), () => this.provided(issuer, dueAt))
+    return this.#access.context.ocspResponders.renewed(responderCacheKey(mountId, issuer), () =>
+      this.provided(issuer, dueAt),
+    )
   }
 }
 
-export const heldKey = (mountId: string, issuer: ParsedIssuer): string => `${mountId} ${responderSecret(issuer)}`
+export const responderCacheKey = (mountId: string, issuer: ParsedIssuer): string =>
+  `${mountId} ${responderSecret(issuer)}`

@@ -81,14 +81,14 @@ export function approveAuthority(
     ...settingViolations(request),
     ...decided.violations,
   ])
-  const asked = request.useCsrValues ? csr : undefined
+  const usedCsr = request.useCsrValues ? csr : undefined
   const hasConstraints = constraints.permitted.length + constraints.excluded.length > 0
   const copied = copiedExtensions(
-    asked?.extensions ?? [],
+    usedCsr?.extensions ?? [],
     new Set([...decidedHere, ...(hasConstraints ? [oids.nameConstraints] : [])]),
   )
-  const usages = usagesFor(request, asked, terms)
-  const subjectDer = asked?.subject ?? encodeName(names.subject)
+  const usages = usagesFor(request, usedCsr, terms)
+  const subjectDer = usedCsr?.subject ?? encodeName(names.subject)
   const extensions = [
     basicConstraints({ isCa: true, ...(pathLength.value === undefined ? {} : { maxPathLength: pathLength.value }) }),
     keyUsage(usages),
@@ -101,7 +101,7 @@ export function approveAuthority(
   rejectViolations(
     pathViolations(verified, terms.paths, {
       now: terms.now,
-      fieldOf: ({ name, source }) => (asked === undefined ? fieldOfName(name, source) : "csr"),
+      fieldOf: ({ name, source }) => (usedCsr === undefined ? fieldOfName(name, source) : "csr"),
     }),
   )
   return approved({
@@ -158,7 +158,7 @@ function namesFor(
   return { ...names, violations: [violation("subjectIsGiven", field, "", problem), ...names.violations] }
 }
 
-const pathLengthMaximum = 0x7fff_ffff
+const maxPathLengthLimit = 0x7fff_ffff
 
 function pathLengthFor({ maxPathLength }: AuthorityRequest, { paths }: AuthorityTerms): Read<number | undefined> {
   const remaining = paths && longestRemainingPath(paths)
@@ -169,7 +169,7 @@ function pathLengthFor({ maxPathLength }: AuthorityRequest, { paths }: Authority
     warnings: [],
   })
   if (remaining !== undefined && remaining.value <= 0) return refuse(pathLengthMessage(remaining))
-  if (!Number.isInteger(maxPathLength) || maxPathLength < -1 || maxPathLength > pathLengthMaximum)
+  if (!Number.isInteger(maxPathLength) || maxPathLength < -1 || maxPathLength > maxPathLengthLimit)
     return refuse('"max_path_length" must be -1, 0 or a positive integer')
   if (maxPathLength === -1) return read(issuerMaxPathLength === undefined ? undefined : issuerMaxPathLength - 1)
   if (remaining !== undefined && maxPathLength >= remaining.value)
@@ -222,21 +222,21 @@ function usagesFor(
 ): readonly KeyUsage[] {
   const named = parseKeyUsages(request.keyUsage).usages
   // Usages that the CSR requests stay (docs/decisions/default-key-usages.md).
-  const asked = new Set([
+  const requested = new Set([
     ...authorityUsages,
     ...fittingKeyUsages(named, keyType),
     ...(csr?.extensionValues.keyUsage ?? []),
   ])
-  return keyUsages.filter((usage) => asked.has(usage))
+  return keyUsages.filter((usage) => requested.has(usage))
 }
 
 const usageWarnings = (
   { keyUsage }: AuthorityRequest,
-  given: readonly KeyUsage[],
+  granted: readonly KeyUsage[],
   { keyType }: AuthorityTerms,
 ): readonly string[] => [
   ...parseKeyUsages(keyUsage).unknown.map((name) => `"key_usage" ${name} is not known and is ignored`),
-  ...unfittingWarnings(keyUsage, given, keyType),
+  ...unfittingWarnings(keyUsage, granted, keyType),
 ]
 
 /** Extensions that the request or the key determines, not the CSR. */

@@ -150,16 +150,16 @@ const verbatimChecks: readonly ((application: VerbatimApplication) => readonly V
 
 function noAuthorityIsAskedFor({ csr }: VerbatimApplication): readonly Violation[] {
   const { basicConstraints, keyUsage = [], nameConstraints } = csr.extensionValues
-  const asking = basicConstraints?.isCa
+  const requested = basicConstraints?.isCa
     ? "Basic Constraints of a CA"
     : keyUsage.includes("keyCertSign")
       ? "the key usage CertSign"
       : nameConstraints === undefined
         ? undefined
         : "Name Constraints"
-  if (asking === undefined) return []
-  const message = `the CSR requests ${asking}, and sign-verbatim refuses to issue an intermediate CA certificate`
-  return [violation("noAuthorityIsAskedFor", "csr", asking, message)]
+  if (requested === undefined) return []
+  const message = `the CSR requests ${requested}, and sign-verbatim refuses to issue an intermediate CA certificate`
+  return [violation("noAuthorityIsAskedFor", "csr", requested, message)]
 }
 
 /** A certificate with an empty subject needs an alternative name (RFC 5280, section 4.1.2.6). */
@@ -212,10 +212,10 @@ function defaultUsages(
   keyType: KeyType,
   named: readonly string[],
 ) {
-  const asked = parseKeyUsages(request.keyUsage)
+  const requestedUsages = parseKeyUsages(request.keyUsage)
   const purposes = parseExtendedKeyUsages(request.extKeyUsage)
   const isFree = (oid: string) => findExtension(extensions, oid) === undefined
-  const usages = isFree(oids.keyUsage) ? fittingKeyUsages(asked.usages, keyType) : []
+  const usages = isFree(oids.keyUsage) ? fittingKeyUsages(requestedUsages.usages, keyType) : []
   const oidsOfPurposes = isFree(oids.extendedKeyUsage)
     ? [...new Set([...purposes.usages, ...request.extKeyUsageOids])]
     : []
@@ -225,7 +225,7 @@ function defaultUsages(
       ...(oidsOfPurposes.length === 0 ? [] : [extendedKeyUsage(oidsOfPurposes)]),
     ],
     warnings: [
-      ...asked.unknown.map((name) => `"key_usage" ${shown(name)} is not known and is ignored`),
+      ...requestedUsages.unknown.map((name) => `"key_usage" ${shown(name)} is not known and is ignored`),
       ...(isFree(oids.keyUsage) ? unfittingWarnings(named, usages, keyType) : []),
       ...purposes.unknown.map((name) => `"ext_key_usage" ${shown(name)} is not known and is ignored`),
     ],

@@ -63,8 +63,8 @@ export function approve(
   csr: CsrFacts | undefined,
   { role, rules = role, identity, paths, ...terms }: IssuanceTerms,
 ): ApprovedRequest {
-  const asked = issueRequest(input)
-  const request = { ...asked, commonName: withoutRootDot(asked.commonName, role) }
+  const issue = issueRequest(input)
+  const request = { ...issue, commonName: withoutRootDot(issue.commonName, role) }
   const merged = mergeRequest(request, csr, role)
   const { requested } = merged
   const application = { role, identity, namePolicy: namePolicy(role, identity), request, requested, csr }

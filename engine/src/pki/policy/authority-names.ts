@@ -28,8 +28,8 @@ export interface AuthorityNames {
   readonly violations: readonly Violation[]
 }
 
-export function authorityNames(asked: AuthorityRequest): AuthorityNames {
-  const request = { ...asked, commonName: withoutRootDot(asked.commonName, enforced) }
+export function authorityNames(authorityRequest: AuthorityRequest): AuthorityNames {
+  const request = { ...authorityRequest, commonName: withoutRootDot(authorityRequest.commonName, enforced) }
   const { altNames, ipSans, uriSans, otherSans, userIds, commonName, excludeCnFromSans } = request
   const tooMany = tooManyNames([altNames, ipSans, uriSans, otherSans, userIds])
   if (tooMany.length > 0) return { subject: [], subjectAltName: [], violations: tooMany }

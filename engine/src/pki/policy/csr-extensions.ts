@@ -12,10 +12,10 @@ export interface CopiedExtensions {
 }
 
 /** Returns the extensions of the CSR, except those that the issuer determines and those in `decided`. */
-export function copiedExtensions(asked: readonly Extension[], decided: ReadonlySet<string>): CopiedExtensions {
+export function copiedExtensions(requested: readonly Extension[], decided: ReadonlySet<string>): CopiedExtensions {
   return {
-    extensions: asked.filter(({ oid }) => !decided.has(oid) && !issuersOwn.has(oid)),
-    warnings: asked.flatMap(({ oid }) => {
+    extensions: requested.filter(({ oid }) => !decided.has(oid) && !issuersOwn.has(oid)),
+    warnings: requested.flatMap(({ oid }) => {
       const name = issuersOwn.get(oid)
       if (name === undefined || decided.has(oid)) return []
       return [`specified CSR contained ${name} extension that was ignored during issuance`]

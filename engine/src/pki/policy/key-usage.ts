@@ -28,12 +28,12 @@ export function fittingKeyUsages(usages: readonly KeyUsage[], keyType: KeyType):
 /** Returns a warning for each given name whose usage the certificate does not get. */
 export const unfittingWarnings = (
   names: readonly string[],
-  given: readonly KeyUsage[],
+  granted: readonly KeyUsage[],
   keyType: KeyType,
 ): readonly string[] =>
   names.flatMap((name) => {
     const [usage] = parseKeyUsages([name]).usages
-    if (usage === undefined || given.includes(usage)) return []
+    if (usage === undefined || granted.includes(usage)) return []
     return usage === "keyCertSign"
       ? [`"key_usage" ${name} is only for CA certificates and is left out`]
       : [`"key_usage" ${name} does not apply to keys of type ${keyType} and is left out`]
@@ -80,9 +80,9 @@ const extendedKeyUsages: ReadonlyMap<string, string> = new Map([
 ])
 
 function parseUsages<T>(known: ReadonlyMap<string, T>, names: readonly string[]): ParsedUsages<T> {
-  const asked = new Set(names.map(fold))
+  const requested = new Set(names.map(fold))
   return {
-    usages: [...known].filter(([name]) => asked.has(name)).map(([, usage]) => usage),
+    usages: [...known].filter(([name]) => requested.has(name)).map(([, usage]) => usage),
     unknown: names.filter((name) => !known.has(fold(name))),
   }
 }

@@ -43,7 +43,7 @@ export function pathViolations(
   terms: VerificationTerms,
 ): readonly Violation[] {
   if (paths === undefined) return []
-  const own = [...unnamedViolations(paths), ...criticalViolations(certificate, paths, terms)]
+  const ownViolations = [...unnamedViolations(paths), ...criticalViolations(certificate, paths, terms)]
   const isConstrained = paths.paths.some((path) => path.some(({ values }) => values.nameConstraints !== undefined))
   const isCa = certificate.basicConstraints?.isCa === true
   const names = isConstrained ? constrainedNames({ ...certificate, isCa }) : []
@@ -55,7 +55,7 @@ export function pathViolations(
   ])
   const [preferred = []] = found
   const best = found.find((violations) => violations.length === 0) ?? preferred
-  return [...own, ...best]
+  return [...ownViolations, ...best]
 }
 
 const ofIssuer = (rule: string, issuer: ParsedIssuer, message: string): Violation => ({
@@ -151,7 +151,7 @@ function pathViolationsOf(
           ),
         )
     if (!settings.disableNameConstraintChecks && !isSelfIssued(issuer))
-      violations.push(...heldNameViolations(issuer, path.slice(at + 1)))
+      violations.push(...issuerNameViolations(issuer, path.slice(at + 1)))
     return violations
   })
 }
@@ -159,7 +159,7 @@ function pathViolationsOf(
 /** Self-issued certificates are exempt from name constraints and path lengths (RFC 5280, sections 6.1.3 and 6.1.4). */
 const isSelfIssued = ({ parsed }: ParsedIssuer): boolean => sameName(parsed.issuer, parsed.subject)
 
-function heldNameViolations(issuer: ParsedIssuer, above: readonly ParsedIssuer[]): readonly Violation[] {
+function issuerNameViolations(issuer: ParsedIssuer, above: readonly ParsedIssuer[]): readonly Violation[] {
   const { parsed, values } = issuer
   if (above.every((constraining) => constraining.values.nameConstraints === undefined)) return []
   const names = constrainedNames({
@@ -194,12 +194,12 @@ function nameViolations(
   return path.flatMap((constraining) =>
     problemsUnder(constraining, names).map(({ problem, ...name }) => {
       const text = shown(formatGeneralName(name.name))
-      const called = name.source === "subject-alternative-name" ? "subject alternate name" : `name of the subject`
+      const label = name.source === "subject-alternative-name" ? "subject alternate name" : `name of the subject`
       return {
         rule: "nameConstraintsHold",
         name: text,
         field: [fieldOf(name)],
-        message: `${called} ${text} ${problem} of ${describeIssuer(constraining)}`,
+        message: `${label} ${text} ${problem} of ${describeIssuer(constraining)}`,
       }
     }),
   )

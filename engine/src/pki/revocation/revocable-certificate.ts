@@ -25,14 +25,14 @@ export function revocationTarget({ serialNumber = "", certificate = "" }: Revoke
     throw unprocessable("The serial number or certificate to revoke must be provided.")
   if (serialNumber !== "" && certificate !== "")
     throw unprocessable("Must provide either the certificate or the serial to revoke; not both.")
-  if (certificate !== "") return given(certificate)
+  if (certificate !== "") return targetOfCertificate(certificate)
   const parsed = parseSerialNumber(serialNumber)
   if (parsed === undefined)
     throw refused("serialNumber", "must be hexadecimal octets joined by colons or hyphens, at most 20")
   return { serialNumber: parsed, certificate: undefined }
 }
 
-export function reasonGiven(text: string | undefined): RevocationReason {
+export function parseReason(text: string | undefined): RevocationReason {
   if (text === undefined || text === "") return "unspecified"
   const reason = parseRevocationReason(text)
   if (reason === undefined)
@@ -40,7 +40,7 @@ export function reasonGiven(text: string | undefined): RevocationReason {
   return reason
 }
 
-function given(pem: string): RevocationTarget {
+function targetOfCertificate(pem: string): RevocationTarget {
   try {
     const [block, ...others] = readPem(pem, maxCertificateLength)
     if (block?.label !== "CERTIFICATE" || others.length > 0)
@@ -86,10 +86,10 @@ export function rejectOtherKey(privateKey: string | undefined, subjectPublicKeyI
     if (!(error instanceof UnacceptableInput)) throw error
     throw refused("privateKey", `the private key could not be parsed: ${error.message}`)
   }
-  const wanted = readPublicKey(subjectPublicKeyInfo)
-  if (key.publicKey.algorithm.type !== wanted.algorithm.type)
+  const certificateKey = readPublicKey(subjectPublicKeyInfo)
+  if (key.publicKey.algorithm.type !== certificateKey.algorithm.type)
     throw unprocessable("provided private key type does not match certificate's public key type")
-  if (!isSamePublicKey(key.publicKey, wanted))
+  if (!isSamePublicKey(key.publicKey, certificateKey))
     throw unprocessable("provided private key does not match certificate's public key")
 }
 

@@ -14,7 +14,7 @@ import {
   issuerOfGiven,
   type RevocationTarget,
   revocationTarget,
-  reasonGiven,
+  parseReason,
   rejectOtherKey,
 } from "./revocable-certificate.ts"
 import type { RevokedCertificate, Revocations, RevokeInput, RevokeWithKeyInput } from "./revocation.ts"
@@ -39,9 +39,9 @@ export class RevokeService implements Revocations {
     return this.#revoke(input, ({ subjectPublicKeyInfo }) => rejectOtherKey(input.privateKey, subjectPublicKeyInfo))
   }
 
-  async list(asked: KeyPage = {}): Promise<readonly SerialNumber[]> {
+  async list(keyPage: KeyPage = {}): Promise<readonly SerialNumber[]> {
     authorizeOnMount(this.#access, "list", "certs/revoked")
-    const page = serialNumberPageOf(asked, keysMaximum)
+    const page = serialNumberPageOf(keyPage, keysMaximum)
     return readMountReplica(this.#access, ({ mount }, { revocations }) => revocations.serialNumbers(mount.id, page))
   }
 
@@ -56,13 +56,13 @@ export class RevokeService implements Revocations {
   }
 
   async #revoke(input: RevokeInput, rejectUnproven: (certificate: Certificate) => void): Promise<RevokedCertificate> {
-    const meant = revocationTarget(input)
-    const reason = reasonGiven(input.reason)
+    const target = revocationTarget(input)
+    const reason = parseReason(input.reason)
     const snapshot = await currentSnapshot(this.#access)
     const presented =
-      meant.certificate &&
-      presentedRecord(issuerOfGiven(meant.certificate, snapshot.issuers), meant.certificate, meant.serialNumber)
-    if (presented !== undefined && meant.certificate !== undefined) rejectUnproven(meant.certificate)
+      target.certificate &&
+      presentedRecord(issuerOfGiven(target.certificate, snapshot.issuers), target.certificate, target.serialNumber)
+    if (presented !== undefined && target.certificate !== undefined) rejectUnproven(target.certificate)
     const now = this.#access.context.runtime.clock.now()
     // A revocation writes the version of its mount's revocations before its own row. Of two concurrent ones in a mount, the database
     // runs one again, which then finds the other: repeatable read is enough. A revocation that must insert its certificate first is
@@ -70,12 +70,18 @@ export class RevokeService implements Revocations {
     const options = presented === undefined ? repeatableRead : {}
     const revoked = await transactOnMount(
       this.#access,
-      async (current, stores) => {
-        const kept = await stores.certificates.find(current.mount.id, meant.serialNumber)
-        const record = certificateMeant(meant, kept, presented)
-        const certificate = meant.certificate ?? parseCertificate(record.certificate)
+      async (current, repositories) => {
+        const stored = await repositories.certificates.find(current.mount.id, target.serialNumber)
+        const record = certificateToRevoke(target, stored, presented)
+        const certificate = target.certificate ?? parseCertificate(record.certificate)
         if (presented === undefined) rejectUnproven(certificate)
-        return recordRevocation(current, stores, { record, certificate, reason, now, isNew: kept === undefined })
+        return recordRevocation(current, repositories, {
+          record,
+          certificate,
+          reason,
+          now,
+          isNew: stored === undefined,
+        })
       },
       options,
     )
@@ -85,16 +91,16 @@ export class RevokeService implements Revocations {
   }
 }
 
-function certificateMeant(
+function certificateToRevoke(
   { serialNumber }: RevocationTarget,
-  kept: CertificateRecord | undefined,
+  stored: CertificateRecord | undefined,
   presented: CertificateRecord | undefined,
 ): CertificateRecord {
   if (presented === undefined) {
-    if (kept === undefined) throw unprocessable(`certificate with serial ${serialNumber} not found.`)
-    return kept
+    if (stored === undefined) throw unprocessable(`certificate with serial ${serialNumber} not found.`)
+    return stored
   }
-  if (kept !== undefined && Buffer.compare(kept.certificate, presented.certificate) !== 0)
+  if (stored !== undefined && Buffer.compare(stored.certificate, presented.certificate) !== 0)
     throw unprocessable(`another certificate of this mount has the serial number ${serialNumber}`)
-  return kept ?? presented
+  return stored ?? presented
 }

@@ -107,9 +107,11 @@ const refusedReasons: ReadonlySet<RevocationReason> = new Set(["certificateHold"
 
 /** Parses a reason by name (`keyCompromise`, `key_compromise`) or number. Returns undefined for an unknown or rejected reason. */
 export function parseRevocationReason(text: string): RevocationReason | undefined {
-  const wanted = text.replaceAll(/[_ -]/g, "").toLowerCase()
+  const normalized = text.replaceAll(/[_ -]/g, "").toLowerCase()
   const names = Object.keys(revocationReasons) as RevocationReason[]
-  const reason = names.find((name) => name.toLowerCase() === wanted || String(revocationReasons[name]) === wanted)
+  const reason = names.find(
+    (name) => name.toLowerCase() === normalized || String(revocationReasons[name]) === normalized,
+  )
   return reason === undefined || refusedReasons.has(reason) ? undefined : reason
 }
 

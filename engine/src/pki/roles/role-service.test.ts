@@ -3,17 +3,17 @@ import { databaseKinds } from "../../../testing/temporary-database.ts"
 import { openTestEngine, type TestEngine } from "../../../testing/test-engine.ts"
 
 describe.each(databaseKinds.filter(({ available }) => available))("roles on $name", ({ place }) => {
-  let world: TestEngine
+  let testEngine: TestEngine
   const closing = new AsyncDisposableStack()
   beforeAll(async () => {
     const { url } = closing.use(await place())
-    world = closing.use(await openTestEngine({ url }))
-    await world.engine.mounts.create({ path: "pki" })
+    testEngine = closing.use(await openTestEngine({ url }))
+    await testEngine.engine.mounts.create({ path: "pki" })
   })
   afterAll(() => closing.disposeAsync())
 
   test("a role is created with defaults, patched, replaced and deleted", async () => {
-    const { roles } = world.engine.pki("pki")
+    const { roles } = testEngine.engine.pki("pki")
     await roles.save("web", { allowedDomains: ["example.com"], allowSubdomains: true, keyType: "ec" })
     expect(await roles.get("web")).toMatchObject({ keyType: "ec", keyBits: 256, allowLocalhost: true })
 
@@ -30,7 +30,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("roles on $nam
   })
 
   test("a rejected change does not change the role", async () => {
-    const { roles } = world.engine.pki("pki")
+    const { roles } = testEngine.engine.pki("pki")
     await roles.save("kept", { ttlMs: 3_600_000 })
     await expect(roles.update("kept", { maxTtlMs: 60_000 })).rejects.toMatchObject({ code: "invalid" })
     expect((await roles.get("kept")).maxTtlMs).toBe(0)
@@ -39,6 +39,6 @@ describe.each(databaseKinds.filter(({ available }) => available))("roles on $nam
   })
 
   test("an unknown mount has no roles", async () => {
-    await expect(world.engine.pki("elsewhere").roles.list()).rejects.toMatchObject({ code: "not-found" })
+    await expect(testEngine.engine.pki("elsewhere").roles.list()).rejects.toMatchObject({ code: "not-found" })
   })
 })

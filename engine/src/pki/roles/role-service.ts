@@ -63,11 +63,11 @@ export class RoleService implements Roles {
 }
 
 /** Returns the saved role with its warnings. `issuer_ref` is resolved when the role is used, so an unknown issuer is only a warning. */
-function saved(snapshot: MountSnapshot, role: Role, asked: RoleInput): SavedRole {
+function saved(snapshot: MountSnapshot, role: Role, input: RoleInput): SavedRole {
   const { issuerRef } = role
   const unresolved = issuerRef !== "default" && findIssuer(snapshot, issuerRef) === undefined
   const warning = `"issuer_ref" ${issuerRef} does not name an issuer of this mount yet`
-  return { role, warnings: [...roleWarnings(role, asked), ...(unresolved ? [warning] : [])] }
+  return { role, warnings: [...roleWarnings(role, input), ...(unresolved ? [warning] : [])] }
 }
 
 /** Changes the OCSP settings for the first role with `no_store`, and returns warnings. */

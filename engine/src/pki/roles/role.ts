@@ -224,9 +224,9 @@ export function roleNameFaults(name: string): Fault[] {
 }
 
 /** Returns warnings about a role. `asked` contains the fields that the client sent, if they differ from the result. */
-export function roleWarnings(role: Role, asked: RoleInput = role): string[] {
+export function roleWarnings(role: Role, requested: RoleInput = role): string[] {
   const warnings: string[] = []
-  if (role.noStore && asked.generateLease === true)
+  if (role.noStore && requested.generateLease === true)
     warnings.push(
       '"no_store" and "generate_lease" are mutually exclusive: certificates are not stored and have no lease',
     )
@@ -249,10 +249,10 @@ export function roleWarnings(role: Role, asked: RoleInput = role): string[] {
 const allowsDomains = (role: Role): boolean => role.allowBareDomains || role.allowSubdomains || role.allowGlobDomains
 
 function settle(before: Role, input: RoleInput): Role {
-  const asked = merge(before, input)
-  rejectFaults([...(input.faults ?? []), ...settingFaults(asked)])
+  const requested = merge(before, input)
+  rejectFaults([...(input.faults ?? []), ...settingFaults(requested)])
   // All enumerated values are valid now, because there are no faults.
-  const role = asked as Role
+  const role = requested as Role
   return {
     ...role,
     keyBits: resolveKeyBits(role.keyType, role.keyBits),
@@ -265,16 +265,16 @@ function settle(before: Role, input: RoleInput): Role {
 type RequestedRole = Omit<Role, keyof RoleTextMembers> & RoleTextMembers
 
 function merge(before: Role, { faults: _, ...input }: RoleInput): RequestedRole {
-  const asked: RequestedRole = { ...before, ...input }
-  const cnValidations = asked.cnValidations.filter((word) => word !== "")
+  const requested: RequestedRole = { ...before, ...input }
+  const cnValidations = requested.cnValidations.filter((word) => word !== "")
   return {
-    ...asked,
+    ...requested,
     // An empty entry, such as one after a trailing comma, is ignored.
-    ...Object.fromEntries(listFields.map((field) => [field, asked[field].filter((entry) => entry !== "")])),
+    ...Object.fromEntries(listFields.map((field) => [field, requested[field].filter((entry) => entry !== "")])),
     cnValidations: cnValidations.length === 0 ? roleDefaults.cnValidations : cnValidations,
     allowedRsaExponents:
-      asked.allowedRsaExponents.length === 0 ? roleDefaults.allowedRsaExponents : asked.allowedRsaExponents,
-    issuerRef: asked.issuerRef === "" ? roleDefaults.issuerRef : asked.issuerRef,
+      requested.allowedRsaExponents.length === 0 ? roleDefaults.allowedRsaExponents : requested.allowedRsaExponents,
+    issuerRef: requested.issuerRef === "" ? roleDefaults.issuerRef : requested.issuerRef,
   }
 }
 
@@ -414,8 +414,8 @@ function listProblem(entries: readonly string[], rule: ListRule): string | undef
   )
 }
 
-function textOf(what: string, text: string, lengthMaximum: number): string | undefined {
-  const problem = subjectTextProblem(text, lengthMaximum)
+function textOf(what: string, text: string, maxLength: number): string | undefined {
+  const problem = subjectTextProblem(text, maxLength)
   return problem && `${what} ${problem}`
 }
 

@@ -13,8 +13,8 @@ async function opened() {
   const clock = manualClock()
   const timers = manualTimers(clock)
   const metrics = recordedMetrics()
-  const world = await openTestEngine({ runtime: { ...systemRuntime(), clock }, timers, metrics })
-  const { engine } = world
+  const testEngine = await openTestEngine({ runtime: { ...systemRuntime(), clock }, timers, metrics })
+  const { engine } = testEngine
   await engine.mounts.create({ path: "pki" })
   const pki = engine.pki("pki")
   const root = await pki.issuers.generateRoot({
@@ -38,7 +38,7 @@ async function opened() {
         do await turn()
         while (metrics.isJobRunning())
       }),
-    [Symbol.asyncDispose]: () => world[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => testEngine[Symbol.asyncDispose](),
   }
 }
 

@@ -74,7 +74,7 @@ test("OCSP responses, builds of lists, orders and validations are counted", asyn
   const acme = createAcmeMetrics(metrics.meter)
   ocsp.answers.add(5, { status: "good" })
   ocsp.answers.add(1, { status: "try_later" })
-  ocsp.keptAnswers.add(4)
+  ocsp.cachedAnswers.add(4)
   const kind = "complete"
   crl.builds.add(2, { kind, outcome: "done" })
   crl.builds.add(1, { kind, outcome: "failed" })

@@ -7,7 +7,7 @@ type Context = Parameters<typeof countCertificates>[0]
 test("a mount that is deleted while it is counted is dropped, and others are stored", async () => {
   const saved: unknown[] = []
   const mounts = ["gone", "here"].map((id) => ({ id, path: id }))
-  const stores = {
+  const repositories = {
     statistics: {
       countPart: async ({ revoked }: { readonly revoked: boolean }) => ({ count: revoked ? 1 : 3, next: undefined }),
       nextRole: async () => undefined,
@@ -21,8 +21,8 @@ test("a mount that is deleted while it is counted is dropped, and others are sto
       within: async () => ({ mounts: mounts.slice(1) }),
     },
     storage: {
-      readReplica: (work: (of: typeof stores) => unknown) => work(stores),
-      transact: (work: (of: typeof stores) => unknown) => work(stores),
+      readReplica: (work: (of: typeof repositories) => unknown) => work(repositories),
+      transact: (work: (of: typeof repositories) => unknown) => work(repositories),
     },
   } as unknown as Context
   await countCertificates(context, { signal: new AbortController().signal })

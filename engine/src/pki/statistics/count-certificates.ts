@@ -133,10 +133,10 @@ export async function countCertificates(
       runtime.clock.now(),
       signal,
     )
-    await storage.transact(async (stores) => {
+    await storage.transact(async (repositories) => {
       // The mount may have been deleted while its certificates were counted.
-      const { mounts: present } = await mountDirectory.within(stores)
-      if (present.some(({ id }) => id === mount.id)) await stores.statistics.save(mount.id, counted)
+      const { mounts: present } = await mountDirectory.within(repositories)
+      if (present.some(({ id }) => id === mount.id)) await repositories.statistics.save(mount.id, counted)
     })
   }
 }

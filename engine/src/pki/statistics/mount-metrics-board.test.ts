@@ -34,13 +34,13 @@ function opened(paths: readonly string[] = ["pki"]) {
     timers,
     mountDirectory: { current: async () => ({ mounts }) },
     mountSnapshots: {
-      async within(_stores: unknown, mount: unknown) {
+      async within(_repositories: unknown, mount: unknown) {
         loads += 1
         return { mount, version, issuers: [], settings: { crl: {} } }
       },
     },
     storage: {
-      async read(work: (stores: unknown) => Promise<unknown>) {
+      async read(work: (repositories: unknown) => Promise<unknown>) {
         reads += 1
         await answer()
         return work({

@@ -48,8 +48,8 @@ export interface AuthorityFigures {
 /** Maximum number of figures of each kind, so that the metrics database can store them even with many mounts. */
 const maxFigures = 1_000
 /** Time for which the figures are cached. */
-const heldMs = 15 * secondMs
-const patienceMs = 2 * secondMs
+const cacheMs = 15 * secondMs
+const readTimeoutMs = 2 * secondMs
 
 type Context = Pick<PkiContext, "storage" | "mountDirectory" | "mountSnapshots"> & {
   readonly runtime: Pick<PkiContext["runtime"], "clock"> & { readonly log: Log }
@@ -61,8 +61,8 @@ const none: AuthorityFigures = { issuers: [], lists: [], mounts: [], leftOut: 0 
 /** Caches the figures. Concurrent calls share one read. */
 export class FigureBoard {
   readonly #context: Context
-  #held: { readonly at: Instant; readonly figures: AuthorityFigures } | undefined
-  #coming: Promise<AuthorityFigures> | undefined
+  #cached: { readonly at: Instant; readonly figures: AuthorityFigures } | undefined
+  #pending: Promise<AuthorityFigures> | undefined
   /** Facts about mounts, cached by version, so that a scrape does not load unchanged mounts again. */
   #facts: ReadonlyMap<MountId, MountFacts> = new Map()
 
@@ -73,18 +73,18 @@ export class FigureBoard {
   /** Returns the figures. If the database does not respond in time, returns the last known ones, or none. */
   async current(): Promise<AuthorityFigures> {
     const { runtime, timers } = this.#context
-    const held = this.#held
-    if (held !== undefined && Math.abs(runtime.clock.now() - held.at) < heldMs) return held.figures
-    this.#coming ??= this.read().finally(() => (this.#coming = undefined))
+    const cached = this.#cached
+    if (cached !== undefined && Math.abs(runtime.clock.now() - cached.at) < cacheMs) return cached.figures
+    this.#pending ??= this.read().finally(() => (this.#pending = undefined))
     let cancel = () => {}
-    const late = new Promise<undefined>((resolve) => {
-      cancel = timers.after(patienceMs, () => resolve(undefined))
+    const timeout = new Promise<undefined>((resolve) => {
+      cancel = timers.after(readTimeoutMs, () => resolve(undefined))
     })
     try {
-      return (await Promise.race([this.#coming, late])) ?? held?.figures ?? none
+      return (await Promise.race([this.#pending, timeout])) ?? cached?.figures ?? none
     } catch (error) {
       logFailure(runtime.log, "warn", "figures-not-read", { error })
-      return held?.figures ?? none
+      return cached?.figures ?? none
     } finally {
       cancel()
     }
@@ -118,20 +118,20 @@ export class FigureBoard {
       mounts: counted,
       leftOut: [issuers, lists, mounts].reduce((sum, { length }) => sum + Math.max(0, length - maxFigures), 0),
     }
-    this.#held = { at, figures }
+    this.#cached = { at, figures }
     this.#facts = facts
     return figures
   }
 
   #readMount(mount: Mount) {
     const { storage, mountSnapshots } = this.#context
-    return storage.read(async (stores) => {
+    return storage.read(async (repositories) => {
       const known = this.#facts.get(mount.id)
-      const isSame = known?.mount === mount && known.version === (await stores.authorities.cacheVersion(mount.id))
+      const isSame = known?.mount === mount && known.version === (await repositories.authorities.cacheVersion(mount.id))
       return {
-        known: isSame ? known : factsOf(await mountSnapshots.within(stores, mount)),
-        states: await stores.crls.states(mount.id),
-        statistics: await stores.statistics.find(mount.id),
+        known: isSame ? known : factsOf(await mountSnapshots.within(repositories, mount)),
+        states: await repositories.crls.states(mount.id),
+        statistics: await repositories.statistics.find(mount.id),
       }
     })
   }
@@ -151,8 +151,8 @@ const factsOf = ({ mount, version, issuers, settings }: MountSnapshot): MountFac
   enableDelta: settings.crl.enableDelta,
 })
 
-function withRoles(statistics: MountStatistics, maximum: number): MountStatistics {
-  const soonestOfRoles = statistics.soonestOfRoles.slice(0, maximum)
+function withRoles(statistics: MountStatistics, maxRoles: number): MountStatistics {
+  const soonestOfRoles = statistics.soonestOfRoles.slice(0, maxRoles)
   const rolesLeftOut = statistics.rolesLeftOut + statistics.soonestOfRoles.length - soonestOfRoles.length
   return { ...statistics, soonestOfRoles, rolesLeftOut }
 }
@@ -193,11 +193,11 @@ function listsOf(
 function together(published: readonly { readonly key: KeyedCrlState["key"]; readonly crl: PublishedCrl }[]) {
   const whole = published.filter(({ key }) => key.shard.count === 1)
   const finest = Math.max(...published.map(({ key }) => key.shard.count))
-  const told = whole.length > 0 ? whole : published.filter(({ key }) => key.shard.count === finest)
+  const counted = whole.length > 0 ? whole : published.filter(({ key }) => key.shard.count === finest)
   return {
     thisUpdate: Math.min(...published.map(({ crl }) => crl.thisUpdate)),
     nextUpdate: Math.min(...published.map(({ crl }) => crl.nextUpdate)),
-    entryCount: told.reduce((sum, { crl }) => sum + crl.entryCount, 0),
+    entryCount: counted.reduce((sum, { crl }) => sum + crl.entryCount, 0),
   }
 }
 

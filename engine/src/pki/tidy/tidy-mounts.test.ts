@@ -12,7 +12,7 @@ import { SqlTidyRepository } from "../../storage/repositories/pki/tidy-run-repos
 import { manualClock } from "../../../testing/manual-clock.ts"
 import { newSerialNumber } from "../../x509/serial-number.ts"
 import { crlListOf } from "../crl/crl-list.ts"
-import { holdIssuer } from "../issuers/parsed-issuer.ts"
+import { parseIssuer } from "../issuers/parsed-issuer.ts"
 import type { Issuer } from "../issuers/issuer.ts"
 import type { MountId } from "../mounts/mount.ts"
 import { defaultTidyOptions, resolvedTidyOptions } from "./tidy-options.ts"
@@ -169,7 +169,7 @@ describe.each(databaseKinds.filter(({ available, name }) => available && name !=
       await pki.revocations.revoke({ serialNumber })
       await pki.crls.get()
       const { issuerId: id, certificate } = await pki.issuers.generateRoot({ commonName: "Other", keyType: "ec" })
-      const list = crlListOf(holdIssuer({ id, mountId, certificate } as Issuer))
+      const list = crlListOf(parseIssuer({ id, mountId, certificate } as Issuer))
       await database.transact((session) =>
         new SqlRevocationRepository(session).associate(mountId, serialNumber, { issuerId: id, list }),
       )

@@ -30,17 +30,17 @@ const busyPauseMs = secondMs
 /** Time for which the ranges that will be dropped are cached. */
 const lookHoldsMs = minuteMs
 
-export type TidyContext<Stores extends PkiRepositories> = Pick<
-  PkiContext<Stores>,
+export type TidyContext<Repositories extends PkiRepositories> = Pick<
+  PkiContext<Repositories>,
   "storage" | "runtime" | "mountDirectory" | "mountSnapshots" | "wakeJob"
 > & {
-  readonly acmeTidySteps: AcmeTidySteps<Stores>
+  readonly acmeTidySteps: AcmeTidySteps<Repositories>
   readonly timers: Timers
   readonly filingRanges: FilingRanges
 }
 
-export class TidyWorker<Stores extends PkiRepositories> {
-  readonly #context: TidyContext<Stores>
+export class TidyWorker<Repositories extends PkiRepositories> {
+  readonly #context: TidyContext<Repositories>
   readonly #metrics: TidyMetrics
   readonly #serverStartedAt: Instant
   /** Random number from 0 to 1 for the backoff. */
@@ -49,7 +49,7 @@ export class TidyWorker<Stores extends PkiRepositories> {
   readonly #resting = new Set<MountId>()
   readonly #leftToGo = new Map<MountId, { readonly seenAt: Instant; readonly ranges: readonly FilingRange[] }>()
 
-  constructor(context: TidyContext<Stores>, metrics: TidyMetrics) {
+  constructor(context: TidyContext<Repositories>, metrics: TidyMetrics) {
     this.#context = context
     this.#metrics = metrics
     this.#serverStartedAt = context.runtime.clock.now()
@@ -93,12 +93,12 @@ export class TidyWorker<Stores extends PkiRepositories> {
     }
     if (!isAutoTidyDue(settings.autoTidy, facts)) return
     const options = resolvedTidyOptions(settings.autoTidy)
-    await storage.transact(async (stores) => {
+    await storage.transact(async (repositories) => {
       // The mount may have been deleted since.
-      const { mounts } = await mountDirectory.within(stores)
+      const { mounts } = await mountDirectory.within(repositories)
       if (!mounts.some(({ id }) => id === mount.id)) return
       const run = { mountId: mount.id, automatic: true, options, progress: nextPhase(options), startedAt: now }
-      await stores.tidyRuns.begin(run)
+      await repositories.tidyRuns.begin(run)
     })
   }
 
@@ -132,13 +132,13 @@ export class TidyWorker<Stores extends PkiRepositories> {
     return ranges
   }
 
-  async #record(mount: Mount, run: TidyRun, write: StepWrite<Stores>): Promise<void> {
+  async #record(mount: Mount, run: TidyRun, write: StepWrite<Repositories>): Promise<void> {
     const { storage, runtime, wakeJob } = this.#context
-    const { counts: removed, issuers = [] } = await storage.transact(async (stores) => {
-      const outcome = await write(stores)
+    const { counts: removed, issuers = [] } = await storage.transact(async (repositories) => {
+      const outcome = await write(repositories)
       const counts = sumOf(run.counts, outcome.counts)
       const message = messageOf(outcome)
-      const isRecorded = await stores.tidyRuns.advance(run, { progress: outcome.progress, counts, message })
+      const isRecorded = await repositories.tidyRuns.advance(run, { progress: outcome.progress, counts, message })
       // Rolls back the removals.
       if (!isRecorded) throw new Superseded()
       return outcome

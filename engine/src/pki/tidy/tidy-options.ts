@@ -96,5 +96,5 @@ export function tidyOptionFaults(options: TidyOptions): Fault[] {
 }
 
 /** Returns true for whole seconds, at least one. */
-export const areWholeSeconds = (durationMs: number, maximumMs: number): boolean =>
-  durationMs >= secondMs && durationMs <= maximumMs && durationMs % secondMs === 0
+export const areWholeSeconds = (durationMs: number, maxMs: number): boolean =>
+  durationMs >= secondMs && durationMs <= maxMs && durationMs % secondMs === 0

@@ -25,9 +25,9 @@ export class TidyService implements Tidy {
 
   async start(input: TidyInput): Promise<readonly string[]> {
     authorizeOnMount(this.#access, writing, "tidy")
-    const given: TidyOptions = { ...defaultTidyOptions, ...input }
-    rejectFaults(tidyOptionFaults(given))
-    const options = resolvedTidyOptions(given)
+    const requested: TidyOptions = { ...defaultTidyOptions, ...input }
+    rejectFaults(tidyOptionFaults(requested))
+    const options = resolvedTidyOptions(requested)
     const isBegun = await transactOnMount(this.#access, ({ mount }, { tidyRuns }) =>
       tidyRuns.begin({
         mountId: mount.id,
@@ -41,7 +41,7 @@ export class TidyService implements Tidy {
     this.#access.context.wakeJob(tidyJob.name)
     if (!isBegun) return ["Tidy operation already in progress."]
     return [
-      tidiesAnything(given)
+      tidiesAnything(requested)
         ? "Tidy operation successfully started. Read its progress from tidy-status."
         : "Manual tidy requested but no tidy operations were set. Enable at least one tidy operation to be run (tidy_cert_store / tidy_revoked_certs / …).",
     ]
@@ -49,9 +49,9 @@ export class TidyService implements Tidy {
 
   async cancel() {
     authorizeOnMount(this.#access, writing, "tidy-cancel")
-    const { isCancelled, status } = await transactOnMount(this.#access, async (snapshot, stores) => {
-      const cancelled = await stores.tidyRuns.cancel(snapshot.mount.id)
-      return { isCancelled: cancelled, status: await statusIn(snapshot, stores) }
+    const { isCancelled, status } = await transactOnMount(this.#access, async (snapshot, repositories) => {
+      const cancelled = await repositories.tidyRuns.cancel(snapshot.mount.id)
+      return { isCancelled: cancelled, status: await statusIn(snapshot, repositories) }
     })
     if (isCancelled) this.#access.context.wakeJob(tidyJob.name)
     const isGoingOn = status.run?.state === "cancelling"

@@ -40,7 +40,9 @@ export interface StepOutcome {
 }
 
 /** Runs in the transaction that records the step. */
-export type StepWrite<Stores extends PkiRepositories = PkiRepositories> = (stores: Stores) => Promise<StepOutcome>
+export type StepWrite<Repositories extends PkiRepositories = PkiRepositories> = (
+  repositories: Repositories,
+) => Promise<StepOutcome>
 
 export interface TidyStep {
   readonly run: TidyRun
@@ -51,11 +53,14 @@ export interface TidyStep {
 
 /** Phases that remove rows of `acme/`, which implements them. */
 type AcmePhase = "ACME orders" | "ACME accounts"
-export type AcmeTidySteps<Stores extends PkiRepositories> = Readonly<
-  Record<AcmePhase, (step: TidyStep) => Promise<StepWrite<Stores>>>
+export type AcmeTidySteps<Repositories extends PkiRepositories> = Readonly<
+  Record<AcmePhase, (step: TidyStep) => Promise<StepWrite<Repositories>>>
 >
 
-interface StepContext<Stores extends PkiRepositories> extends Pick<PkiContext<Stores>, "storage" | "mountSnapshots"> {
+interface StepContext<Repositories extends PkiRepositories> extends Pick<
+  PkiContext<Repositories>,
+  "storage" | "mountSnapshots"
+> {
   /** Returns the ranges that will be dropped as a whole. Automatic runs skip them. */
   readonly leftToGo: (mountId: MountId) => Promise<readonly FilingRange[]>
 }
@@ -66,16 +71,16 @@ interface PkiStep extends TidyStep {
 }
 
 /** Returns the next step of a run; undefined if all phases are done. */
-export async function nextStep<Stores extends PkiRepositories>(
-  context: StepContext<Stores> & { readonly acmeTidySteps: AcmeTidySteps<Stores> },
+export async function nextStep<Repositories extends PkiRepositories>(
+  context: StepContext<Repositories> & { readonly acmeTidySteps: AcmeTidySteps<Repositories> },
   snapshot: MountSnapshot,
   run: TidyRun,
   now: Instant,
-): Promise<StepWrite<Stores> | undefined> {
+): Promise<StepWrite<Repositories> | undefined> {
   const { phase } = run.progress
   if (phase === undefined) return undefined
   const limit = Math.min(run.options.pageSize, maxRowsPerWrite)
-  const steps: Readonly<Record<TidyPhase, (step: PkiStep) => Promise<StepWrite<Stores>>>> = {
+  const steps: Readonly<Record<TidyPhase, (step: PkiStep) => Promise<StepWrite<Repositories>>>> = {
     ...pkiSteps,
     ...context.acmeTidySteps,
   }
@@ -156,8 +161,8 @@ async function removeRevocations(step: PkiStep): Promise<StepWrite> {
       complete === undefined ? [] : [{ key, complete }],
     ),
   }))
-  const kept = lists.filter(isStillMade(snapshot))
-  const judged = page.map((one) => ({ ...one, verdict: revocationDue(one, kept, options, now) }))
+  const currentLists = lists.filter(isStillMade(snapshot))
+  const judged = page.map((one) => ({ ...one, verdict: revocationDue(one, currentLists, options, now) }))
   const due = judged.filter(({ verdict }) => verdict === "due").map(({ serialNumber }) => serialNumber)
   const waiting = judged.filter(({ verdict }) => verdict === "listed-first").length
   return async ({ revocations, certificates }) => {
@@ -239,11 +244,11 @@ async function removeMetadata(step: PkiStep): Promise<StepWrite> {
 /** Removes expired issuers. Their keys stay. */
 async function removeIssuers(step: PkiStep): Promise<StepWrite> {
   const { context, snapshot, run, now, limit } = step
-  return async (stores) => {
-    const { issuers, settings } = await context.mountSnapshots.within(stores, snapshot.mount)
+  return async (repositories) => {
+    const { issuers, settings } = await context.mountSnapshots.within(repositories, snapshot.mount)
     const expired = expiredIssuers(issuers, settings.issuers.default, run.options, now).slice(0, limit)
-    for (const issuer of expired) await stores.issuers.remove(issuer)
-    if (expired.length > 0) await stores.mountSettings.save(run.mountId, "history", { issuersChangedAt: now })
+    for (const issuer of expired) await repositories.issuers.remove(issuer)
+    if (expired.length > 0) await repositories.mountSettings.save(run.mountId, "history", { issuersChangedAt: now })
     return { counts: { issuers: expired.length }, progress: progressAfter(step, expired.length, ""), issuers: expired }
   }
 }

@@ -25,12 +25,12 @@ export function removalOf(range: FilingRange, mounts: readonly (AutoTidySettings
 export function isLeftToGo(
   range: FilingRange,
   mounts: readonly (AutoTidySettings | undefined)[],
-  own: AutoTidySettings,
+  settings: AutoTidySettings,
   now: Instant,
 ): boolean {
   const removal = removalOf(range, mounts)
   if (removal === undefined || now >= removal + graceMs) return false
-  return removal <= range.to + Math.min(...buffersOf(own)) + longestWaitMs
+  return removal <= range.to + Math.min(...buffersOf(settings)) + longestWaitMs
 }
 
 function buffersOf(settings: AutoTidySettings): readonly [number, number] {
