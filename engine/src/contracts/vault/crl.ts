@@ -11,7 +11,7 @@ import type {
   RevocationListInput,
   SignedList,
 } from "../../pki/crl/crl-api.ts"
-import { importedListMaximumBytes } from "../../pki/crl/imported-crl.ts"
+import { maxImportedListBytes } from "../../pki/crl/imported-crl.ts"
 import { unknownSerialsAnswers } from "../../pki/ocsp/ocsp-history.ts"
 import {
   decodeAnswer,
@@ -180,7 +180,7 @@ const settingsView = data<CrlSettingsView>({
 })
 
 const importTable = fields({
-  crl: parameter(textUpTo(importedListMaximumBytes), "List that the issuer signed elsewhere, in PEM or base64 of DER."),
+  crl: parameter(textUpTo(maxImportedListBytes), "List that the issuer signed elsewhere, in PEM or base64 of DER."),
 })
 const importBody: Body<string> = {
   table: importTable,
@@ -188,7 +188,7 @@ const importBody: Body<string> = {
   encode: (crl) => encodeMembers(importTable, { crl }, "native"),
 }
 /** Line ends of PEM take two octets in JSON. */
-const importBodyLimitBytes = importedListMaximumBytes + 256 * 1_024
+const importBodyLimitBytes = maxImportedListBytes + 256 * 1_024
 const importedTable = fields({
   importedCount: parameter(integer, "Number of new revocations."),
   existingCount: parameter(integer, "Number of certificates that were revoked already."),

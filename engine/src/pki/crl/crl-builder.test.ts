@@ -15,8 +15,8 @@ import { wholeList } from "./shard.ts"
 const { random } = systemRuntime()
 
 /** Compares joined strings: `toEqual` takes seconds for 100 000 values. */
-const expectSame = (found: readonly unknown[], wanted: readonly unknown[]) =>
-  expect(found.join() === wanted.join() || { found: found.length, wanted: wanted.length }).toBe(true)
+const expectSame = (found: readonly unknown[], expected: readonly unknown[]) =>
+  expect(found.join() === expected.join() || { found: found.length, wanted: expected.length }).toBe(true)
 
 const sealKeys = { text: Buffer.alloc(32).toString("base64") }
 /** More entries than a segment holds. For SQLite, where rows are inserted quickly, also more than one write takes. */
@@ -95,8 +95,8 @@ for (const kind of databaseKinds.filter(({ available, name }) => available && na
       segmentCount: first?.complete?.segmentCount,
       entryCount: many + 3,
     })
-    const gone = seeded.slice(0, 1_000)
-    await database.transact((session) => new SqlRevocationRepository(session).remove(mountId, gone))
+    const removed = seeded.slice(0, 1_000)
+    await database.transact((session) => new SqlRevocationRepository(session).remove(mountId, removed))
     await other.pki("pki").crls.rotate()
     const left = [...seeded.slice(1_000), ...added]
     expectSame(await serialsOf(one), left)

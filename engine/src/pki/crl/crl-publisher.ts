@@ -49,21 +49,21 @@ export type CrlKind = "complete" | "delta"
 
 const buildTimeoutMs = 10 * minuteMs
 /** Interval and maximum number of checks while another server builds. */
-const lookAgainMs = 100
-const maxLooks = 600
+const retryPauseMs = 100
+const maxAttempts = 600
 /** Maximum number of builds for one request. A build that began before the request may miss revocations; a later one does not. */
 const maxBuilds = 3
 /** Maximum size of the lists cached in memory, in octets. */
-const maxHeldOctets = 64 * 1_024 * 1_024
+const maxCachedOctets = 64 * 1_024 * 1_024
 
 export class CrlPublisher {
   readonly #options: CrlPublisherOptions
   readonly #building = new Map<string, Promise<void>>()
   readonly #cache = new LRUCache<string, ServedCrl>({
-    maxSize: maxHeldOctets,
+    maxSize: maxCachedOctets,
     sizeCalculation: ({ der }) => der.length,
   })
-  #refreshAskedAt = 0
+  #refreshRequestedAt = 0
 
   constructor(options: CrlPublisherOptions) {
     this.#options = options
@@ -72,8 +72,8 @@ export class CrlPublisher {
   /** Returns true if the job should refresh lists now: at most once in `jobPauseMs`, however many certificates are revoked. */
   isRefreshDue(): boolean {
     const now = this.#options.clock.now()
-    if (Math.abs(now - this.#refreshAskedAt) < jobPauseMs) return false
-    this.#refreshAskedAt = now
+    if (Math.abs(now - this.#refreshRequestedAt) < jobPauseMs) return false
+    this.#refreshRequestedAt = now
     return true
   }
 
@@ -156,7 +156,7 @@ export class CrlPublisher {
     by: RequestedBy | "rotation",
   ): Promise<void> {
     const { exclusively, timers } = this.#options
-    for (let look = 0; look < maxLooks; look += 1) {
+    for (let look = 0; look < maxAttempts; look += 1) {
       const { held } = await exclusively({ name: `crl/${name}`, timeoutMs: buildTimeoutMs }, async (lease) => {
         // The previous holder of the lease may have built the list.
         const facts = await this.#facts(plan)
@@ -166,7 +166,7 @@ export class CrlPublisher {
         await this.#buildUnder(lease, plan, kind, requester)
       })
       if (held || by === "job") return
-      await new Promise<void>((resolve) => void timers.after(lookAgainMs, resolve))
+      await new Promise<void>((resolve) => void timers.after(retryPauseMs, resolve))
     }
     throw busy("The revocation list is being built by another server.")
   }

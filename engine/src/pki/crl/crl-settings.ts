@@ -62,7 +62,7 @@ export interface CrlSettingsPatch extends Partial<Omit<CrlSettings, "shardCounts
   readonly unifiedCrlOnExistingPaths?: boolean
 }
 
-const expiryMinimumMs = secondMs
+const minExpiryMs = secondMs
 /** Several copies of a longer list would not fit into memory. */
 const maxEntries = 20_000_000
 
@@ -94,7 +94,7 @@ function settingsFaults(settings: CrlSettings): Fault[] {
   const { expiryMs, autoRebuild, autoRebuildGracePeriodMs, enableDelta, deltaRebuildIntervalMs } = settings
   const faults: Fault[] = []
   const refuse = (field: keyof CrlSettings, detail: string) => faults.push({ field: [field], detail })
-  if (expiryMs < expiryMinimumMs) refuse("expiryMs", "must be at least a second")
+  if (expiryMs < minExpiryMs) refuse("expiryMs", "must be at least a second")
   if (autoRebuild && autoRebuildGracePeriodMs >= expiryMs)
     refuse("autoRebuildGracePeriodMs", "must be shorter than expiry")
   if (enableDelta && !autoRebuild) refuse("enableDelta", "requires auto_rebuild to be true")
@@ -102,7 +102,7 @@ function settingsFaults(settings: CrlSettings): Fault[] {
   const isDelegated = settings.ocspDelegatedResponder
   if (settings.ocspResponderTtlMs < hourMs || (isDelegated && settings.ocspResponderTtlMs < 2 * settings.ocspExpiryMs))
     refuse("ocspResponderTtlMs", "must be at least an hour and at least twice ocsp_expiry")
-  if (deltaRebuildIntervalMs < expiryMinimumMs) refuse("deltaRebuildIntervalMs", "must be at least a second")
+  if (deltaRebuildIntervalMs < minExpiryMs) refuse("deltaRebuildIntervalMs", "must be at least a second")
   if (settings.maxCrlEntries < -1 || settings.maxCrlEntries === 0 || settings.maxCrlEntries > maxEntries)
     refuse("maxCrlEntries", `must be -1 (unlimited) or from 1 to ${maxEntries}`)
   if (!isShardCount(settings.shards)) refuse("shards", `must be a power of two up to ${maxShardCount}`)

@@ -26,7 +26,7 @@ import type { PkiRepositories } from "../pki-context.ts"
 import { crlListOf } from "./crl-list.ts"
 
 /** Maximum length of the text: about 80,000 entries with a reason in PEM. */
-export const importedListMaximumBytes = 4 * 1_024 * 1_024
+export const maxImportedListBytes = 4 * 1_024 * 1_024
 
 export interface ImportedEntry {
   readonly serialNumber: SerialNumber
@@ -64,7 +64,7 @@ export function readImportedList(text: string, issuer: ParsedIssuer, now: Instan
 
 function derIn(text: string): Uint8Array {
   if (!text.includes("-----BEGIN")) return Buffer.from(text, "base64")
-  const [block, ...others] = readPem(text, importedListMaximumBytes)
+  const [block, ...others] = readPem(text, maxImportedListBytes)
   if (block?.label !== "X509 CRL" || others.length > 0)
     throw new UnacceptableInput("expected one PEM block with the label X509 CRL")
   return block.bytes

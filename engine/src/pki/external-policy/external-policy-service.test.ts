@@ -64,7 +64,7 @@ beforeEach(() =>
 )
 afterEach(() => server.answerWith(() => ({ error: "no answer was prepared" })))
 
-const asked = (change: Partial<PolicyRequest> = {}): PolicyRequest => ({
+const questions = (change: Partial<PolicyRequest> = {}): PolicyRequest => ({
   parameters: new Map([["common_name", '"a.example"']]),
   ...change,
 })
@@ -102,7 +102,7 @@ test("issue generates the key, sends the service an empty CSR and signs the retu
     store_certificate: true,
     warnings: ["think twice"],
   }))
-  const issued = await pki().issue({ ...asked({ policy: "web" }), keyType: "ec" })
+  const issued = await pki().issue({ ...questions({ policy: "web" }), keyType: "ec" })
   const { document, client } = lastQuestion()
   const { request: csr } = readSigningRequest(document.user_request_key_values.csr)
   expect([csr.subjectName, csr.extensions, client]).toEqual([[], [], "chancery test client"])
@@ -133,7 +133,7 @@ test("sign certifies the key of the CSR and sends the CSR to the service", async
       extensions: [subjectAltName([{ kind: "dns", value: "decided.example" }], { critical: false })],
     }),
   }))
-  const issued = await pki().sign({ ...asked(), csr: await request() })
+  const issued = await pki().sign({ ...questions(), csr: await request() })
   expect(lastQuestion().document.vault_request_values).toMatchObject({
     issuance_mode: "sign",
     vault_generated_private_key: false,
@@ -149,10 +149,10 @@ test("sign certifies the key of the CSR and sends the CSR to the service", async
 test("only sign-intermediate issues CA certificates", async () => {
   const extensions = [basicConstraints({ isCa: true }), keyUsage(["keyCertSign", "cRLSign"])]
   server.answerWith((question) => ({ certificate: templateFor(question, { extensions }) }))
-  const issued = await pki().signIntermediate({ ...asked(), csr: await request() })
+  const issued = await pki().signIntermediate({ ...questions(), csr: await request() })
   expect(read(issued.certificate).values.basicConstraints).toEqual({ isCa: true })
   expect(lastQuestion().document.vault_request_values.issuance_mode).toBe("ica")
-  await expect(pki().sign({ ...asked(), csr: await request() })).rejects.toMatchObject({
+  await expect(pki().sign({ ...questions(), csr: await request() })).rejects.toMatchObject({
     code: "unprocessable",
     message: expect.stringContaining("use sign-intermediate") as string,
   })
@@ -193,20 +193,23 @@ describe("the issuer", () => {
       certificate: templateFor(question),
       ...(answer === undefined ? {} : { issuer_ref: answer }),
     }))
-    const issued = await pki().sign({ ...asked(path === undefined ? {} : { issuerRef: path }), csr: await request() })
+    const issued = await pki().sign({
+      ...questions(path === undefined ? {} : { issuerRef: path }),
+      csr: await request(),
+    })
     expect(lastQuestion().document.vault_request_values.requested_issuer_name).toBe(proposed)
     expect(common(issued.issuingCa)).toBe(`CN=${issuer}`)
   })
 
   test("that does not exist is rejected when the service names it, and before the service is called when the path names it", async () => {
     server.answerWith((question) => ({ certificate: templateFor(question), issuer_ref: "red" }))
-    const refused = pki().sign({ ...asked(), csr: await request() })
+    const refused = pki().sign({ ...questions(), csr: await request() })
     await expect(refused).rejects.toMatchObject({
       code: "unprocessable",
       message: expect.stringContaining("red") as string,
     })
     const before = server.seen.length
-    const unknown = pki().sign({ ...asked({ issuerRef: "red" }), csr: await request() })
+    const unknown = pki().sign({ ...questions({ issuerRef: "red" }), csr: await request() })
     await expect(unknown).rejects.toMatchObject({ code: "not-found" })
     expect(server.seen).toHaveLength(before)
   })
@@ -215,7 +218,7 @@ describe("the issuer", () => {
 test("a certificate that would outlive its issuer is rejected by the default leaf_not_after_behavior", async () => {
   const notAfter = Date.now() + 3 * hourMs
   server.answerWith((question) => ({ certificate: templateFor(question, { notAfter }) }))
-  await expect(pki().sign({ ...asked(), csr: await request() })).rejects.toMatchObject({
+  await expect(pki().sign({ ...questions(), csr: await request() })).rejects.toMatchObject({
     code: "invalid",
     message: expect.stringContaining("beyond the expiration of the CA certificate") as string,
   })
@@ -223,26 +226,26 @@ test("a certificate that would outlive its issuer is rejected by the default lea
 
 test("a rejection by the service has the text of the service, and a certificate for another key is rejected", async () => {
   server.answerWith(() => ({ error: "not on Fridays" }))
-  await expect(pki().sign({ ...asked(), csr: await request() })).rejects.toMatchObject({
+  await expect(pki().sign({ ...questions(), csr: await request() })).rejects.toMatchObject({
     code: "unprocessable",
     message: "not on Fridays",
   })
   const other = await testKeyGenerator.generate({ type: "ed25519" })
   server.answerWith((question) => ({ certificate: templateFor(question, { publicKey: other.publicKey.spki }) }))
-  await expect(pki().sign({ ...asked(), csr: await request() })).rejects.toMatchObject({
+  await expect(pki().sign({ ...questions(), csr: await request() })).rejects.toMatchObject({
     message: expect.stringContaining("its public key differs from that of the request") as string,
   })
 })
 
 test("requests fail when the service is disabled or unreachable", async () => {
   await pki().configure({ externalServiceUrl: "https://127.0.0.1:1/" })
-  await expect(pki().sign({ ...asked(), csr: await request() })).rejects.toMatchObject({
+  await expect(pki().sign({ ...questions(), csr: await request() })).rejects.toMatchObject({
     code: "unavailable",
     message: "The external policy service gave no decision: https://127.0.0.1:1 cannot be reached (ECONNREFUSED).",
   })
   await pki().configure({ enabled: false })
   const before = server.seen.length
-  await expect(pki().issue(asked())).rejects.toMatchObject({
+  await expect(pki().issue(questions())).rejects.toMatchObject({
     code: "unprocessable",
     message: "external policy is not enabled on this mount",
   })
@@ -255,7 +258,7 @@ test.each([
   { why: "a key too small", input: { keyType: "rsa", keyBits: 1024 }, field: "keyBits" },
 ])("$why is rejected before the service is called", async ({ input, field }) => {
   const before = server.seen.length
-  await expect(pki().issue({ ...asked(), ...input })).rejects.toMatchObject({
+  await expect(pki().issue({ ...questions(), ...input })).rejects.toMatchObject({
     code: "invalid",
     faults: [{ field: [field] }],
   })
@@ -267,7 +270,7 @@ describe("the identity of the caller", () => {
     server.answerWith(() => ({ error: "no" }))
     await engine
       .pki("pki")
-      .externalPolicy.sign({ ...asked(), csr: await request() })
+      .externalPolicy.sign({ ...questions(), csr: await request() })
       .catch(() => undefined)
     return lastQuestion().document.identity_request_key_values
   }
@@ -322,7 +325,7 @@ test("the settings show whether a request succeeded, and reset it when they chan
   expect(await pki().get()).toMatchObject({ validated: false })
   server.answerWith(() => ({ error: "no" }))
   await pki()
-    .sign({ ...asked(), csr: await request() })
+    .sign({ ...questions(), csr: await request() })
     .catch(() => undefined)
   const worked = await pki().get()
   expect(worked).toMatchObject({ validated: true, lastSuccessfulRequest: expect.any(Number) as number })
@@ -348,15 +351,15 @@ test("each path requires its own capability", async () => {
   const { externalPolicy } = engine.pki("pki")
   const csr = await request()
   server.answerWith((question) => ({ certificate: templateFor(question) }))
-  await expect(externalPolicy.sign({ ...asked({ policy: "web" }), csr })).resolves.toMatchObject({
+  await expect(externalPolicy.sign({ ...questions({ policy: "web" }), csr })).resolves.toMatchObject({
     privateKey: undefined,
   })
   for (const forbidden of [
-    externalPolicy.sign({ ...asked(), csr }),
-    externalPolicy.sign({ ...asked({ policy: "db" }), csr }),
-    externalPolicy.sign({ ...asked({ policy: "web", issuerRef: "blue" }), csr }),
-    externalPolicy.issue(asked({ policy: "web" })),
-    externalPolicy.signIntermediate({ ...asked({ policy: "web" }), csr }),
+    externalPolicy.sign({ ...questions(), csr }),
+    externalPolicy.sign({ ...questions({ policy: "db" }), csr }),
+    externalPolicy.sign({ ...questions({ policy: "web", issuerRef: "blue" }), csr }),
+    externalPolicy.issue(questions({ policy: "web" })),
+    externalPolicy.signIntermediate({ ...questions({ policy: "web" }), csr }),
     externalPolicy.get(),
     externalPolicy.configure({}),
   ])

@@ -60,7 +60,7 @@ export interface ChangedExternalPolicy {
 }
 
 /** Maximum timeout, because the client waits while the service is called. */
-const timeoutMaximumMs = 120_000
+const maxTimeoutMs = 120_000
 const maxBundleLength = 1024 * 1024
 const maxCertificates = 1_000
 
@@ -155,8 +155,8 @@ function readUrl(text: string): string {
 
 function readTimeout(timeoutMs: number): number {
   if (timeoutMs === 0) return defaultExternalPolicySettings.timeoutMs
-  if (timeoutMs >= 1 && timeoutMs <= timeoutMaximumMs) return timeoutMs
-  throw new UnacceptableInput(`"timeout" must be longer than 0s and not longer than ${timeoutMaximumMs / 1_000}s`)
+  if (timeoutMs >= 1 && timeoutMs <= maxTimeoutMs) return timeoutMs
+  throw new UnacceptableInput(`"timeout" must be longer than 0s and not longer than ${maxTimeoutMs / 1_000}s`)
 }
 
 function readSelection(expression: string): JmespathSelection {

@@ -80,8 +80,8 @@ const problemsOf = (work: () => unknown): readonly string[] => {
   }
   return []
 }
-const refusal = (given: Template, change: Partial<OverlayTerms> = {}) =>
-  problemsOf(() => overlay(readPolicyTemplate(template(given)), terms(change)))
+const refusal = (changes: Template, change: Partial<OverlayTerms> = {}) =>
+  problemsOf(() => overlay(readPolicyTemplate(template(changes)), terms(change)))
 
 const customExtension: Extension = {
   oid: "1.3.6.1.4.1.99999.1",
@@ -90,7 +90,7 @@ const customExtension: Extension = {
 }
 
 test("extensions of the issuer are removed, and all others are kept byte for byte in their order", () => {
-  const kept = [
+  const copied = [
     customExtension,
     keyUsage(["digitalSignature"]),
     altName(),
@@ -104,12 +104,12 @@ test("extensions of the issuer are removed, and all others are kept byte for byt
     freshestCrl([["http://elsewhere.example/delta"]]),
   ]
   const { content } = overlay(
-    readPolicyTemplate(template({ extensions: kept.flatMap((one, at) => [one, ...replaced.slice(at, at + 1)]) })),
+    readPolicyTemplate(template({ extensions: copied.flatMap((one, at) => [one, ...replaced.slice(at, at + 1)]) })),
     terms({ paths: certificationPathsOf([[{ name: "Issuer" }]], { disableCriticalExtensionChecks: true }) }),
   )
-  expect(content.extensions.map(({ oid }) => oid)).toEqual(kept.map(({ oid }) => oid))
+  expect(content.extensions.map(({ oid }) => oid)).toEqual(copied.map(({ oid }) => oid))
   expect(content.extensions.map(({ critical, value }) => [critical, Buffer.from(value).toString("hex")])).toEqual(
-    kept.map(({ critical, value }) => [critical, Buffer.from(value).toString("hex")]),
+    copied.map(({ critical, value }) => [critical, Buffer.from(value).toString("hex")]),
   )
   expect(Buffer.compare(content.subject, name("a.example"))).toBe(0)
   expect(Buffer.compare(content.publicKey, publicKey.spki)).toBe(0)
@@ -123,20 +123,20 @@ test("a certificate without a subject key identifier gets one", () => {
 describe("a template that violates a rule is rejected", () => {
   const authority = [basicConstraints({ isCa: true }), keyUsage(["keyCertSign", "cRLSign"])]
   const constrained = nameConstraints({ permitted: [{ kind: "dns", value: "example" }], excluded: [] })
-  test.each<{ why: string; given: Template; change?: Partial<OverlayTerms>; problems: readonly string[] }>([
+  test.each<{ why: string; changes: Template; change?: Partial<OverlayTerms>; problems: readonly string[] }>([
     {
       why: "another key",
-      given: { spki: otherKey.spki },
+      changes: { spki: otherKey.spki },
       problems: ["its public key differs from that of the request"],
     },
     {
       why: "a CA certificate instead of a leaf",
-      given: { extensions: authority },
+      changes: { extensions: authority },
       problems: ["it must not be a CA certificate; use sign-intermediate"],
     },
     {
       why: "a leaf with keyCertSign and name constraints",
-      given: { extensions: [keyUsage(["keyCertSign"]), constrained] },
+      changes: { extensions: [keyUsage(["keyCertSign"]), constrained] },
       change: { mode: "issue" },
       problems: [
         "only a CA certificate may have the key usage keyCertSign",
@@ -145,28 +145,28 @@ describe("a template that violates a rule is rejected", () => {
     },
     {
       why: "neither a subject nor alternative names",
-      given: { subject: encodeName([]), extensions: [] },
+      changes: { subject: encodeName([]), extensions: [] },
       problems: ["without a subject, it must have critical subject alternative names"],
     },
     {
       why: "no subject, and names that are not critical",
-      given: { subject: encodeName([]), extensions: [altName()] },
+      changes: { subject: encodeName([]), extensions: [altName()] },
       problems: ["without a subject, it must have critical subject alternative names"],
     },
     {
       why: "a subject that no certificate may hold",
-      given: { subject: name("x".repeat(65)) },
+      changes: { subject: name("x".repeat(65)) },
       problems: [expect.stringMatching(/^commonName "x+" is longer than 64 characters$/) as string],
     },
     {
       why: "a leaf instead of an intermediate",
-      given: {},
+      changes: {},
       change: { mode: "ica" },
       problems: ["it must be a CA certificate"],
     },
     {
       why: "an intermediate without subject, critical basic constraints and keyCertSign",
-      given: {
+      changes: {
         subject: encodeName([]),
         extensions: [{ ...basicConstraints({ isCa: true }), critical: false }, altName(true)],
       },
@@ -179,7 +179,7 @@ describe("a template that violates a rule is rejected", () => {
     },
     {
       why: "an intermediate below an issuer with path length zero",
-      given: { extensions: authority },
+      changes: { extensions: authority },
       change: { mode: "ica", paths: pathUnder(0) },
       problems: [
         expect.stringMatching(
@@ -189,7 +189,7 @@ describe("a template that violates a rule is rejected", () => {
     },
     {
       why: "[F-P2] a name that the issuer's constraints do not permit",
-      given: { extensions: [altName()] },
+      changes: { extensions: [altName()] },
       change: {
         paths: certificationPathsOf([
           [{ name: "Issuer", nameConstraints: { permitted: [{ kind: "dns", value: "example.org" }], excluded: [] } }],
@@ -203,27 +203,27 @@ describe("a template that violates a rule is rejected", () => {
     },
     {
       why: "a path length equal to that of the issuer",
-      given: { extensions: [basicConstraints({ isCa: true, maxPathLength: 2 }), keyUsage(["keyCertSign"])] },
+      changes: { extensions: [basicConstraints({ isCa: true, maxPathLength: 2 }), keyUsage(["keyCertSign"])] },
       change: { mode: "ica", paths: pathUnder(2) },
       problems: ["its path length of 2 must be less than the 2 of its issuer"],
     },
     {
       why: "an extension that is not DER",
-      given: { extensions: [{ ...customExtension, value: Uint8Array.of(0x04, 0x05) }] },
+      changes: { extensions: [{ ...customExtension, value: Uint8Array.of(0x04, 0x05) }] },
       problems: [expect.stringContaining("extension 1.3.6.1.4.1.99999.1") as string],
     },
     {
       why: "malformed alternative names",
-      given: { extensions: [{ ...altName(), value: Uint8Array.of(0x30, 0x00) }] },
+      changes: { extensions: [{ ...altName(), value: Uint8Array.of(0x30, 0x00) }] },
       problems: [expect.stringContaining("subjectAltName") as string],
     },
     {
       why: "an extension twice",
-      given: { extensions: [customExtension, customExtension] },
+      changes: { extensions: [customExtension, customExtension] },
       problems: [expect.stringContaining("is there twice") as string],
     },
-  ])("$why", ({ given, change, problems }) => {
-    expect(refusal(given, change)).toEqual(problems)
+  ])("$why", ({ changes, change, problems }) => {
+    expect(refusal(changes, change)).toEqual(problems)
   })
 })
 

@@ -3,7 +3,7 @@ import type { Instant, InstantOrOffset } from "../../core/time.ts"
 import type { PrivateKey } from "../../x509/private-key.ts"
 import type { SerialNumber } from "../../x509/serial-number.ts"
 import type {
-  CertificateMetadataRecord as KeptMetadata,
+  CertificateMetadataRecord as StoredMetadata,
   CertificatePageRequest,
   CertificateQuery,
   InventoryStatus,
@@ -108,7 +108,7 @@ export interface IssuerChoice {
   readonly issuerRef?: string
 }
 
-export type CertificateMetadata = Omit<KeptMetadata, "mountId">
+export type CertificateMetadata = Omit<StoredMetadata, "mountId">
 
 export interface CertificateView {
   /** DER. */

@@ -11,7 +11,7 @@ import type { ParsedIssuer } from "../issuers/parsed-issuer.ts"
 import { keyDigestOf } from "../keys/blocked-key.ts"
 import type { Mount } from "../mounts/mount.ts"
 import type { PkiRepositories } from "../pki-context.ts"
-import { issuerOfGiven } from "../revocation/revocable-certificate.ts"
+import { issuerOfCertificate } from "../revocation/revocable-certificate.ts"
 import type { ImportedCertificates } from "./certificate-api.ts"
 import type { CertificateRecord } from "./certificate.ts"
 import { namesOf } from "./leaf.ts"
@@ -94,7 +94,7 @@ function recordOf(der: Uint8Array, issuers: readonly ParsedIssuer[]): Certificat
   const certificate = parseCertificate(der)
   const serialNumber = serialNumberOf(certificate.serialNumber)
   if (serialNumber === undefined) throw new UnacceptableInput("its serial number is zero or longer than 20 octets")
-  return presentedRecord(issuerOfGiven(certificate, issuers), certificate, serialNumber)
+  return presentedRecord(issuerOfCertificate(certificate, issuers), certificate, serialNumber)
 }
 
 type Encoded =

@@ -37,31 +37,31 @@ const { pem, der } = await requestOf({ type: "ec", bits: 256 })
 
 describe("input that is not a CSR is rejected with the text of Vault", () => {
   test.each([
-    { why: "an empty string", csr: "", said: /^"csr" is empty$/ },
-    { why: "white space", csr: " \n", said: /^"csr" is empty$/ },
-    { why: "no PEM", csr: "MIIB", said: /^csr contains no data$/ },
+    { why: "an empty string", csr: "", message: /^"csr" is empty$/ },
+    { why: "white space", csr: " \n", message: /^"csr" is empty$/ },
+    { why: "no PEM", csr: "MIIB", message: /^csr contains no data$/ },
     {
       why: "the label of a certificate",
       csr: pem.replaceAll(" REQUEST", ""),
-      said: /^certificate request could not be parsed: expected one PEM block/,
+      message: /^certificate request could not be parsed: expected one PEM block/,
     },
     {
       why: "two requests",
       csr: `${pem}\n${pem}`,
-      said: /^certificate request could not be parsed: expected one PEM block/,
+      message: /^certificate request could not be parsed: expected one PEM block/,
     },
     {
       why: "a truncated request",
       csr: writePem("CERTIFICATE REQUEST", der.subarray(0, 50)),
-      said: /^certificate request could not be parsed: /,
+      message: /^certificate request could not be parsed: /,
     },
     {
       why: "input above the size limit",
       csr: pem + " ".repeat(64 * 1024),
-      said: /^certificate request could not be parsed: /,
+      message: /^certificate request could not be parsed: /,
     },
-  ])("$why", ({ csr, said }) => {
-    expect(faultOf(csr)).toMatch(said)
+  ])("$why", ({ csr, message }) => {
+    expect(faultOf(csr)).toMatch(message)
   })
 
   test("a CSR with the signature of another key is rejected", async () => {

@@ -70,8 +70,8 @@ describe("the lifetime of a certificate", () => {
     },
     { request: { notAfter: at("2026-12-01T00:00:00.9Z") }, notAfter: "2026-12-01T00:00:00Z", why: "in whole seconds" },
     { rules: { notAfter: at("2030-01-01T00:00:00Z") }, notAfter: "2030-01-01T00:00:00Z", why: "the role's not_after" },
-  ])("until $notAfter: $why", ({ notAfter, why: _, ...given }) => {
-    expect(decide(given)).toMatchObject({ notAfter, messages: [], warnings: [] })
+  ])("until $notAfter: $why", ({ notAfter, why: _, ...input }) => {
+    expect(decide(input)).toMatchObject({ notAfter, messages: [], warnings: [] })
   })
 
   test("[P-8-r5] ends at the latest representable second", () => {
@@ -96,8 +96,8 @@ describe("[P-8-r2] [F-P12] a ttl above the maximum", () => {
       { rules: { ttlMs: 100 * hourMs }, terms: { mountTtls: { defaultMs: 0, maximumMs: 72 * hourMs } } },
     ],
     ["from the mount's default", { terms: { mountTtls: { defaultMs: 100 * hourMs, maximumMs: 72 * hourMs } } }],
-  ])("%s is truncated with a warning", (_, given) => {
-    expect(decide(given)).toMatchObject({ notAfter: "2026-11-24T11:59:59Z", messages: [], warnings: [text] })
+  ])("%s is truncated with a warning", (_, input) => {
+    expect(decide(input)).toMatchObject({ notAfter: "2026-11-24T11:59:59Z", messages: [], warnings: [text] })
   })
 
   test("is not truncated when it equals the maximum", () => {
@@ -198,8 +198,8 @@ describe("a rejected end of validity", () => {
         "not_after_bound is set to 2026-11-21T12:30:00Z. Cannot satisfy request as that would result in notAfter of 2026-11-21T12:59:59Z that is beyond the maximum timestamp of 2026-11-21T12:30:00Z",
       why: "the bound applies to a ttl as well",
     },
-  ])("$message: $why", ({ message, why: _, ...given }) => {
-    expect(decide(given).messages).toEqual([message])
+  ])("$message: $why", ({ message, why: _, ...input }) => {
+    expect(decide(input).messages).toEqual([message])
   })
 
   test("values within the bounds of a role are accepted", () => {
@@ -239,8 +239,8 @@ describe("the beginning of a certificate", () => {
       notBefore: "2026-11-21T11:59:30Z",
       why: "no earlier than the backdating",
     },
-  ])("$notBefore: $why", ({ notBefore, why: _, ...given }) => {
-    expect(decide(given)).toMatchObject({ notBefore, messages: [] })
+  ])("$notBefore: $why", ({ notBefore, why: _, ...input }) => {
+    expect(decide(input)).toMatchObject({ notBefore, messages: [] })
   })
 
   test.each<Case & { message: string }>([
@@ -266,8 +266,8 @@ describe("the beginning of a certificate", () => {
       rules: { notBeforeBound: "permit" },
       message: "notBefore of 1949-12-31T23:59:59Z is before the year 1950",
     },
-  ])("$message", ({ message, ...given }) => {
-    expect(decide(given)).toMatchObject({ messages: [message], fields: ["notBefore"] })
+  ])("$message", ({ message, ...input }) => {
+    expect(decide(input)).toMatchObject({ messages: [message], fields: ["notBefore"] })
   })
 
   const issuer = { notBefore: at("2026-11-21T11:59:50Z"), notAfter: at("2030-01-01T00:00:00Z") }
@@ -291,8 +291,8 @@ describe("the beginning of a certificate", () => {
       rules: { notBefore: at("2015-01-01T00:00:00Z") },
       warnings: [clamped("2015-01-01T00:00:00Z")],
     },
-  ])("[F-P1] $why never begins before the issuer", ({ warnings, ...given }) => {
-    expect(decide({ ...underIssuer, ...given })).toMatchObject({
+  ])("[F-P1] $why never begins before the issuer", ({ warnings, ...input }) => {
+    expect(decide({ ...underIssuer, ...input })).toMatchObject({
       notBefore: "2026-11-21T11:59:50Z",
       messages: [],
       warnings,

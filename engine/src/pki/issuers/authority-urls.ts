@@ -11,14 +11,14 @@ export type FilledUrls = Omit<AuthorityUrls, "enableTemplating">
 
 const lists = ["issuingCertificates", "crlDistributionPoints", "deltaCrlDistributionPoints", "ocspServers"] as const
 
-export const namesNothing = (urls: FilledUrls): boolean => lists.every((list) => urls[list].length === 0)
+export const hasNoUrls = (urls: FilledUrls): boolean => lists.every((list) => urls[list].length === 0)
 
 /** Returns the URLs for certificates of an issuer. A template whose value is not configured is left out, with a warning. */
 export function filledUrls(
   issuer: { readonly id: IssuerId; readonly settings: { readonly urls: AuthorityUrls } },
   mount: { readonly urls: AuthorityUrls; readonly cluster: ClusterSettings },
 ): { readonly urls: FilledUrls; readonly warnings: readonly string[] } {
-  const chosen = namesNothing(issuer.settings.urls) ? mount.urls : issuer.settings.urls
+  const chosen = hasNoUrls(issuer.settings.urls) ? mount.urls : issuer.settings.urls
   if (!chosen.enableTemplating) return { urls: chosen, warnings: [] }
   const values: Readonly<Record<string, string>> = {
     issuer_id: issuer.id,

@@ -46,7 +46,7 @@ export interface BundledCertificate {
 
 const maxLength = 1_024 * 1_024
 /** Minimum length of the text. A certificate in PEM is never shorter, but a file path passed by mistake usually is. */
-const lengthMinimum = 75
+const minLength = 75
 /** Maximum number of certificates. A chain has a few; checking a certificate or a key on P-521 takes two milliseconds. */
 const maxCertificates = 32
 const maxKeys = 16
@@ -54,7 +54,7 @@ const maxKeys = 16
 /** Parses a bundle. Throws `invalid` with one fault for each block that is not acceptable. */
 export function readBundle(pem: string, { keysAllowed }: { readonly keysAllowed: boolean }): Bundle {
   if (pem.trim() === "") throw refused("'pem_bundle' and 'certificate' parameters were empty")
-  if (pem.length < lengthMinimum)
+  if (pem.length < minLength)
     throw refused(
       "provided data for import was too short; perhaps a path was passed to the API rather than the contents of a PEM file",
     )

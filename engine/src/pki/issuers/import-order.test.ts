@@ -32,8 +32,8 @@ async function hierarchy(): Promise<readonly string[]> {
   const exported = { ...ec, keySource: "exported" } as const
   const oneRoot = await one.issuers.generateRoot({ ...exported, commonName: "One", ttlMs: 30 * dayMs })
   const otherRoot = await other.issuers.generateRoot({ ...ec, commonName: "Other", ttlMs: 30 * dayMs })
-  const asked = await below.issuers.generateIntermediate({ ...exported, commonName: "CA" })
-  const request = { csr: writePem("CERTIFICATE REQUEST", asked.csr), commonName: "CA", ttlMs: 20 * dayMs }
+  const csrRequest = await below.issuers.generateIntermediate({ ...exported, commonName: "CA" })
+  const request = { csr: writePem("CERTIFICATE REQUEST", csrRequest.csr), commonName: "CA", ttlMs: 20 * dayMs }
   const byOne = await one.certificates.signIntermediate(request)
   const byOther = await other.certificates.signIntermediate({ ...request, ttlMs: 10 * dayMs })
   await below.issuers.import(pem(byOne.certificate))
@@ -45,7 +45,7 @@ async function hierarchy(): Promise<readonly string[]> {
   })
   return [
     ...[oneRoot, otherRoot, byOne, byOther, deep].map(({ certificate }) => pem(certificate)),
-    ...[oneRoot, asked, deeper].map(({ privateKey }) => privateKey?.pem("pkcs8") ?? ""),
+    ...[oneRoot, csrRequest, deeper].map(({ privateKey }) => privateKey?.pem("pkcs8") ?? ""),
   ]
 }
 
@@ -56,13 +56,13 @@ async function contents({ issuers, keys }: ServedPki) {
     return `${formatName(subjectName)} by ${formatName(issuerName)}`
   }
   const found = await Promise.all((await issuers.list()).map(({ id }) => issuers.get(id)))
-  const held = found.map(({ certificate, keyId, caChain }) => ({
+  const stored = found.map(({ certificate, keyId, caChain }) => ({
     certificate: name(certificate),
     hasKey: keyId !== null,
     chain: caChain.map(name),
   }))
   return {
-    issuers: held.toSorted((a, b) => (a.certificate < b.certificate ? -1 : 1)),
+    issuers: stored.toSorted((a, b) => (a.certificate < b.certificate ? -1 : 1)),
     keyCount: (await keys.list()).length,
   }
 }

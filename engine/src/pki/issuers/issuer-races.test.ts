@@ -25,10 +25,10 @@ describe.each(sharedKinds)("on $name", (kind) => {
 
   test("one of several roots gets a name, and the others are rejected because it is in use", async () => {
     await using mount = await servers()
-    const asked = mount.all.map(({ issuers }, at) =>
+    const requests = mount.all.map(({ issuers }, at) =>
       issuers.generateRoot({ ...ec, commonName: `Root ${at}`, issuerName: "root" }),
     )
-    const outcomes = await Promise.allSettled(asked)
+    const outcomes = await Promise.allSettled(requests)
     const refusals = outcomes.filter(({ status }) => status === "rejected")
     expect(refusals).toHaveLength(serverCount - 1)
     for (const { reason } of refusals as PromiseRejectedResult[]) {

@@ -158,9 +158,9 @@ describe("the settings of an issuer", () => {
   test("must not contradict the certificate", async () => {
     await using mount = await issuingMount()
     const { issuers } = mount.pki
-    const asked = await issuers.generateIntermediate({ ...ec, commonName: "Mute" })
+    const request = await issuers.generateIntermediate({ ...ec, commonName: "Mute" })
     const signed = foreignRoot().sign(
-      writePem("CERTIFICATE REQUEST", asked.csr),
+      writePem("CERTIFICATE REQUEST", request.csr),
       "basicConstraints=critical,CA:TRUE\nkeyUsage=critical,keyCertSign",
     )
     await issuers.import(signed, "intermediate/set-signed")
@@ -178,8 +178,8 @@ describe("the chain of an issuer", () => {
     const mount = await issuingMount()
     const { issuers } = mount.pki
     const [one, other] = [foreignRoot("/CN=One"), foreignRoot("/CN=Other")]
-    const asked = await issuers.generateIntermediate({ ...ec, commonName: "CA" })
-    const csr = writePem("CERTIFICATE REQUEST", asked.csr)
+    const request = await issuers.generateIntermediate({ ...ec, commonName: "CA" })
+    const csr = writePem("CERTIFICATE REQUEST", request.csr)
     const bundle = [one.certificate, other.certificate, one.sign(csr), other.sign(csr)]
     const { importedIssuers } = await issuers.import(bundle.join("\n"))
     const [oneId = "", otherId = "", byOne = "", byOther = ""] = importedIssuers
@@ -226,9 +226,9 @@ describe("the chain of an issuer", () => {
         if ((await issuers.list()).every((known) => known.name !== one))
           await issuers.generateRoot({ ...ec, commonName: one, issuerName: one, keyName: one, ttlMs: 30 * dayMs })
       const { csr } = await issuers.generateIntermediate({ commonName: name, keyRef: name }, "intermediate/cross-sign")
-      const asked = { csr: writePem("CERTIFICATE REQUEST", csr), commonName: name, ttlMs: dayMs }
+      const request = { csr: writePem("CERTIFICATE REQUEST", csr), commonName: name, ttlMs: dayMs }
       crossed.push(
-        writePem("CERTIFICATE", (await certificates.signIntermediate(asked, { issuerRef: signer })).certificate),
+        writePem("CERTIFICATE", (await certificates.signIntermediate(request, { issuerRef: signer })).certificate),
       )
     }
     await mount.world.engine.mounts.create({ path: "circle" })
@@ -284,8 +284,8 @@ describe("a revoked intermediate", () => {
     const { issuers, certificates } = mount.pki
     const root = await issuers.generateRoot({ ...ec, commonName: "Root", ttlMs: 30 * dayMs })
     const { csr } = await issuers.generateIntermediate({ ...ec, commonName: "CA" })
-    const asked = { csr: writePem("CERTIFICATE REQUEST", csr), commonName: "CA", ttlMs: dayMs }
-    const signed = await certificates.signIntermediate(asked)
+    const request = { csr: writePem("CERTIFICATE REQUEST", csr), commonName: "CA", ttlMs: dayMs }
+    const signed = await certificates.signIntermediate(request)
     const pem = writePem("CERTIFICATE", signed.certificate)
     return { ...mount, root, signed, pem }
   }

@@ -15,7 +15,7 @@ import type { KeyFields } from "../keys/key-request.ts"
 import { keyProvider, storeKey, type UsedKey } from "../keys/used-key.ts"
 import type { MountSettingsRepository } from "../mounts/mount-settings.ts"
 import { listRevokedIssuer } from "../revocation/record-revocation.ts"
-import { filledUrls, namesNothing } from "./authority-urls.ts"
+import { filledUrls, hasNoUrls } from "./authority-urls.ts"
 import { planImport, readBundle, storeImport } from "./import-bundle.ts"
 import { defaultsAfter, saveDefaults } from "./default-issuer.ts"
 import { type ParsedIssuer, issuerValues } from "./parsed-issuer.ts"
@@ -100,7 +100,7 @@ export class IssuerService implements ServedIssuers {
           serialNumber,
           notAfter: content.validity.notAfter,
           privateKey: used.exported,
-          warnings: [...root.warnings, ...(namesNothing(urls) ? [unlocatedWarning] : []), ...defaults.warnings],
+          warnings: [...root.warnings, ...(hasNoUrls(urls) ? [unlocatedWarning] : []), ...defaults.warnings],
         },
       }
     })

@@ -101,16 +101,16 @@ describe("a root", () => {
 
   test("stores its key, or returns it once", async () => {
     await using mount = await issuingMount()
-    const kept = await mount.pki.issuers.generateRoot({ ...ec, commonName: "Kept" })
-    expect(kept.privateKey).toBeUndefined()
-    const given = await mount.pki.issuers.generateRoot({
+    const internal = await mount.pki.issuers.generateRoot({ ...ec, commonName: "Kept" })
+    expect(internal.privateKey).toBeUndefined()
+    const exported = await mount.pki.issuers.generateRoot({
       ...ec,
       commonName: "Given",
       keySource: "exported",
       keyName: "k",
     })
-    expect(given).toMatchObject({ keyName: "k" })
-    expect(given.privateKey?.publicKey.spki).toEqual(read(given.certificate).subjectPublicKeyInfo)
+    expect(exported).toMatchObject({ keyName: "k" })
+    expect(exported.privateKey?.publicKey.spki).toEqual(read(exported.certificate).subjectPublicKeyInfo)
   })
 
   test("uses an existing key by its name or as the default", async () => {
@@ -248,11 +248,11 @@ describe("an intermediate", () => {
     async (keySource) => {
       await using mount = await issuingMount()
       const { issuers, settings } = mount.pki
-      const asked = await issuers.generateIntermediate({ ...ec, commonName: "Intermediate", keySource })
-      const request = parseCertificationRequest(asked.csr)
+      const csrRequest = await issuers.generateIntermediate({ ...ec, commonName: "Intermediate", keySource })
+      const request = parseCertificationRequest(csrRequest.csr)
       expect(formatName(request.subjectName)).toBe("CN=Intermediate")
-      expect(asked.privateKey === undefined).toBe(keySource === "internal")
-      const csr = writePem("CERTIFICATE REQUEST", asked.csr)
+      expect(csrRequest.privateKey === undefined).toBe(keySource === "internal")
+      const csr = writePem("CERTIFICATE REQUEST", csrRequest.csr)
       openssl(["req", "-verify", "-noout", "-in", "csr.pem"], { "csr.pem": csr })
       const root = foreignRoot()
       const signed = root.sign(csr)
@@ -261,7 +261,7 @@ describe("an intermediate", () => {
       expect(set.mapping).toEqual(
         new Map([
           [rootId, null],
-          [intermediateId, asked.keyId],
+          [intermediateId, csrRequest.keyId],
         ]),
       )
       expect(set.warnings).toEqual([expect.stringContaining(`issuer ${rootId} has no key`)])
@@ -298,8 +298,8 @@ describe("an intermediate", () => {
 
   test("may have an empty subject, with a warning", async () => {
     await using mount = await issuingMount()
-    const asked = await mount.pki.issuers.generateIntermediate(ec)
-    expect(asked.warnings).toEqual([expect.stringContaining("subject is empty")])
+    const request = await mount.pki.issuers.generateIntermediate(ec)
+    expect(request.warnings).toEqual([expect.stringContaining("subject is empty")])
   })
 
   test("is cross-signed by two roots, and both chains verify", async () => {
@@ -375,9 +375,9 @@ describe("importing", () => {
   test("the usage of an issuer follows from its key usage", async () => {
     await using mount = await issuingMount()
     const root = foreignRoot()
-    const asked = await mount.pki.issuers.generateIntermediate({ ...ec, commonName: "Mute" })
+    const request = await mount.pki.issuers.generateIntermediate({ ...ec, commonName: "Mute" })
     const signed = root.sign(
-      writePem("CERTIFICATE REQUEST", asked.csr),
+      writePem("CERTIFICATE REQUEST", request.csr),
       "basicConstraints=critical,CA:TRUE\nkeyUsage=critical,cRLSign",
     )
     const { warnings } = await importing(mount.pki, signed)

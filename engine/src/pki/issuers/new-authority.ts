@@ -118,7 +118,7 @@ export async function authorityCsr(
   const info = encodeCertificationRequestInfo({
     subject: content.subjectDer,
     subjectPublicKeyInfo: key.spki,
-    extensions: content.extensions.filter(({ oid }) => isAskedFor(oid, input)),
+    extensions: content.extensions.filter(({ oid }) => isRequested(oid, input)),
   })
   return assembleCertificationRequest(info, signatureAlgorithmIdentifier(algorithm), await key.sign(info, algorithm))
 }
@@ -127,7 +127,7 @@ export async function authorityCsr(
  * Returns false for basicConstraints and keyUsage that the client did not request. The CA that signs the CSR decides most of the
  * certificate.
  */
-function isAskedFor(oid: string, { addBasicConstraints = false, keyUsage }: IntermediateInput): boolean {
+function isRequested(oid: string, { addBasicConstraints = false, keyUsage }: IntermediateInput): boolean {
   switch (oid) {
     case oids.basicConstraints:
       return addBasicConstraints

@@ -16,7 +16,7 @@ import { dayMs, hourMs } from "../../core/time.ts"
 
 const headers = ["Location", "Replay-Nonce", "Link"]
 const mount = { path: "pki", config: { ...initialMountConfig, allowedResponseHeaders: headers } }
-const around = {
+const context = {
   mount,
   clusterPath: "https://ca.example/v1/pki",
   roles: new Map([
@@ -128,7 +128,7 @@ describe("settings of ACME", () => {
       ["termsOfService", "website"],
     ],
   ])("%s", (_how, changes, fields) => {
-    const faults = acmeSettingsFaults({ ...defaultAcmeSettings, ...changes }, around)
+    const faults = acmeSettingsFaults({ ...defaultAcmeSettings, ...changes }, context)
     expect(faults.map(({ field }) => field?.[0])).toEqual(fields)
   })
 
@@ -182,12 +182,12 @@ describe("settings of ACME", () => {
   })
 
   test("[P-4.1-n4] a mount cannot enable ACME without an address or the required response headers", () => {
-    expect(acmeObstacle(around)).toBeUndefined()
-    expect(acmeObstacle({ ...around, clusterPath: "" })).toContain("config/cluster")
+    expect(acmeObstacle(context)).toBeUndefined()
+    expect(acmeObstacle({ ...context, clusterPath: "" })).toContain("config/cluster")
     const config = { ...mount.config, allowedResponseHeaders: ["link", "location"] }
-    expect(acmeObstacle({ ...around, mount: { ...mount, config } })).toContain("Replay-Nonce")
+    expect(acmeObstacle({ ...context, mount: { ...mount, config } })).toContain("Replay-Nonce")
     expect(
-      acmeObstacle({ ...around, mount: { ...mount, config: { ...config, allowedResponseHeaders: ["*"] } } }),
+      acmeObstacle({ ...context, mount: { ...mount, config: { ...config, allowedResponseHeaders: ["*"] } } }),
     ).toBeUndefined()
   })
 })

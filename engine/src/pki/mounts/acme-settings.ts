@@ -82,9 +82,9 @@ export type WrittenAcmeSettings = Pick<
 >
 
 /** Default of `max_ttl`, 90 days (docs/compatibility.md, "ACME clients"). */
-const unsaidMaxTtlMs = 2_160 * hourMs
+const defaultMaxTtlMs = 2_160 * hourMs
 
-export const acmeMaxTtlMs = ({ maxTtlMs }: Pick<AcmeSettings, "maxTtlMs">): number => maxTtlMs || unsaidMaxTtlMs
+export const acmeMaxTtlMs = ({ maxTtlMs }: Pick<AcmeSettings, "maxTtlMs">): number => maxTtlMs || defaultMaxTtlMs
 
 export type DirectoryPolicy =
   | { readonly kind: "forbid" }
@@ -107,13 +107,13 @@ export const allows = (names: readonly string[], name: string): boolean => names
 /** Headers that ACME responses need. The mount must allow them. */
 const neededHeaders = ["Location", "Replay-Nonce", "Link"] as const
 
-export interface AcmeGround {
+export interface AcmePrerequisites {
   readonly mount: Pick<Mount, "path" | "config">
   readonly clusterPath: string
 }
 
 /** Returns the reason why a mount cannot serve ACME under any ACME settings; undefined if it can. */
-export function acmeObstacle({ mount, clusterPath }: AcmeGround): string | undefined {
+export function acmeObstacle({ mount, clusterPath }: AcmePrerequisites): string | undefined {
   if (clusterPath === "") return "ACME requires the address of the mount; set path in config/cluster first"
   const allowed = mount.config.allowedResponseHeaders.map((name) => name.toLowerCase())
   const missing = neededHeaders.filter((name) => !allowed.includes(name.toLowerCase()) && !allowed.includes("*"))
@@ -122,13 +122,13 @@ export function acmeObstacle({ mount, clusterPath }: AcmeGround): string | undef
     : `ACME requires response headers that the mount does not allow; add ${missing.join(", ")} to allowed_response_headers of ${mount.path}`
 }
 
-export interface AcmeSurroundings extends AcmeGround {
+export interface AcmeContext extends AcmePrerequisites {
   readonly roles: ReadonlyMap<string, Role>
   readonly hasIssuer: (reference: string) => boolean
 }
 
 /** Returns the faults of the settings that a change would result in. */
-export function acmeSettingsFaults(settings: AcmeSettings, context: AcmeSurroundings): Fault[] {
+export function acmeSettingsFaults(settings: AcmeSettings, context: AcmeContext): Fault[] {
   const faults: Fault[] = []
   const refuse = (field: keyof AcmeSettings, detail: string) => faults.push({ field: [field], detail })
   const obstacle = settings.enabled ? acmeObstacle(context) : undefined
@@ -166,7 +166,7 @@ export function acmeSettingsFaults(settings: AcmeSettings, context: AcmeSurround
 /** Returns a warning if ACME is enabled but the directories of the default policy have no issuer. */
 export function acmeIssuerWarnings(
   settings: Pick<AcmeSettings, "enabled" | "defaultDirectoryPolicy">,
-  { roles, hasIssuer }: Pick<AcmeSurroundings, "roles" | "hasIssuer">,
+  { roles, hasIssuer }: Pick<AcmeContext, "roles" | "hasIssuer">,
 ): readonly string[] {
   const policy = parseDirectoryPolicy(settings.defaultDirectoryPolicy)
   if (!settings.enabled || (policy?.kind !== "sign-verbatim" && policy?.kind !== "role")) return []
@@ -236,13 +236,13 @@ function directoryLimitsProblems(texts: readonly string[]): readonly string[] {
   if (texts.length > maxDirectoryLimits) return [`must not have more than ${maxDirectoryLimits} entries`]
   const unread = texts.filter((text) => parseDirectoryLimits(text) === undefined)
   const paths = texts.map((text) => text.trim().split(/\s+/)[0] ?? "")
-  const twice = new Set(paths.filter((path, at) => paths.indexOf(path) !== at))
+  const duplicates = new Set(paths.filter((path, at) => paths.indexOf(path) !== at))
   return [
     ...unread.map(
       (text) =>
         `has ${JSON.stringify(text)}, which is not a directory path with limits from 0 to ${maxRate}, such as "roles/web/acme orders_per_account=100"`,
     ),
-    ...Array.from(twice, (path) => `has limits of ${path} more than once`),
+    ...Array.from(duplicates, (path) => `has limits of ${path} more than once`),
   ]
 }
 

@@ -24,7 +24,7 @@ export class CachedResponders {
   }
 
   /** Renews a responder. Concurrent calls for one key run `provide` once. */
-  renewed(key: string, provide: () => Promise<DelegatedResponder>): Promise<DelegatedResponder> {
+  renew(key: string, provide: () => Promise<DelegatedResponder>): Promise<DelegatedResponder> {
     const known = this.#pending.get(key)
     if (known !== undefined) return known
     const pending = provide()

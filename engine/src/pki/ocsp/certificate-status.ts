@@ -15,7 +15,7 @@ import type { ParsedIssuer } from "../issuers/parsed-issuer.ts"
 export type IssuerGroup = readonly ParsedIssuer[]
 
 /** Returns the issuers of the certificate in a request; undefined if they are not in the mount. */
-export function issuersMeant(snapshot: MountSnapshot, id: CertificateId): IssuerGroup | undefined {
+export function issuersOf(snapshot: MountSnapshot, id: CertificateId): IssuerGroup | undefined {
   if (id.digest === undefined) return undefined
   return groupsBy[id.digest](snapshot).get(hashesText(id.issuerNameHash, id.issuerKeyHash))
 }

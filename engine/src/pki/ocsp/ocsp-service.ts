@@ -18,7 +18,7 @@ import type { MountSnapshot } from "../mounts/mount-snapshot.ts"
 import { currentSnapshot, readMount } from "../mounts/with-mount-snapshot.ts"
 import type { MountAccess, PkiRepositories } from "../pki-context.ts"
 import { auditedSigningKey } from "../keys/audited-signing-key.ts"
-import { issuersMeant, type IssuerGroup, isSameGroup, statusOf } from "./certificate-status.ts"
+import { type IssuerGroup, isSameGroup, issuersOf, statusOf } from "./certificate-status.ts"
 import { isAsSet, isDue, isNotYetValid } from "./delegated-responder.ts"
 import type { CachedAnswer } from "./ocsp-cache.ts"
 import type { OcspOutcome } from "./ocsp-metrics.ts"
@@ -44,14 +44,14 @@ export class OcspService implements ServedOcsp {
         this.#access.context.runtime.log.error("ocsp answer failed", { mount: this.#access.mountPath, error })
         return this.#refused("internal_error")
       }
-      if (passing.has(error.code)) return this.#refused("try_later")
+      if (temporaryErrors.has(error.code)) return this.#refused("try_later")
       throw error
     }
   }
 
   #refused(outcome: OcspErrorName): ServedOcspAnswer {
     this.#count(outcome)
-    return refusals[outcome]
+    return failureAnswers[outcome]
   }
 
   #count(outcome: OcspOutcome): void {
@@ -61,17 +61,17 @@ export class OcspService implements ServedOcsp {
   async #answered(request: OcspRequest): Promise<Answered> {
     const found =
       (await this.#cachedResponse(request)) ??
-      (await readMount(this.#access, (snapshot, repositories) => this.#lookedUp(snapshot, repositories, request)))
-    if (found.kind === "refused") return notTheirs
+      (await readMount(this.#access, (snapshot, repositories) => this.#lookUp(snapshot, repositories, request)))
+    if (found.kind === "refused") return unauthorized
     const [status] = found.statuses
     const outcome = found.statuses.length === 1 && status !== undefined ? status.kind : "several"
-    if (found.kind === "kept") {
+    if (found.kind === "cached") {
       this.#access.context.ocspMetrics.cachedAnswers.add(1)
       return { answer: found.answer, outcome }
     }
     const { snapshot, issuers, statuses, keeping } = found
     const responder = await this.#responder(snapshot, issuers)
-    if (responder === undefined) return notTheirs
+    if (responder === undefined) return unauthorized
     const now = this.#access.context.runtime.clock.now()
     const signed = await this.#signed(snapshot, responder, { request, statuses, now })
     if (keeping !== undefined && status !== undefined && signed.keeping !== undefined) {
@@ -103,7 +103,7 @@ export class OcspService implements ServedOcsp {
       return delegatedResponder(issuer, known)
     try {
       const service = new ResponderService(this.#access)
-      return delegatedResponder(issuer, await service.renewed(mount.id, issuer, now))
+      return delegatedResponder(issuer, await service.renew(mount.id, issuer, now))
     } catch (error) {
       // The old responder is still valid for up to half of its lifetime, in which renewal is tried again.
       if (!isUsable) throw error
@@ -121,25 +121,25 @@ export class OcspService implements ServedOcsp {
    */
   async #cachedResponse(request: OcspRequest): Promise<CachedResponse | undefined> {
     const snapshot = await currentSnapshot(this.#access)
-    const key = keepingKeyOf(snapshot, request)
+    const key = cacheKeyOf(snapshot, request)
     if (key === undefined || snapshot.settings.crl.ocspDisable) return undefined
     const cached = this.#cached(key, snapshot.version)
     if (cached === undefined) return undefined
     const isCurrent = cached.revocations === (await this.#access.context.cacheVersions.revocations(snapshot.mount.id))
-    return isCurrent ? { kind: "kept", answer: cached.answer, statuses: [cached.status] } : undefined
+    return isCurrent ? { kind: "cached", answer: cached.answer, statuses: [cached.status] } : undefined
   }
 
-  async #lookedUp(snapshot: MountSnapshot, repositories: PkiRepositories, request: OcspRequest): Promise<LookedUp> {
+  async #lookUp(snapshot: MountSnapshot, repositories: PkiRepositories, request: OcspRequest): Promise<LookedUp> {
     if (snapshot.settings.crl.ocspDisable) return { kind: "refused" }
     const { certificates } = request
-    const groups = certificates.map((id) => issuersMeant(snapshot, id))
+    const groups = certificates.map((id) => issuersOf(snapshot, id))
     // One responder signs, and it answers for one issuer. The status of other issuers' certificates is unknown (RFC 6960, section
     // 2.2).
     const issuers = groups.find((group) => group !== undefined)
     if (issuers === undefined) return { kind: "refused" }
-    const keepingKey = keepingKeyOf(snapshot, request)
+    const cacheKey = cacheKeyOf(snapshot, request)
     const [only] = certificates
-    if (keepingKey === undefined || only === undefined) {
+    if (cacheKey === undefined || only === undefined) {
       const statuses: CertificateStatus[] = []
       for (const [index, { serialNumber }] of certificates.entries())
         statuses.push(
@@ -148,15 +148,15 @@ export class OcspService implements ServedOcsp {
       return { kind: "sign", snapshot, issuers, statuses, keeping: undefined }
     }
     const revocations = await repositories.revocations.cacheVersion(snapshot.mount.id)
-    const cached = this.#cached(keepingKey, snapshot.version)
-    if (cached?.revocations === revocations) return { kind: "kept", answer: cached.answer, statuses: [cached.status] }
+    const cached = this.#cached(cacheKey, snapshot.version)
+    if (cached?.revocations === revocations) return { kind: "cached", answer: cached.answer, statuses: [cached.status] }
     const status = await statusOf(snapshot, repositories, issuers, only.serialNumber)
     if (cached !== undefined && isSameStatus(cached.status, status)) {
-      this.#access.context.ocspCache.keep(keepingKey, { ...cached, revocations })
-      return { kind: "kept", answer: cached.answer, statuses: [status] }
+      this.#access.context.ocspCache.keep(cacheKey, { ...cached, revocations })
+      return { kind: "cached", answer: cached.answer, statuses: [status] }
     }
     // `unknown` is not cached: the certificate may be issued soon, and the number of unknown serial numbers is unlimited.
-    const keeping = status.kind === "unknown" ? undefined : { key: keepingKey, revocations }
+    const keeping = status.kind === "unknown" ? undefined : { key: cacheKey, revocations }
     return { kind: "sign", snapshot, issuers, statuses: [status], keeping }
   }
 
@@ -219,7 +219,7 @@ export class OcspService implements ServedOcsp {
 const renewedAfter = 0.5
 
 interface CachedResponse {
-  readonly kind: "kept"
+  readonly kind: "cached"
   readonly answer: ServedOcspAnswer
   readonly statuses: readonly CertificateStatus[]
 }
@@ -245,33 +245,38 @@ interface ToSign {
 
 const unknown: CertificateStatus = { kind: "unknown" }
 
-const refusing = (...failure: Parameters<typeof encodeOcspFailure>): ServedOcspAnswer => ({
+const failureAnswer = (...failure: Parameters<typeof encodeOcspFailure>): ServedOcspAnswer => ({
   der: encodeOcspFailure(...failure),
   keeping: undefined,
 })
-const refusals = {
-  malformed_request: refusing("malformedRequest"),
-  unauthorized: refusing("unauthorized"),
-  internal_error: refusing("internalError"),
-  try_later: refusing("tryLater"),
+const failureAnswers = {
+  malformed_request: failureAnswer("malformedRequest"),
+  unauthorized: failureAnswer("unauthorized"),
+  internal_error: failureAnswer("internalError"),
+  try_later: failureAnswer("tryLater"),
 } as const satisfies Partial<Record<OcspOutcome, ServedOcspAnswer>>
-type OcspErrorName = keyof typeof refusals
+type OcspErrorName = keyof typeof failureAnswers
 
 interface Answered {
   readonly answer: ServedOcspAnswer
   readonly outcome: OcspOutcome
 }
 
-const notTheirs: Answered = { answer: refusals.unauthorized, outcome: "unauthorized" }
+const unauthorized: Answered = { answer: failureAnswers.unauthorized, outcome: "unauthorized" }
 
 /** Errors that may be temporary. */
-const passing: ReadonlySet<EngineError["code"]> = new Set(["busy", "unavailable", "out-of-service", "rate-limited"])
+const temporaryErrors: ReadonlySet<EngineError["code"]> = new Set([
+  "busy",
+  "unavailable",
+  "out-of-service",
+  "rate-limited",
+])
 
 /**
  * Returns the cache key of a request: the octets of its certificate id, including the digest algorithm, which the response repeats.
  * Undefined for requests that other clients do not repeat.
  */
-function keepingKeyOf({ mount }: MountSnapshot, { certificates, nonce }: OcspRequest): string | undefined {
+function cacheKeyOf({ mount }: MountSnapshot, { certificates, nonce }: OcspRequest): string | undefined {
   const [only] = certificates
   if (certificates.length !== 1 || only === undefined || nonce !== undefined) return undefined
   const { der } = only

@@ -36,7 +36,7 @@ export async function renewResponders(
       try {
         // If delegation is configured, clients will need a responder. Otherwise it is renewed only if it was needed before.
         const isWanted = snapshot.settings.crl.ocspDelegatedResponder || (await responders.stored(issuer)) !== undefined
-        if (isWanted) await responders.renewed(mount.id, issuer, now + aheadMs)
+        if (isWanted) await responders.renew(mount.id, issuer, now + aheadMs)
       } catch (error) {
         if (!isEngineError(error)) throw error
         logFailure(runtime.log, "warn", "ocsp-responder-not-renewed", { mount: mount.path, issuer: issuer.id, error })

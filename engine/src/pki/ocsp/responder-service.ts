@@ -15,7 +15,7 @@ export class ResponderService {
   }
 
   /** Returns the stored responder, which another server may have made, or a new one if `dueAt` is past its renewal time. */
-  provided({ id }: ParsedIssuer, dueAt: Instant): Promise<DelegatedResponder> {
+  provide({ id }: ParsedIssuer, dueAt: Instant): Promise<DelegatedResponder> {
     return withMountSnapshot(this.#access, async (snapshot) => {
       const issuer = issuerOf(snapshot, id)
       const name = responderSecret(issuer)
@@ -55,9 +55,9 @@ export class ResponderService {
   }
 
   /** Returns the responder as `provided`, and caches it in the memory of this server for requests. */
-  renewed(mountId: string, issuer: ParsedIssuer, dueAt: Instant): Promise<DelegatedResponder> {
-    return this.#access.context.ocspResponders.renewed(responderCacheKey(mountId, issuer), () =>
-      this.provided(issuer, dueAt),
+  renew(mountId: string, issuer: ParsedIssuer, dueAt: Instant): Promise<DelegatedResponder> {
+    return this.#access.context.ocspResponders.renew(responderCacheKey(mountId, issuer), () =>
+      this.provide(issuer, dueAt),
     )
   }
 }

@@ -39,8 +39,8 @@ const approveRoot = (input: Partial<AuthorityRequest>) =>
   approveAuthority(input, undefined, { ...terms, issuer: undefined })
 const approveIntermediate = (
   input: Partial<AuthorityRequest>,
-  given: { readonly terms?: Partial<AuthorityTerms>; readonly csr?: CsrContent } = {},
-) => approveAuthority(input, given.csr ?? csr([]), { ...terms, ...given.terms })
+  context: { readonly terms?: Partial<AuthorityTerms>; readonly csr?: CsrContent } = {},
+) => approveAuthority(input, context.csr ?? csr([]), { ...terms, ...context.terms })
 
 function faultsOf(work: () => unknown) {
   try {
@@ -158,19 +158,19 @@ describe("[P-8-r4] the path length of a CA", () => {
   const zero = "Max path length of the generated certificate is zero, so it cannot be used to sign intermediate CAs."
   test.each([
     {
-      asked: undefined,
+      maxPathLength: undefined,
       issuer: undefined,
       expected: undefined,
       warnings: [],
       why: "no limit unless the signer has one",
     },
-    { asked: -1, issuer: undefined, expected: undefined, warnings: [], why: "-1 is the default" },
-    { asked: -1, issuer: 3, expected: 2, warnings: [], why: "one less than the signer's" },
-    { asked: -1, issuer: 1, expected: 0, warnings: [], why: "one less than the signer's" },
-    { asked: 0, issuer: undefined, expected: 0, warnings: [zero], why: "a literal zero" },
-    { asked: 1, issuer: 3, expected: 1, warnings: [], why: "less than the signer's" },
-  ])("$asked under $issuer is $expected: $why", ({ asked, issuer, expected, warnings }) => {
-    const input = { commonName: "CA", ...(asked === undefined ? {} : { maxPathLength: asked }) }
+    { maxPathLength: -1, issuer: undefined, expected: undefined, warnings: [], why: "-1 is the default" },
+    { maxPathLength: -1, issuer: 3, expected: 2, warnings: [], why: "one less than the signer's" },
+    { maxPathLength: -1, issuer: 1, expected: 0, warnings: [], why: "one less than the signer's" },
+    { maxPathLength: 0, issuer: undefined, expected: 0, warnings: [zero], why: "a literal zero" },
+    { maxPathLength: 1, issuer: 3, expected: 1, warnings: [], why: "less than the signer's" },
+  ])("$maxPathLength under $issuer is $expected: $why", ({ maxPathLength, issuer, expected, warnings }) => {
+    const input = { commonName: "CA", ...(maxPathLength === undefined ? {} : { maxPathLength }) }
     const approved = approveIntermediate(input, { terms: { paths: pathUnder(issuer) } })
     expect(valuesOf(approved).basicConstraints?.maxPathLength).toBe(expected)
     expect(approved.warnings).toEqual(warnings)
@@ -179,14 +179,13 @@ describe("[P-8-r4] the path length of a CA", () => {
   const issuerName = 'the certificate of "CN=Issuer" (serial number 01)'
   const none = `signing certificate has a max path length of zero, and cannot issue further CA certificates: ${issuerName} limits the path length to 0`
   test.each([
-    { asked: -1, issuer: 0, detail: none },
-    { asked: 0, issuer: 0, detail: none },
-    { asked: 3, issuer: 3, detail: `"max_path_length" 3 must be less than 3, the limit of ${issuerName}` },
-    { asked: -2, issuer: undefined, detail: '"max_path_length" must be -1, 0 or a positive integer' },
-    { asked: 0.5, issuer: undefined, detail: '"max_path_length" must be -1, 0 or a positive integer' },
-  ])("$asked under $issuer is rejected: $detail", ({ asked, issuer, detail }) => {
-    const work = () =>
-      approveIntermediate({ commonName: "CA", maxPathLength: asked }, { terms: { paths: pathUnder(issuer) } })
+    { maxPathLength: -1, issuer: 0, detail: none },
+    { maxPathLength: 0, issuer: 0, detail: none },
+    { maxPathLength: 3, issuer: 3, detail: `"max_path_length" 3 must be less than 3, the limit of ${issuerName}` },
+    { maxPathLength: -2, issuer: undefined, detail: '"max_path_length" must be -1, 0 or a positive integer' },
+    { maxPathLength: 0.5, issuer: undefined, detail: '"max_path_length" must be -1, 0 or a positive integer' },
+  ])("$maxPathLength under $issuer is rejected: $detail", ({ maxPathLength, issuer, detail }) => {
+    const work = () => approveIntermediate({ commonName: "CA", maxPathLength }, { terms: { paths: pathUnder(issuer) } })
     expect(faultsOf(work)).toEqual([{ field: "maxPathLength", detail }])
   })
 })
@@ -304,7 +303,7 @@ describe("a CA is rejected", () => {
 })
 
 describe("an intermediate", () => {
-  const asking = csr(named("CSR CA"), [
+  const requesting = csr(named("CSR CA"), [
     basicConstraints({ isCa: true, maxPathLength: 7 }),
     keyUsage(["keyEncipherment", "keyCertSign"]),
     extendedKeyUsage([oids.serverAuth]),
@@ -322,16 +321,16 @@ describe("an intermediate", () => {
   ])
 
   test("takes no values from the CSR unless use_csr_values is true", () => {
-    const approved = approveIntermediate({ commonName: "API CA" }, { csr: asking })
+    const approved = approveIntermediate({ commonName: "API CA" }, { csr: requesting })
     expect(approved).toMatchObject({ subject: named("API CA"), subjectAltName: [], warnings: [] })
     expect(approved.extensions.map(({ oid }) => oid)).toEqual([oids.basicConstraints, oids.keyUsage])
   })
 
   test("takes subject, names, usages and extensions from the CSR, but not the path length", () => {
     const input = { commonName: "API CA", altNames: ["api.example"], useCsrValues: true, maxPathLength: 1 }
-    const approved = approveIntermediate(input, { csr: asking })
+    const approved = approveIntermediate(input, { csr: requesting })
     expect(approved.subject).toEqual(named("CSR CA"))
-    expect(approved.subjectDer).toBe(asking.subject)
+    expect(approved.subjectDer).toBe(requesting.subject)
     expect(valuesOf(approved)).toEqual({
       basicConstraints: { isCa: true, maxPathLength: 1 },
       keyUsage: ["digitalSignature", "keyEncipherment", "keyCertSign", "cRLSign"],
@@ -350,7 +349,7 @@ describe("an intermediate", () => {
 
   test("prefers the constraints of the request to those of the CSR", () => {
     const input = { useCsrValues: true, permittedDnsDomains: ["api.example"] }
-    expect(valuesOf(approveIntermediate(input, { csr: asking })).nameConstraints?.permitted).toEqual([
+    expect(valuesOf(approveIntermediate(input, { csr: requesting })).nameConstraints?.permitted).toEqual([
       { kind: "dns", value: "api.example" },
     ])
   })
@@ -394,11 +393,11 @@ describe("an intermediate", () => {
 })
 
 test.each([
-  { given: "ca.example.com.", cn: "ca.example.com", names: [{ kind: "dns", value: "ca.example.com" }] },
-  { given: "192.0.2.1", cn: "192.0.2.1", names: [{ kind: "ip", octets: Uint8Array.of(192, 0, 2, 1) }] },
-  { given: "Example Ltd.", cn: "Example Ltd.", names: [] },
-])("[F-P4] [F-P5] a CA with the common name $given gets $cn", ({ given, cn, names }) => {
-  const approved = approveIntermediate({ commonName: given })
+  { commonName: "ca.example.com.", cn: "ca.example.com", names: [{ kind: "dns", value: "ca.example.com" }] },
+  { commonName: "192.0.2.1", cn: "192.0.2.1", names: [{ kind: "ip", octets: Uint8Array.of(192, 0, 2, 1) }] },
+  { commonName: "Example Ltd.", cn: "Example Ltd.", names: [] },
+])("[F-P4] [F-P5] a CA with the common name $commonName gets $cn", ({ commonName, cn, names }) => {
+  const approved = approveIntermediate({ commonName })
   expect(approved.subject).toEqual(named(cn))
   expect(approved.subjectAltName).toEqual(names)
 })

@@ -50,7 +50,7 @@ function faultsOf(work: () => unknown) {
 
 describe("a certificate that is signed verbatim", () => {
   test("has the subject, names and extensions of the CSR unchanged", () => {
-    const asked = [
+    const request = [
       subjectAltName(
         [
           { kind: "dns", value: "not_a_host" },
@@ -63,11 +63,11 @@ describe("a certificate that is signed verbatim", () => {
       subjectKeyIdentifier(Uint8Array.of(1, 2, 3)),
       { oid: "1.2.3.4.5", critical: true, value: Uint8Array.of(5, 0) },
     ]
-    const content = csr(asked)
+    const content = csr(request)
     const approved = approve(content)
     expect(approved.subjectDer).toBe(content.subject)
-    expect(approved).toMatchObject({ subject: anything, extensions: asked, warnings: [] })
-    expect(approved.subjectAltName).toEqual(valuesOf({ extensions: asked }).subjectAltName)
+    expect(approved).toMatchObject({ subject: anything, extensions: request, warnings: [] })
+    expect(approved.subjectAltName).toEqual(valuesOf({ extensions: request }).subjectAltName)
   })
 
   test("has the given user ids in its subject without validation", () => {
@@ -84,22 +84,22 @@ describe("a certificate that is signed verbatim", () => {
     expect(valuesOf(approve(csr()))).toEqual({ keyUsage: ["digitalSignature", "keyEncipherment"] })
     expect(valuesOf(approve(csr(), {}, { keyType: "ec" })).keyUsage).toEqual(["digitalSignature", "keyAgreement"])
     expect(valuesOf(approve(csr(), { keyUsage: [] }))).toEqual({})
-    const asked = approve(csr(), {
+    const request = approve(csr(), {
       keyUsage: ["CRLSIGN", "Nothing"],
       extKeyUsage: ["serverauth", "Web"],
       extKeyUsageOids: ["1.2.3", "1.3.6.1.5.5.7.3.1"],
     })
-    expect(valuesOf(asked)).toEqual({ keyUsage: ["cRLSign"], extendedKeyUsage: [oids.serverAuth, "1.2.3"] })
-    expect(asked.warnings).toEqual([
+    expect(valuesOf(request)).toEqual({ keyUsage: ["cRLSign"], extendedKeyUsage: [oids.serverAuth, "1.2.3"] })
+    expect(request.warnings).toEqual([
       '"key_usage" Nothing is not known and is ignored',
       '"ext_key_usage" Web is not known and is ignored',
     ])
   })
 
   test("[F-P7] omits a key usage that does not fit the key, with a warning", () => {
-    const asked = approve(csr(), { keyUsage: ["CertSign", "DigitalSignature", "keyagreement"] })
-    expect(valuesOf(asked).keyUsage).toEqual(["digitalSignature"])
-    expect(asked.warnings).toEqual([
+    const request = approve(csr(), { keyUsage: ["CertSign", "DigitalSignature", "keyagreement"] })
+    expect(valuesOf(request).keyUsage).toEqual(["digitalSignature"])
+    expect(request.warnings).toEqual([
       '"key_usage" CertSign is only for CA certificates and is left out',
       '"key_usage" keyagreement does not apply to keys of type rsa and is left out',
     ])
@@ -114,10 +114,10 @@ describe("a certificate that is signed verbatim", () => {
       expect(valuesOf(approved).basicConstraints).toEqual({ isCa: false })
       expect(approved.warnings).toEqual([])
     }
-    const asking = csr([basicConstraints({ isCa: false })])
-    const kept = approve(asking, { basicConstraintsValidForNonCa: true })
-    expect([valuesOf(kept).basicConstraints, kept.warnings]).toEqual([{ isCa: false }, []])
-    expect(valuesOf(approve(asking)).basicConstraints).toBeUndefined()
+    const requesting = csr([basicConstraints({ isCa: false })])
+    const copied = approve(requesting, { basicConstraintsValidForNonCa: true })
+    expect([valuesOf(copied).basicConstraints, copied.warnings]).toEqual([{ isCa: false }, []])
+    expect(valuesOf(approve(requesting)).basicConstraints).toBeUndefined()
     expect(
       faultsOf(() => approve(csr([basicConstraints({ isCa: true })]), { basicConstraintsValidForNonCa: true })),
     ).toHaveLength(1)

@@ -95,13 +95,13 @@ export function approveVerbatim(
   })
   rejectViolations([...verbatimChecks.flatMap((check) => check({ request, csr, role })), ...decided.violations])
   const subject = [...csr.subjectName, ...request.userIds.map((value) => [{ type: oids.userId, value }])]
-  const saysNoCa = request.basicConstraintsValidForNonCa || role?.basicConstraintsValidForNonCa === true
-  const copied = copiedExtensions(csr.extensions, saysNoCa ? constrained : none)
+  const hasCaFalse = request.basicConstraintsValidForNonCa || role?.basicConstraintsValidForNonCa === true
+  const copied = copiedExtensions(csr.extensions, hasCaFalse ? constrained : none)
   const usages = defaultUsages(request, csr, keyType, input.keyUsage ?? [])
   const subjectDer = request.userIds.length === 0 ? csr.subject : encodeName(subject)
   const subjectAltName = csr.extensionValues.subjectAltName ?? []
   const extensions = [
-    ...(saysNoCa ? [basicConstraintsExtension({ isCa: false })] : []),
+    ...(hasCaFalse ? [basicConstraintsExtension({ isCa: false })] : []),
     ...copied.extensions.map((extension) => criticalIfNeeded(extension, subject)),
     ...usages.extensions,
   ]

@@ -370,24 +370,29 @@ describe("[F-P5] a common name that is an IP address is rejected", () => {
 
 describe("[F-P4] the trailing dot is removed from a common name that is", () => {
   test.each([
-    { why: "a host name", given: "www.example.com.", cn: "www.example.com", names: ["dns:www.example.com"] },
-    { why: "a wildcard", given: "*.example.com.", cn: "*.example.com", names: ["dns:*.example.com"] },
-    { why: "an e-mail address", given: "a@example.com.", cn: "a@example.com", names: ["email:a@example.com"] },
-    { why: "an IP address", given: "192.0.2.1.", cn: "192.0.2.1", names: ["ip:192.0.2.1"] },
-    { why: "a name in U-labels", given: "bücher.example.", cn: "bücher.example", names: ["dns:xn--bcher-kva.example"] },
+    { why: "a host name", commonName: "www.example.com.", cn: "www.example.com", names: ["dns:www.example.com"] },
+    { why: "a wildcard", commonName: "*.example.com.", cn: "*.example.com", names: ["dns:*.example.com"] },
+    { why: "an e-mail address", commonName: "a@example.com.", cn: "a@example.com", names: ["email:a@example.com"] },
+    { why: "an IP address", commonName: "192.0.2.1.", cn: "192.0.2.1", names: ["ip:192.0.2.1"] },
+    {
+      why: "a name in U-labels",
+      commonName: "bücher.example.",
+      cn: "bücher.example",
+      names: ["dns:xn--bcher-kva.example"],
+    },
     {
       why: "not a host name, and otherwise kept",
-      given: "Example Ltd.",
+      commonName: "Example Ltd.",
       cn: "Example Ltd.",
       names: [],
       role: { enforceHostnames: false },
     },
-  ])("$why", ({ given, cn, names, role = {} }) => {
-    const approved = issue({ ...any, ...role }, { commonName: given })
+  ])("$why", ({ commonName, cn, names, role = {} }) => {
+    const approved = issue({ ...any, ...role }, { commonName })
     expect([approved.subject, texts(approved)]).toEqual([subjectWith([oids.commonName, cn]), names])
-    const ofCsr = sign({ ...any, ...role }, { subject: subjectWith([oids.commonName, given]) })
+    const ofCsr = sign({ ...any, ...role }, { subject: subjectWith([oids.commonName, commonName]) })
     expect([ofCsr.subject, texts(ofCsr)]).toEqual([subjectWith([oids.commonName, cn]), names])
-    expect(issue({ ...any, ...role }, { commonName: given, excludeCnFromSans: true }).subject).toEqual(approved.subject)
+    expect(issue({ ...any, ...role }, { commonName, excludeCnFromSans: true }).subject).toEqual(approved.subject)
   })
 })
 

@@ -92,10 +92,10 @@ function commonNameIsAllowed(application: Application): readonly Violation[] {
 function addressesOf(application: Application): readonly { readonly ip: string; readonly field: string }[] {
   const { role, request, requested } = application
   const { commonName, ips } = requested
-  const isJudged = isIpAddress(commonName) && !(isFree(role) && request.excludeCnFromSans)
+  const isValidated = isIpAddress(commonName) && !(isFree(role) && request.excludeCnFromSans)
   const field = commonName === request.commonName ? "commonName" : "csr"
   return [
-    ...(isJudged ? [{ ip: commonName, field }] : []),
+    ...(isValidated ? [{ ip: commonName, field }] : []),
     ...ips.map((ip) => ({ ip, field: fieldOf(requested, "ipSans") })),
   ]
 }

@@ -11,7 +11,7 @@ import type { ParsedIssuer } from "../issuers/parsed-issuer.ts"
 import { keyDigestOf } from "../keys/blocked-key.ts"
 import type { MountSnapshot } from "../mounts/mount-snapshot.ts"
 import type { PkiRepositories } from "../pki-context.ts"
-import { issuerOfGiven } from "./revocable-certificate.ts"
+import { issuerOfCertificate } from "./revocable-certificate.ts"
 import type { RevocationRepository, RevokedCertificate } from "./revocation.ts"
 
 export interface ToRevoke {
@@ -77,7 +77,7 @@ function issuerIn(
   const recorded = issuers.find(({ id }) => id === record.issuerId)
   if (recorded !== undefined) return recorded
   try {
-    return issuerOfGiven(certificate, issuers)
+    return issuerOfCertificate(certificate, issuers)
   } catch {
     return undefined
   }

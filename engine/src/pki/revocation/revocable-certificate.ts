@@ -56,7 +56,7 @@ function targetOfCertificate(pem: string): RevocationTarget {
 }
 
 /** Returns the issuer of a certificate. Throws `unprocessable` if no issuer of the mount signed it. */
-export function issuerOfGiven(certificate: Certificate, issuers: readonly ParsedIssuer[]): ParsedIssuer {
+export function issuerOfCertificate(certificate: Certificate, issuers: readonly ParsedIssuer[]): ParsedIssuer {
   const { tbsCertificate: data, signatureAlgorithm: algorithm, signature } = certificate
   const found = issuers.find((issuer) => {
     if (!sameName(issuer.parsed.subject, certificate.issuer)) return false

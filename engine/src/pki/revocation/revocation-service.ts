@@ -11,7 +11,7 @@ import { presentedRecord } from "../issuance/certificate-import.ts"
 import { refreshCrlsJob } from "../crl/refresh-crls.ts"
 import { recordRevocation } from "./record-revocation.ts"
 import {
-  issuerOfGiven,
+  issuerOfCertificate,
   type RevocationTarget,
   revocationTarget,
   parseReason,
@@ -61,7 +61,11 @@ export class RevokeService implements Revocations {
     const snapshot = await currentSnapshot(this.#access)
     const presented =
       target.certificate &&
-      presentedRecord(issuerOfGiven(target.certificate, snapshot.issuers), target.certificate, target.serialNumber)
+      presentedRecord(
+        issuerOfCertificate(target.certificate, snapshot.issuers),
+        target.certificate,
+        target.serialNumber,
+      )
     if (presented !== undefined && target.certificate !== undefined) rejectUnproven(target.certificate)
     const now = this.#access.context.runtime.clock.now()
     // A revocation writes the version of its mount's revocations before its own row. Of two concurrent ones in a mount, the database

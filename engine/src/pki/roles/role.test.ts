@@ -263,10 +263,10 @@ test("a patch is validated together with unchanged members", () => {
 })
 
 test("a role with no_store has no lease", () => {
-  const asked = { noStore: true, generateLease: true }
-  const role = createRole(asked)
+  const requested = { noStore: true, generateLease: true }
+  const role = createRole(requested)
   expect(role.generateLease).toBe(false)
-  expect(roleWarnings(role, asked)).toEqual([expect.stringContaining("mutually exclusive")])
+  expect(roleWarnings(role, requested)).toEqual([expect.stringContaining("mutually exclusive")])
   expect(roleWarnings(createRole({ generateLease: true }))).toEqual([
     expect.stringContaining("a lease for each certificate"),
   ])

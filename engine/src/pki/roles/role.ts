@@ -297,14 +297,10 @@ function settingFaults(role: RequestedRole): Fault[] {
 }
 
 /** 10,000 years: later instants cannot be encoded. */
-const durationMaximumMs = 10_000 * 366 * dayMs
+const maxDurationMs = 10_000 * 366 * dayMs
 
 const durationProblem = (field: string, durationMs: number): string | undefined =>
-  durationMs < 0
-    ? `"${field}" must not be negative`
-    : durationMs > durationMaximumMs
-      ? `"${field}" is too long`
-      : undefined
+  durationMs < 0 ? `"${field}" must not be negative` : durationMs > maxDurationMs ? `"${field}" is too long` : undefined
 
 function ttlProblem({ ttlMs, maxTtlMs }: RequestedRole): string | undefined {
   if (maxTtlMs > 0 && ttlMs > maxTtlMs) return '"ttl" value must be less than "max_ttl" value'

@@ -102,7 +102,7 @@ test("OCSP responses and builds of revocation lists are counted", async () => {
   const { metrics, pki, root, issue } = one
   const serialNumber = serialNumberOctets(await issue(hourMs))
   const question = ocspQuestion({ digest: "sha256", issuer: root.certificate, serialNumber })
-  for (const asked of [question, question, Uint8Array.of(0)]) await pki.ocsp.answer(asked)
+  for (const requested of [question, question, Uint8Array.of(0)]) await pki.ocsp.answer(requested)
   await pki.ocsp.answer(ocspQuestion({ digest: "sha256", issuer: root.certificate, serialNumber: Uint8Array.of(9) }))
   const answers = (status: string) => metrics.value("chancery_ocsp_answers_total", { status })
   expect(["good", "unknown", "malformed_request", "revoked"].map(answers)).toEqual([2, 1, 1, 0])

@@ -46,8 +46,8 @@ test("metrics of issuers, lists and certificates have labels that administrators
   const metrics = createMetrics()
   let known = figures
   registerAuthorities(metrics.meter, async () => known)
-  const told = async () => (await samplesOf(metrics)).filter((line) => line.startsWith("chancery_pki"))
-  expect(await told()).toEqual([
+  const samples = async () => (await samplesOf(metrics)).filter((line) => line.startsWith("chancery_pki"))
+  expect(await samples()).toEqual([
     'chancery_pki_issuer_expiration_timestamp_seconds{mount="pki",issuer="iss-1",issuer_name="root",signs="true"} 1900000000',
     'chancery_pki_issuer_expiration_timestamp_seconds{mount="pki",issuer="iss-2",issuer_name="",signs="false"} 1800000000',
     'chancery_pki_crl_this_update_timestamp_seconds{mount="pki",issuer="iss-1",kind="complete"} 1',
@@ -64,7 +64,7 @@ test("metrics of issuers, lists and certificates have labels that administrators
     "chancery_pki_series_left_out 3",
   ])
   known = { issuers: [], lists: [], mounts: [], leftOut: 0 }
-  expect(await told()).toEqual(["chancery_pki_series_left_out 0"])
+  expect(await samples()).toEqual(["chancery_pki_series_left_out 0"])
 })
 
 test("OCSP responses, builds of lists, orders and validations are counted", async () => {
@@ -86,8 +86,8 @@ test("OCSP responses, builds of lists, orders and validations are counted", asyn
   acme.shortenedCertificates.add(3)
   recordValidation(acme, "dns-01", "retried", 29_000)
   recordValidation(acme, "dns-01", "valid", 31_000)
-  const told = (await samplesOf(metrics)).filter((line) => !line.endsWith(" 0"))
-  expect(told.toSorted()).toEqual(
+  const samples = (await samplesOf(metrics)).filter((line) => !line.endsWith(" 0"))
+  expect(samples.toSorted()).toEqual(
     [
       'chancery_ocsp_answers_total{status="good"} 5',
       'chancery_ocsp_answers_total{status="try_later"} 1',

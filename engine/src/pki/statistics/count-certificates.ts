@@ -97,13 +97,13 @@ async function soonestOfRoles(read: ReadStep, mountId: MountId, now: Instant, si
 }
 
 const firstLookRows = 8
-const maxLooks = 10_000
+const maxReads = 10_000
 
 /** Returns the earliest expiry of a role's valid certificates. Revoked ones are skipped, so the first read nearly always suffices. */
 async function soonestOf(read: ReadStep, mountId: MountId, role: string, now: Instant): Promise<Instant | undefined> {
   let after: ExpiryPlace = { notAfter: now, number: 0 }
   let limit = firstLookRows
-  for (let look = 0; look < maxLooks; look += 1) {
+  for (let look = 0; look < maxReads; look += 1) {
     const from = after
     const rows = await read((store) => store.ofRole(mountId, role, from, limit))
     const valid = rows.find(({ isRevoked }) => !isRevoked)

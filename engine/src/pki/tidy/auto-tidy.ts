@@ -52,8 +52,8 @@ export const autoTidyView = (settings: AutoTidySettings): AutoTidyView => ({
   ...resolvedTidyOptions(settings),
 })
 
-const intervalMaximumMs = 366 * dayMs
-const backoffMaximumMs = dayMs
+const maxIntervalMs = 366 * dayMs
+const maxBackoffMs = dayMs
 
 export function autoTidyFaults(settings: AutoTidySettings): Fault[] {
   const { enabled, intervalDurationMs, minStartupBackoffDurationMs, maxStartupBackoffDurationMs } = settings
@@ -61,10 +61,10 @@ export function autoTidyFaults(settings: AutoTidySettings): Fault[] {
   const refuse = (field: keyof AutoTidySettings, detail: string) => faults.push({ field: [field], detail })
   if (enabled && !tidiesAnything(settings))
     refuse("enabled", "requires at least one tidy operation; set tidy_cert_store, tidy_revoked_certs or another")
-  if (!areWholeSeconds(intervalDurationMs, intervalMaximumMs))
+  if (!areWholeSeconds(intervalDurationMs, maxIntervalMs))
     refuse("intervalDurationMs", "must be a whole number of seconds, from one second to 366 days")
   for (const name of ["minStartupBackoffDurationMs", "maxStartupBackoffDurationMs"] as const)
-    if (settings[name] !== 0 && !areWholeSeconds(settings[name], backoffMaximumMs))
+    if (settings[name] !== 0 && !areWholeSeconds(settings[name], maxBackoffMs))
       refuse(name, "must be a whole number of seconds, at most a day")
   if (minStartupBackoffDurationMs > maxStartupBackoffDurationMs)
     refuse("minStartupBackoffDurationMs", "must not be longer than max_startup_backoff_duration")

@@ -25,7 +25,7 @@ import { TidyWorker } from "./tidy-mounts.ts"
 const postgres = databaseKinds.find(({ name }) => name === "PostgreSQL")!
 const weekMs = 7 * dayMs
 const monday = Date.UTC(2030, 0, 7)
-const held: HeldLease = { signal: new AbortController().signal, fence: 1 }
+const lease: HeldLease = { signal: new AbortController().signal, fence: 1 }
 
 describe.runIf(postgres.available)("on PostgreSQL", () => {
   let closing = new AsyncDisposableStack()
@@ -36,8 +36,8 @@ describe.runIf(postgres.available)("on PostgreSQL", () => {
 
   async function open() {
     const clock = manualClock(monday + dayMs)
-    const told: { readonly name: string; readonly facts: unknown }[] = []
-    const note = (name: string, facts?: unknown) => void told.push({ name, facts })
+    const logged: { readonly name: string; readonly facts: unknown }[] = []
+    const note = (name: string, facts?: unknown) => void logged.push({ name, facts })
     const log: Log = { debug() {}, info: note, warn: note, error: note }
     const runtime = { ...systemRuntime(log), clock }
     const { url } = closing.use(await postgres.place())
@@ -60,13 +60,13 @@ describe.runIf(postgres.available)("on PostgreSQL", () => {
     const worker = new TidyWorker({ ...context, acmeTidySteps, wakeJob() {}, timers: systemTimers }, tidyMetrics)
     return {
       clock,
-      told,
+      told: logged,
       engine,
       database,
       context,
       removed: (kind: string) => metrics.value("chancery_tidy_removed_total", { kind }),
-      keep: () => keepRanges(context, tidyMetrics, held),
-      tidy: () => worker.run(held),
+      keep: () => keepRanges(context, tidyMetrics, lease),
+      tidy: () => worker.run(lease),
     }
   }
 
@@ -120,11 +120,11 @@ describe.runIf(postgres.available)("on PostgreSQL", () => {
   }, 60_000)
 
   test("expired certificates wait for their week and are dropped with it, with the same result as row by row", async () => {
-    const { engine, database, keep, tidy, clock, removed, told } = await open()
+    const { engine, database, keep, tidy, clock, removed, told: logged } = await open()
     await keep()
     const [one, other] = [await newMount(engine, "one"), await newMount(engine, "other")]
     for (const pki of [one, other]) await pki.tidy.changeAutomatic(automatic)
-    const kept = await one.issue("dGVhbQ==")
+    const remaining = await one.issue("dGVhbQ==")
     await one.issue()
     const revoked = await other.issue("dGVhbQ==")
     await engine.pki("other").revocations.revoke({ serialNumber: revoked })
@@ -149,7 +149,7 @@ describe.runIf(postgres.available)("on PostgreSQL", () => {
     const names = await partitionsOf(database, "certificate_names")
     expect([names.has("2030_01_07"), [...names.values()].reduce((sum, count) => sum + count)]).toEqual([false, 2])
     expect(["certificates", "metadata", "revocations"].map(removed)).toEqual([3, 2, 0])
-    expect(told.filter(({ name }) => name === "partition-removed").map(({ facts }) => facts)).toEqual([
+    expect(logged.filter(({ name }) => name === "partition-removed").map(({ facts }) => facts)).toEqual([
       {
         from: "2030-01-07T00:00:00.000Z",
         to: "2030-01-14T00:00:00.000Z",
@@ -160,7 +160,7 @@ describe.runIf(postgres.available)("on PostgreSQL", () => {
     ])
     const metadata = await database.read((session) => session.queryMany(sql`select 1 from certificate_metadata`))
     expect(metadata).toHaveLength(1)
-    await expect(engine.pki("one").certificates.get(kept)).rejects.toMatchObject({ code: "not-found" })
+    await expect(engine.pki("one").certificates.get(remaining)).rejects.toMatchObject({ code: "not-found" })
     // The revocation is kept until tidy may delete it too.
     expect(await engine.pki("other").revocations.list()).toEqual([revoked])
   }, 60_000)

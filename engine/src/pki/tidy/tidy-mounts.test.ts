@@ -186,7 +186,7 @@ describe.each(databaseKinds.filter(({ available, name }) => available && name !=
     test("invalid certificates are removed when tidy_invalid_certs is set", async () => {
       await using idle = await openEmbedded(url, { runtime, sealKeys })
       const { mountId, path, issue } = await newMount(idle)
-      const kept = await issue()
+      const remaining = await issue()
       const invalid = newSerialNumber(runtime.random)
       await database.transact((session) =>
         new SqlCertificateRepository(session).insert({
@@ -205,7 +205,7 @@ describe.each(databaseKinds.filter(({ available, name }) => available && name !=
       await vi.waitFor(async () => expect((await statusOf(idle, path))?.state).toBe("finished"), 10_000)
       expect((await statusOf(idle, path))?.counts.certificates).toBe(1)
       const left = await idle.pki(path).certificates.list()
-      expect(left).toContain(kept)
+      expect(left).toContain(remaining)
       expect(left).not.toContain(invalid)
     }, 20_000)
   },

@@ -23,7 +23,7 @@ export const tidyJob = { name: "tidy", everyMs: 30 * secondMs, timeoutMs: 30 * m
 /** Maximum duration before the job ends and is woken again, on any server. It begins scheduled runs only at its start. */
 const longestRunMs = 5 * minuteMs
 /** Interval of checks for cancelled and new runs, while all runs pause. */
-const lookAgainMs = 100
+const pollPauseMs = 100
 /** Pause after a step that failed because the database was busy. */
 const busyPauseMs = secondMs
 
@@ -62,7 +62,7 @@ export class TidyWorker<Repositories extends PkiRepositories> {
     const { mounts } = await mountDirectory.current()
     for (const mount of mounts) {
       signal.throwIfAborted()
-      await this.#lookAt(mount)
+      await this.#startIfDue(mount)
     }
     for (;;) {
       signal.throwIfAborted()
@@ -74,12 +74,12 @@ export class TidyWorker<Repositories extends PkiRepositories> {
         signal.throwIfAborted()
         await this.#move(run)
       }
-      await (ready.length > 0 ? nextTurn() : this.#sleep(lookAgainMs))
+      await (ready.length > 0 ? nextTurn() : this.#sleep(pollPauseMs))
     }
   }
 
   /** Begins an automatic run of the mount if one is scheduled. */
-  async #lookAt(mount: Mount): Promise<void> {
+  async #startIfDue(mount: Mount): Promise<void> {
     const { settings } = await this.#snapshot(mount)
     if (!settings.autoTidy.enabled) return
     const { storage, runtime, mountDirectory } = this.#context

@@ -70,8 +70,8 @@ export const resolvedTidyOptions = (options: TidyOptions): ResolvedTidyOptions =
 export const tidiesAnything = (options: TidyOptions): boolean => tidyOperations.some((name) => options[name])
 
 /** Longer than any certificate's intended lifetime. */
-const bufferMaximumMs = 100 * 366 * dayMs
-const pauseMaximumMs = hourMs
+const maxBufferMs = 100 * 366 * dayMs
+const maxPauseMs = hourMs
 const maxPageSize = 10_000
 
 const buffers = [
@@ -85,10 +85,10 @@ const buffers = [
 export function tidyOptionFaults(options: TidyOptions): Fault[] {
   const faults: Fault[] = buffers.flatMap((name) => {
     const buffer = options[name]
-    if (buffer === null || areWholeSeconds(buffer, bufferMaximumMs)) return []
+    if (buffer === null || areWholeSeconds(buffer, maxBufferMs)) return []
     return [{ field: [name], detail: "must be a whole number of seconds, from one second to 100 years" }]
   })
-  if (options.pauseDurationMs < 0 || options.pauseDurationMs > pauseMaximumMs)
+  if (options.pauseDurationMs < 0 || options.pauseDurationMs > maxPauseMs)
     faults.push({ field: ["pauseDurationMs"], detail: "must not be longer than an hour" })
   if (options.pageSize < 1 || options.pageSize > maxPageSize)
     faults.push({ field: ["pageSize"], detail: `must be from 1 to ${maxPageSize}` })

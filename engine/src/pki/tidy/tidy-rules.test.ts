@@ -56,13 +56,13 @@ describe("the revocation of an expired certificate", () => {
     key: { list, shard: { count: 1, index: 0 } },
     complete: { thisUpdate: 0, nextUpdate: now, covered },
   })
-  const late = notAfter + secondMs
+  const expired = notAfter + secondMs
   test.each([
     { lists: [], verdict: "due", why: "no list names it" },
-    { lists: [published(late, 7)], verdict: "due", why: "a later list contained it" },
+    { lists: [published(expired, 7)], verdict: "due", why: "a later list contained it" },
     { lists: [overdue(0)], verdict: "due", why: "the list is no longer built because it is too long" },
     { lists: [published(notAfter, 7)], verdict: "listed-first", why: "the list was built before the expiry" },
-    { lists: [published(late, 6)], verdict: "listed-first", why: "the list was built before the revocation" },
+    { lists: [published(expired, 6)], verdict: "listed-first", why: "the list was built before the revocation" },
     {
       lists: [published(0, 0, undefined, "4567" as CrlListId)],
       verdict: "due",
@@ -71,7 +71,7 @@ describe("the revocation of an expired certificate", () => {
     { lists: [published(0, 0, { count: 4, index: 1 })], verdict: "due", why: "another shard has other certificates" },
     { lists: [published(0, 0, { count: 4, index: 3 })], verdict: "listed-first", why: "its shard did not contain it" },
     {
-      lists: [published(late, 7), published(0, 0, { count: 4, index: 3 })],
+      lists: [published(expired, 7), published(0, 0, { count: 4, index: 3 })],
       verdict: "listed-first",
       why: "one of several shards did not contain it",
     },
@@ -95,13 +95,13 @@ test("issuers are removed when their buffer has ended, except the default issuer
 })
 
 test("a run has the requested phases in their order", () => {
-  const asked = { ...options, tidyExpiredIssuers: true, tidyCertStore: true, tidyAcme: true }
-  const first = nextPhase(asked)
+  const requested = { ...options, tidyExpiredIssuers: true, tidyCertStore: true, tidyAcme: true }
+  const first = nextPhase(requested)
   expect(first).toEqual({ phase: "certificates", after: "" })
-  expect(nextPhase(asked, first.phase)).toEqual({ phase: "issuers", after: "" })
-  expect(nextPhase(asked, "issuers").phase).toBe("ACME orders")
-  expect(nextPhase(asked, "ACME orders").phase).toBe("ACME accounts")
-  expect(nextPhase(asked, "ACME accounts").phase).toBeUndefined()
+  expect(nextPhase(requested, first.phase)).toEqual({ phase: "issuers", after: "" })
+  expect(nextPhase(requested, "issuers").phase).toBe("ACME orders")
+  expect(nextPhase(requested, "ACME orders").phase).toBe("ACME accounts")
+  expect(nextPhase(requested, "ACME accounts").phase).toBeUndefined()
   expect(nextPhase(options).phase).toBeUndefined()
 })
 
@@ -155,8 +155,8 @@ describe("the options of a run", () => {
     [{ pauseDurationMs: hourMs + 1, pageSize: 0 }, ["pauseDurationMs", "pageSize"]],
     [{ pageSize: 10_001 }, ["pageSize"]],
     [{ pauseDurationMs: 1, pageSize: 1, safetyBufferMs: secondMs }, []],
-  ] as const)("%j is rejected at %j", (given, fields) => {
-    expect(tidyOptionFaults({ ...defaultTidyOptions, ...given }).map(({ field }) => field?.[0])).toEqual(fields)
+  ] as const)("%j is rejected at %j", (changes, fields) => {
+    expect(tidyOptionFaults({ ...defaultTidyOptions, ...changes }).map(({ field }) => field?.[0])).toEqual(fields)
   })
 
   test.each([
@@ -166,7 +166,7 @@ describe("the options of a run", () => {
     [{ minStartupBackoffDurationMs: hourMs }, ["minStartupBackoffDurationMs"]],
     [{ minStartupBackoffDurationMs: 0, maxStartupBackoffDurationMs: 0 }, []],
     [{ maxStartupBackoffDurationMs: 25 * hourMs }, ["maxStartupBackoffDurationMs"]],
-  ] as const)("automatic %j is rejected at %j", (given, fields) => {
-    expect(autoTidyFaults({ ...defaultAutoTidySettings, ...given }).map(({ field }) => field?.[0])).toEqual(fields)
+  ] as const)("automatic %j is rejected at %j", (changes, fields) => {
+    expect(autoTidyFaults({ ...defaultAutoTidySettings, ...changes }).map(({ field }) => field?.[0])).toEqual(fields)
   })
 })

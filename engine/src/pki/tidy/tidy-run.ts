@@ -149,11 +149,11 @@ export function revocationDue(
 ): "due" | "early" | "listed-first" {
   const { serialNumber, list, number, notAfter } = revocation
   if (!hasEnded(notAfter, revokedSafetyBufferMs, now)) return "early"
-  const hadIt = lists
+  const contained = lists
     .filter(({ key }) => key.list === list && shardOf(serialNumber, key.shard.count).index === key.shard.index)
     .filter(({ complete }) => complete.nextUpdate > now)
     .every(({ complete }) => complete.thisUpdate > notAfter && complete.covered >= number)
-  return hadIt ? "due" : "listed-first"
+  return contained ? "due" : "listed-first"
 }
 
 /** Returns expired issuers, except the default issuer, which is in use. */

@@ -13,7 +13,7 @@ import { planOf } from "../crl/crl-plan.ts"
 import { type Shard, wholeList } from "../crl/shard.ts"
 import type { ParsedIssuer } from "../issuers/parsed-issuer.ts"
 import type { MountId } from "../mounts/mount.ts"
-import { issuerOfGiven } from "../revocation/revocable-certificate.ts"
+import { issuerOfCertificate } from "../revocation/revocable-certificate.ts"
 import type { RevocationCursor } from "../revocation/revocation.ts"
 import {
   earliestEnd,
@@ -161,10 +161,10 @@ async function removeRevocations(step: PkiStep): Promise<StepWrite> {
       complete === undefined ? [] : [{ key, complete }],
     ),
   }))
-  const currentLists = lists.filter(isStillMade(snapshot))
-  const judged = page.map((one) => ({ ...one, verdict: revocationDue(one, currentLists, options, now) }))
-  const due = judged.filter(({ verdict }) => verdict === "due").map(({ serialNumber }) => serialNumber)
-  const waiting = judged.filter(({ verdict }) => verdict === "listed-first").length
+  const currentLists = lists.filter(isStillBuilt(snapshot))
+  const verdicts = page.map((one) => ({ ...one, verdict: revocationDue(one, currentLists, options, now) }))
+  const due = verdicts.filter(({ verdict }) => verdict === "due").map(({ serialNumber }) => serialNumber)
+  const waiting = verdicts.filter(({ verdict }) => verdict === "listed-first").length
   return async ({ revocations, certificates }) => {
     const removed = await revocations.remove(mountId, due)
     await certificates.removeBySerialNumber(mountId, due)
@@ -179,7 +179,7 @@ async function removeRevocations(step: PkiStep): Promise<StepWrite> {
  * Returns a filter for lists that are still published. A list that no issuer signs any more, or a shard without URL, does not delay
  * removal.
  */
-function isStillMade(snapshot: MountSnapshot): (list: PublishedList) => boolean {
+function isStillBuilt(snapshot: MountSnapshot): (list: PublishedList) => boolean {
   const known = new Map<string, boolean>()
   const isMade = ({ list }: PublishedList["key"], shard: Shard) => {
     const issuer = snapshot.issuers.find((one) => crlListOf(one) === list)
@@ -226,7 +226,7 @@ async function associate(step: PkiStep): Promise<StepWrite> {
 
 function signerAmong({ issuers }: MountSnapshot, der: Uint8Array): ParsedIssuer | undefined {
   try {
-    return issuerOfGiven(parseCertificate(der), issuers)
+    return issuerOfCertificate(parseCertificate(der), issuers)
   } catch {
     // No issuer of the mount signed it, or it is not a certificate.
     return undefined
