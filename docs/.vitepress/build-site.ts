@@ -33,7 +33,8 @@ function isInstalled(): boolean {
 }
 
 async function isAccessible(): Promise<boolean> {
-  const executablePath = (await chromiumProgram.find()) ?? fail(chromiumProgram.advice)
+  const program = (await chromiumProgram.find()) ?? fail(chromiumProgram.advice)
+  const executablePath = execFileSync("sh", ["-c", 'command -v "$0"', program], { encoding: "utf8" }).trim()
   const { chromium } = await import("playwright-core")
   const axe = readFileSync(join(folder, "node_modules/axe-core/axe.min.js"), "utf8")
   await using server = await serveSite()
