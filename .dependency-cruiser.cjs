@@ -1,4 +1,4 @@
-// Import rules (CONTRIBUTING.md, "Directions"). Type imports count, because a type that points the wrong way is a dependency
+// Import rules (CONTRIBUTING.md, "Dependencies"). Type imports count, because a type that points the wrong way is a dependency
 // as well. Tests may import anything. test/house/boundaries.test.ts breaks every rule once and checks that it is reported.
 const domain = "events|organizations|workspaces|pki|access|acme"
 const npm = (...names) => `(^|node_modules/)(${names.join("|")})(/|$)`

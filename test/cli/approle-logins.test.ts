@@ -7,7 +7,7 @@ import { typedPage } from "../documents/typed-page.ts"
 import { serve, temporaryFolder } from "./chancery.ts"
 
 const guide = typedPage(import.meta.url, "docs/logins.md")
-const heading = "Programs: AppRole"
+const heading = "AppRole"
 
 test("a program logs in by what the guide says, typed as it is written", async () => {
   await using folder = await temporaryFolder()

@@ -27,16 +27,16 @@ test("a server is hardened by what the guide says, typed as it is written", asyn
       ...(placed && { placed }),
       after,
     })
-  for (const heading of ["The machine", "The seal key"]) await type(guide.block(heading))
+  for (const heading of ["Machine", "Seal key"]) await type(guide.block(heading))
   expect((await stat(environment.CHANCERY_DATA)).mode & 0o777).toBe(0o700)
   expect((await stat(environment.CHANCERY_SEAL_KEY_FILE)).mode & 0o777).toBe(0o600)
 
-  await type(guide.block("The first tokens"))
+  await type(guide.block("First tokens"))
   const token = (await readFile(join(folder.path, "first-token"), "utf8")).trim()
 
   for (const name of ["ca.pem", "chain.pem"]) await copyFile(fixture("certificate.pem"), join(folder.path, name))
   await copyFile(fixture("key.pem"), join(folder.path, "key.pem"))
-  const [start, ready, metrics, database] = [0, 1, 2, 3].map((index) => guide.block("TLS everywhere", index)) as [
+  const [start, ready, metrics, database] = [0, 1, 2, 3].map((index) => guide.block("TLS", index)) as [
     Block,
     Block,
     Block,
@@ -61,9 +61,9 @@ test("a server is hardened by what the guide says, typed as it is written", asyn
 
   const asked = () => fetch(`${served.url}/api/v2/account/details`, { headers: { authorization: `Bearer ${token}` } })
   expect((await asked()).status).toBe(200)
-  await type(guide.block("The first tokens", 1))
+  await type(guide.block("First tokens", 1))
   expect((await asked()).status).toBe(401)
-  expect(await type(guide.block("Afterwards"))).toContain("ok")
+  expect(await type(guide.block("Verify the configuration"))).toContain("ok")
 })
 
 describe.each(["docs/threat-model.md", "docs/hardening.md"])("%s", (document) => {

@@ -26,7 +26,7 @@ test.skipIf(!hasTools)(
       folder: folder.path,
       environment: { PATH: process.env["PATH"], HOME: folder.path, TOKEN: token, server: served.url },
     }
-    const first = guide.block("First method")
+    const first = guide.block("Enable a method")
     const post = first.commands.find((command) => command.startsWith("post()")) ?? ""
 
     const told = await first.type(shell)

@@ -118,7 +118,7 @@ test(
     await desk.type(guide.block("Backup and restore"))
     expect((await stat(join(desk.folder, "lib/chancery-restored/chancery.db"))).size).toBeGreaterThan(0)
 
-    const rotation = guide.block("A new seal key")
+    const rotation = guide.block("Rotate the seal key")
     const keyFile = join(desk.folder, "lib/chancery/seal-key")
     const before = await readFile(keyFile, "utf8")
     const retiring = /^chancery seal retire /
@@ -144,20 +144,20 @@ test.skipIf(!hasTools)(
   async () => {
     await using desk = await sitDown()
     const token = await begin(desk)
-    const make = authorities.block("Making authorities")
+    const make = authorities.block("Create authorities")
     const post = make.commands.find((command) => command.startsWith("post()")) ?? ""
     {
       await using served = await desk.serve(guide.block("First start").only(/^(export|chancery serve) /))
       const variables = { TOKEN: token, server: served.url }
       await desk.type(make, variables)
-      expect(await desk.type(authorities.block("Tidying"), variables, post)).toContain('"state"')
-      const csv = await desk.type(authorities.block("Reading back"), variables)
+      expect(await desk.type(authorities.block("Tidy expired records"), variables, post)).toContain('"state"')
+      const csv = await desk.type(authorities.block("Search certificates"), variables)
       expect(csv).toContain("mount,serial_number,common_name")
       expect(await readFile(join(desk.folder, "certificates.csv"), "utf8")).toMatch(/^mount,serial_number,/)
       const role = '{"allowed_domains": "chancery.example", "allow_bare_domains": true, "allow_ip_sans": true}'
       await desk.look(`${post}\npost pki/roles/web '${role}'\n`, variables)
 
-      await authorities.block("Who may use them").write(join(desk.folder, "web.hcl"))
+      await authorities.block("Access").write(join(desk.folder, "web.hcl"))
       const team = { data: { type: "teams", attributes: { name: "web" } } }
       const made = await fetch(`${served.url}/api/v2/organizations/acme/teams`, {
         method: "POST",
@@ -165,7 +165,7 @@ test.skipIf(!hasTools)(
         body: JSON.stringify(team),
       })
       expect(made.status).toBe(201)
-      const service = (await desk.type(authorities.block("Who may use them", 1))).trim().split("\n").at(-1) ?? ""
+      const service = (await desk.type(authorities.block("Access", 1))).trim().split("\n").at(-1) ?? ""
       const issued = await desk.look(`${post}\npost pki/issue/web '{"common_name": "chancery.example"}'\n`, {
         TOKEN: service,
         server: served.url,

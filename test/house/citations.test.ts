@@ -93,13 +93,13 @@ test("cited pages are found with their headings, in one line and in two", () => 
     '// Clients match this (docs/compatibility.md, "Matched texts").',
     "/**",
     " * The heartbeat (docs/locks.md,",
-    ' * "The holder\'s heartbeat"), as `docs/decisions/lock-expiry.md` decides.',
+    ' * "Extend a lock"), as `docs/decisions/lock-expiry.md` decides.',
     " */",
     'const page = "../../docs/scale.md"',
   ].join("\n")
   expect(citedPages(text)).toEqual([
     { page: "docs/compatibility.md", heading: "Matched texts" },
-    { page: "docs/locks.md", heading: "The holder's heartbeat" },
+    { page: "docs/locks.md", heading: "Extend a lock" },
     { page: "docs/decisions/lock-expiry.md" },
   ])
 })

@@ -20,7 +20,7 @@ async function blocksBelow(heading: string): Promise<readonly string[]> {
 
 test.skipIf(pulumi === undefined)("the program of the README does what the README says, and prints it", async () => {
   await using stack = await openStack(pulumi ?? "", "remote")
-  const [program = "", printed = ""] = await blocksBelow("### With Pulumi")
+  const [program = "", printed = ""] = await blocksBelow("### Pulumi")
   const project = await openProject(stack, "team-workspaces", program)
   expect(await project.up()).toContain(printed.trimEnd())
   await project.expectNoChanges()

@@ -16,7 +16,7 @@ const defaultUrl = "http://127.0.0.1:8420"
 
 /** Returns the shell blocks of the first screen, unchanged: the start command, and the commands to run then. */
 async function firstScreen() {
-  const [start = "", ...workspaces] = await shellBlocks("First screen")
+  const [start = "", ...workspaces] = await shellBlocks("Quick start")
   return {
     start,
     workspaces,

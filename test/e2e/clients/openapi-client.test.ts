@@ -130,7 +130,7 @@ describe("a client that is generated from the OpenAPI documents", () => {
       .block("Generate a client", 1)
       .without(/^npm install/)
       .type({ folder, environment })
-    await page.block("Call it").write(join(folder, "src/main.ts"))
+    await page.block("Call the client").write(join(folder, "src/main.ts"))
     await writeFile(join(folder, "src/families.ts"), families)
     await run("tsc")
   })

@@ -41,7 +41,7 @@ describe.skipIf(sharedCluster() === undefined)("the examples", () => {
     const listen = { host: "127.0.0.1", port: 0 }
     const running = runOperator({ config, namespace, identity: "one", runtime, listen }, ending.signal)
     try {
-      const script = (await shellBlocks("In a cluster")).join("\n")
+      const script = (await shellBlocks("Kubernetes")).join("\n")
       const options = { cwd: folder.path, env: { ...process.env, ...environment }, timeout: scriptMs }
       const { stdout } = await promisify(execFile)("sh", ["-e", "-c", script], options)
       for (const kind of ["certificate", "certificaterole", "clusterconnection", "issuer", "workspace"]) {

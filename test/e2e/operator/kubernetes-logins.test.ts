@@ -163,8 +163,8 @@ describe.skipIf(found === undefined)("a service account of a real cluster", () =
         .replaceAll("vault://shop/", `vault://${shop}/`)
         .replaceAll("namespace: shop", `namespace: ${shop}`)
     const shell = { folder, environment: { ...process.env, ...cluster.environment }, placed }
-    await guide.block("A cluster").type(shell)
-    await guide.block("A cluster", 1).type(shell)
+    await guide.block("Connect a cluster").type(shell)
+    await guide.block("Connect a cluster", 1).type(shell)
 
     const file = join(folder, "issuer.yaml")
     await guide.block("cert-manager").write(file)

@@ -60,7 +60,7 @@ export const user = document("users", {
   relationships: {},
 })
 
-/** The caller's own account, which `terraform login` reads (docs/compatibility.md, "Signing in with Terraform"). */
+/** The caller's own account, which `terraform login` reads (docs/compatibility.md, "Terraform login"). */
 export const account = document("users", {
   ...common,
   attributes: {

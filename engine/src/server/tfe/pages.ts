@@ -28,7 +28,7 @@ function homeBody({ host, pathname }: URL): string {
 the command line or the API, for example <code>terraform show</code> or <code>GET /api/v2/runs/ID</code>.</p>`
 }
 
-// The page that `terraform login` opens for a token (docs/compatibility.md, "Signing in with Terraform"). It is the same for all users:
+// The page that `terraform login` opens for a token (docs/compatibility.md, "Terraform login"). It is the same for all users:
 // it holds no secret, prompts for none, and loads nothing.
 
 export const signInRoutes: readonly OpenRoute[] = [

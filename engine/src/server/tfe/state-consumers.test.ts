@@ -1,4 +1,4 @@
-// Reading the state of another workspace (docs/compatibility.md, "Reading the state of another workspace") by callers who may run in a
+// Reading the state of another workspace (docs/compatibility.md, "Remote state") by callers who may run in a
 // workspace that consumes it. States are uploaded under real locks.
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { document, made, many, newMember, newTeam, newUser } from "../../../testing/users.ts"

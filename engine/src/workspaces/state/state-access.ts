@@ -1,6 +1,6 @@
 // Access to a workspace's current state. It is open to callers with the permission, and to callers that may queue runs in a consumer
 // workspace, because those runs read the state. The latter may also read the workspace itself, without its earlier states, runs and
-// variables (docs/compatibility.md, "Reading the state of another workspace").
+// variables (docs/compatibility.md, "Remote state").
 import type { Caller } from "../../core/caller.ts"
 import { notFound } from "../../core/errors.ts"
 import type { AccessRepository } from "../access/access-repository.ts"
