@@ -11,6 +11,7 @@ export interface Typist {
 const operations = { test: "test/cli/operations.test.ts" }
 const logins = { test: "test/cli/logins.test.ts" }
 const hardening = { test: "test/cli/hardening.test.ts" }
+const moves = { test: "test/cli/moves.test.ts" }
 const firstHour = { test: "test/cli/first-hour.test.ts" }
 
 const isDone =
@@ -39,6 +40,13 @@ export const typists: Readonly<Record<string, Readonly<Record<string, Typist>>>>
     "Issue a certificate": firstHour,
     "Read the audit log": firstHour,
     "Clean up": firstHour,
+  },
+  "docs/from-hcp-terraform.md": { "Move a workspace": moves },
+  "docs/from-vault.md": {
+    "Copy mounts and roles": moves,
+    "Import an issuer with its key": moves,
+    "Issue a new intermediate": moves,
+    "Policies and logins": moves,
   },
   "docs/operations.md": {
     Install: { test: "test/long/package.test.ts", except: { "npm ci": isDone, "npm run build": isDone } },
