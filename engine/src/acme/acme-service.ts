@@ -155,17 +155,20 @@ export class AcmeService extends DirectoryService implements AcmeServer {
         if (known.status !== "valid") throw accountNotValid(known.status)
         return { account: accountView(known), created: false }
       }
-      if (input.onlyReturnExisting) throw new AcmeProblem("accountDoesNotExist", "This key has no account.")
+      if (input.onlyReturnExisting) throw new AcmeProblem("accountDoesNotExist", "No account exists for this key.")
       assertStrongAccountKey(signer.key)
       await assertKeyAllowed(this.access.context, stores, { key: signer.key, refuse: badAccountKey })
       const contact = readContact(input.contact)
       if (settings.acme.termsOfService !== "" && !input.termsOfServiceAgreed)
-        throw new AcmeProblem("userActionRequired", `Agree to the terms of service at ${settings.acme.termsOfService}.`)
+        throw new AcmeProblem(
+          "userActionRequired",
+          `"termsOfServiceAgreed" must be true; agree to the terms of service at ${settings.acme.termsOfService}.`,
+        )
       if (input.binding === undefined && eabPolicyOf(settings.acme, this.tools.rules) !== "not-required")
-        throw new AcmeProblem("externalAccountRequired", "A new account needs an external account binding.")
+        throw new AcmeProblem("externalAccountRequired", '"externalAccountBinding" is required.')
       if (input.binding !== undefined) {
         if (!isBound || !(await acmeAccounts.removeBinding(mount.id, input.binding.keyId)))
-          throw unauthorized("The external account binding is not one that waits to be used in this directory.")
+          throw unauthorized('"externalAccountBinding" is not an unused binding of this directory; request a new one.')
       }
       const now = this.access.context.runtime.clock.now()
       const id = newId("acct", this.access.context.runtime.random)
@@ -185,7 +188,8 @@ export class AcmeService extends DirectoryService implements AcmeServer {
         statusAt: now,
       }
       // Concurrent registrations of one key: the transaction of the second one runs again and finds the first account.
-      if (!(await acmeAccounts.insert(account))) throw unauthorized("The key has been given an account meanwhile.")
+      if (!(await acmeAccounts.insert(account)))
+        throw unauthorized("Another request created an account for this key; retry.")
       return { account: accountView(account), created: true }
     })
   }
@@ -226,12 +230,12 @@ export class AcmeService extends DirectoryService implements AcmeServer {
       await assertKeyAllowed(this.access.context, stores, { key: presented, refuse: badAccountKey })
       const other = await acmeAccounts.byThumbprint(mount.id, this.path, key.thumbprint)
       if (other !== undefined)
-        throw new AcmeProblem("malformed", "The new key is that of another account.", {
+        throw new AcmeProblem("malformed", "The new key belongs to another account.", {
           status: 409,
           accountId: other.id,
         })
       if (!(await acmeAccounts.changeKey(account.id, key)))
-        throw new AcmeProblem("malformed", "The new key is that of another account.", { status: 409 })
+        throw new AcmeProblem("malformed", "The new key belongs to another account.", { status: 409 })
       return accountView({ ...account, ...key })
     })
     this.tools.accountKeys.forget(changed.id)
@@ -251,8 +255,9 @@ export class AcmeService extends DirectoryService implements AcmeServer {
 
   async newOrder(signer: AccountSigner, input: NewOrder): Promise<OrderView> {
     const { identifiers } = input
-    if (identifiers.length === 0) throw malformed("An order has at least one identifier.")
-    if (identifiers.length > maxIdentifiers) throw malformed(`An order has at most ${maxIdentifiers} identifiers.`)
+    if (identifiers.length === 0) throw malformed('"identifiers" must not be empty.')
+    if (identifiers.length > maxIdentifiers)
+      throw malformed(`"identifiers" must not contain more than ${maxIdentifiers} identifiers.`)
     const distinct = distinctIdentifiers(identifiers)
     const view = await this.asAccount(signer, async (snapshot, stores, account) => {
       const asked = { ...input, identifiers: distinct }
@@ -316,11 +321,12 @@ export class AcmeService extends DirectoryService implements AcmeServer {
       // A client repeats the request if it lost the response.
       if (order.csr !== null && Buffer.compare(order.csr, csr) === 0) return { view: shown }
       if (shown.status !== "ready")
-        throw new AcmeProblem("orderNotReady", `The order is ${shown.status}, and can be finalized while it is ready.`)
+        throw new AcmeProblem("orderNotReady", `The order is ${shown.status}; only a ready order can be finalized.`)
       if (request instanceof AcmeProblem) throw request
       await assertKeyAllowed(this.access.context, stores, { key: request.key, refuse: badCsrKey })
       const { jwk } = await this.accountIn(snapshot, stores, account.id)
-      if (isKeyOfJwk(jwk, request.key)) throw new AcmeProblem("badCSR", "The CSR has the account's own key.")
+      if (isKeyOfJwk(jwk, request.key))
+        throw new AcmeProblem("badCSR", "The CSR contains the account's key; use another key.")
       const asking =
         requiresCaaCheck(snapshot) && authorizations.some((one) => isCaaOld(one, now, snapshot.settings.caaHistory))
           ? caaLeaseMs
@@ -372,7 +378,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
   }
 
   async newAuthorization(signer: AccountSigner, identifier: Identifier) {
-    if (isWildcard(identifier)) throw malformed("A wildcard is authorized with an order, and not before it.")
+    if (isWildcard(identifier)) throw malformed("A wildcard cannot be authorized without an order; create an order.")
     return await this.asAccount(signer, async (snapshot, stores, account) => {
       this.rejectUnissuableOrder(snapshot, {
         identifiers: [identifier],
@@ -405,7 +411,8 @@ export class AcmeService extends DirectoryService implements AcmeServer {
       const now = this.access.context.runtime.clock.now()
       const status = authorizationStatusOf(authorization, now)
       const isDeactivated = await stores.acmeAuthorizations.deactivate(id)
-      if (!isDeactivated && status !== "deactivated") throw malformed(`The authorization is ${status}, and stays that.`)
+      if (!isDeactivated && status !== "deactivated")
+        throw malformed(`The authorization is ${status} and cannot be deactivated.`)
       return {
         view: await this.#authorizationView(stores, { ...authorization, state: "deactivated" }),
         endedCount: isDeactivated ? await stores.acmeOrders.endedWith(id, now) : 0,
@@ -431,7 +438,8 @@ export class AcmeService extends DirectoryService implements AcmeServer {
       const status = authorizationStatusOf(authorization, now)
       // A challenge that is processing or done is returned unchanged (RFC 8555, section 7.5.1).
       if (challenge.status !== "pending") return { view: challengeView(challenge) }
-      if (status !== "pending") throw malformed(`The authorization is ${status}, so nothing is left to prove for it.`)
+      if (status !== "pending")
+        throw malformed(`The authorization is ${status}; only a pending authorization can be validated.`)
       const turn = turnOf(place, now, validationLeaseMs)
       const processing = { ...challenge, status: "processing" as const, attempts: turn.attempts }
       const isBegun = await stores.acmeAuthorizations.beginChallenge(id, type, turn)
@@ -456,7 +464,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
       const record = await stores.certificates.find(mount.id, serialNumber)
       const account = "accountId" in signer ? await this.signedFor(snapshot, stores, signer) : undefined
       // The answer is the same for a missing certificate, so that it does not reveal which certificates exist.
-      const refusal = unauthorized("This certificate is not one that the signer of the request may revoke.")
+      const refusal = unauthorized("The signer of the request may not revoke this certificate.")
       if (record === undefined || Buffer.compare(record.certificate, der) !== 0) throw refusal
       const now = this.access.context.runtime.clock.now()
       const may =
@@ -475,7 +483,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
       }
       return { autoRebuild: settings.crl.autoRebuild, wasRevoked: known !== undefined }
     })
-    if (wasRevoked) throw new AcmeProblem("alreadyRevoked", "The certificate is revoked.")
+    if (wasRevoked) throw new AcmeProblem("alreadyRevoked", "The certificate is already revoked.")
     const { crlPublisher, wakeJob } = this.access.context
     if (!autoRebuild && crlPublisher.isRefreshDue()) wakeJob(refreshCrlsJob.name)
   }
@@ -567,11 +575,11 @@ export class AcmeService extends DirectoryService implements AcmeServer {
     const record = await stores.certificates.find(mount.id, serialNumber)
     const isNamed = record !== undefined && isIssuedByKey(record.certificate, keyIdentifier)
     if (!isNamed || (await stores.acmeOrders.accountOfCertificate(mount.id, serialNumber)) !== account.id)
-      throw unauthorized(`The certificate that the order "replaces" is none of this account's.`)
+      throw unauthorized(`"replaces" must name a certificate that this account ordered.`)
     if (!identifiers.some(({ value }) => record.names.includes(value)))
-      throw malformed(`The order shares no identifier with the certificate that it "replaces".`)
+      throw malformed(`"replaces" must name a certificate with at least one identifier of the order.`)
     if ((await stores.acmeOrders.replacementOf(mount.id, replaces, now)) !== undefined)
-      throw new AcmeProblem("alreadyReplaced", "The certificate has been replaced by another order.")
+      throw new AcmeProblem("alreadyReplaced", '"replaces" names a certificate that another order already replaces.')
   }
 
   /**
@@ -598,7 +606,7 @@ function assertStrongAccountKey(key: PublicKey): void {
   if (problem !== undefined) throw badAccountKey(problem)
 }
 
-const badAccountKey = (problem: string) => new AcmeProblem("badPublicKey", `The account key is refused: ${problem}.`)
+const badAccountKey = (problem: string) => new AcmeProblem("badPublicKey", `The account key is rejected: ${problem}.`)
 
 function rejectOtherAccount(account: AccountStanding, id: AcmeAccountId): void {
   if (account.id !== id) throw unauthorized("The request is signed by another account.")

@@ -125,7 +125,7 @@ export abstract class DirectoryService {
   /** Throws if the account does not exist or belongs to another directory. */
   #ofThisDirectory<Account extends Pick<AcmeAccount, "directory">>(account: Account | undefined): Account {
     if (account === undefined || account.directory !== this.path)
-      throw new AcmeProblem("accountDoesNotExist", "There is no such account in this directory.")
+      throw new AcmeProblem("accountDoesNotExist", "The account does not exist in this directory.")
     return account
   }
 
@@ -136,9 +136,13 @@ export abstract class DirectoryService {
   ): Promise<AccountStanding> {
     const account = this.#ofThisDirectory(await stores.acmeAccounts.standing(snapshot.mount.id, signer.accountId))
     if (account.status !== "valid") throw accountNotValid(account.status)
-    if (account.thumbprint !== signer.thumbprint) throw unauthorized("The account has another key by now.")
+    if (account.thumbprint !== signer.thumbprint)
+      throw unauthorized("The account's key has changed; sign with the current key.")
     if (account.bindingId === null && eabPolicyOf(snapshot.settings.acme, this.tools.rules) === "always-required")
-      throw new AcmeProblem("externalAccountRequired", "Accounts without an external account binding are not served.")
+      throw new AcmeProblem(
+        "externalAccountRequired",
+        "The account has no external account binding, which this directory requires.",
+      )
     return account
   }
 
@@ -170,7 +174,7 @@ export abstract class DirectoryService {
     const { decider, terms } = this.issuing(snapshot, asked.profile)
     if (decider.kind === "role") rejectUnissuable(asked, terms(decider))
     else if (asked.notBefore !== null || asked.notAfter !== null)
-      throw malformed("The external policy service decides for how long a certificate is valid.")
+      throw malformed('"notBefore" and "notAfter" are not supported; the external policy service decides the validity.')
   }
 }
 

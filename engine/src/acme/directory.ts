@@ -93,7 +93,9 @@ export function openDirectory(snapshot: MountSnapshot, directory: Directory): Op
       throw unauthorized("This directory is forbidden by default_directory_policy.")
     case "external-policy":
       if (directory.externalPolicy === undefined && directory.issuerRef !== undefined)
-        throw unauthorized("The directory of an issuer does not follow an external policy unless its path names it.")
+        throw unauthorized(
+          "The directory of an issuer cannot use an external policy by default; use its external-policy directory.",
+        )
       if (!settings.externalPolicy.enabled) throw unauthorized("External policies are not enabled on this mount.")
       return {
         decider: { kind: "external-policy", policy: policy.policy, issuerRef: directory.issuerRef },
@@ -126,8 +128,11 @@ export function deciderFor(
   const role = profiles.get(profile)
   if (role === undefined) {
     const known = [...profiles.keys()].slice(0, profilesShown)
-    const offered = known.length === 0 ? "It offers none." : `It offers ${known.join(", ")}.`
-    throw new AcmeProblem("invalidProfile", `This directory has no profile ${JSON.stringify(profile)}. ${offered}`)
+    const offered = known.length === 0 ? "it has no profiles." : `use ${known.join(", ")}.`
+    throw new AcmeProblem(
+      "invalidProfile",
+      `The profile ${JSON.stringify(profile)} does not exist in this directory; ${offered}`,
+    )
   }
   const issuer =
     directory.issuerRef === undefined
@@ -177,7 +182,9 @@ function namedIssuer(snapshot: MountSnapshot, reference: string): ParsedIssuer {
   const issuer = findIssuer(snapshot, reference)
   if (issuer !== undefined) return issuer
   const missing = reference === defaultReference ? "default issuer" : `issuer ${JSON.stringify(reference)}`
-  throw new AcmeProblem("malformed", `The mount has no ${missing}, so this directory issues nothing.`, { status: 404 })
+  throw new AcmeProblem("malformed", `The mount has no ${missing}; this directory cannot issue certificates.`, {
+    status: 404,
+  })
 }
 
 /** Role of `sign-verbatim`: a certificate contains the proved names and nothing else. */
@@ -205,16 +212,17 @@ export function readCsr(der: Uint8Array) {
     const parsed = parseCertificationRequest(der)
     const key = assertStrongKey(readPublicKey(parsed.subjectPublicKeyInfo))
     const { certificationRequestInfo: data, signatureAlgorithm: algorithm, signature } = parsed
-    if (!isSignedBy(key, { data, algorithm, signature })) throw refuse("The CSR is not signed by its own key.")
+    if (!isSignedBy(key, { data, algorithm, signature }))
+      throw refuse("The signature of the CSR does not match its key.")
     return { parsed, key }
   } catch (error) {
-    if (error instanceof UnacceptableInput) throw refuse(`The CSR cannot be taken: ${error.message}.`)
+    if (error instanceof UnacceptableInput) throw refuse(`The CSR is rejected: ${error.message}.`)
     throw error
   }
 }
 
 /** Problem of a key that must not be certified. */
-export const badCsrKey = (problem: string) => new AcmeProblem("badCSR", `The CSR is refused: ${problem}.`)
+export const badCsrKey = (problem: string) => new AcmeProblem("badCSR", `The CSR is rejected: ${problem}.`)
 
 export function readGiven(der: Uint8Array) {
   try {

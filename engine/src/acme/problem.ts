@@ -77,4 +77,4 @@ export const accountNotValid = (status: string): AcmeProblem =>
   new AcmeProblem("unauthorized", `The account is ${status}.`, { status: 401 })
 /** Missing resources and those of other accounts have the same answer. */
 export const nothingThere = (what: string): AcmeProblem =>
-  new AcmeProblem("malformed", `There is no such ${what}.`, { status: 404 })
+  new AcmeProblem("malformed", `The ${what} does not exist.`, { status: 404 })

@@ -134,7 +134,7 @@ describe.skipIf(responder === "")("acme-client", () => {
       const client = await registered()
       const bundle = await obtained(client, "http-01", ["www.mine.example.org"])
       expect(namesInChain(bundle, stage.root)).toEqual(["DNS:www.mine.example.org"])
-      const refused = "do not let this authority issue"
+      const refused = "do not allow this CA to issue"
       await expect(obtained(client, "dns-01", ["www.mine.example.org", "*.mine.example.org"])).rejects.toThrow(refused)
       await expect(obtained(client, "http-01", ["www.theirs.example.org"])).rejects.toThrow(refused)
       await expect(obtained(client, "dns-01", ["*.tame.example.org"])).rejects.toThrow(refused)

@@ -57,7 +57,7 @@ export class ManagedAccountService implements ManagedAccounts {
       const account = await accountOf(stores, mount.id, id)
       if (account.status === status) return viewOf(account)
       if (account.status === "deactivated")
-        throw unprocessable("The account has been deactivated by its holder, and stays that.")
+        throw unprocessable("The account was deactivated by its holder; its status cannot change.")
       const changed = { ...account, status, statusAt: now }
       await stores.acmeAccounts.change(account.id, changed)
       if (status === "revoked") {

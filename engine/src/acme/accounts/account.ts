@@ -39,17 +39,23 @@ const maxContact = 320
 export function readContact(value: unknown): readonly string[] {
   if (value === undefined) return []
   if (!Array.isArray(value) || value.length > maxContacts)
-    throw new AcmeProblem("malformed", `"contact" is a list of at most ${maxContacts} URLs.`)
+    throw new AcmeProblem("malformed", `"contact" must be an array of at most ${maxContacts} URLs.`)
   return value.map((url: unknown) => {
     if (typeof url !== "string" || url.length > maxContact || /[^\x21-\x7e]/.test(url))
-      throw new AcmeProblem("invalidContact", `A contact is a URL of at most ${maxContact} ASCII characters.`)
+      throw new AcmeProblem("invalidContact", `A contact must be a URL of at most ${maxContact} ASCII characters.`)
     if (!/^[a-z][a-z0-9+.-]*:./i.test(url))
-      throw new AcmeProblem("invalidContact", `${JSON.stringify(url)} is no URL, such as "mailto:admin@example.com".`)
+      throw new AcmeProblem(
+        "invalidContact",
+        `${JSON.stringify(url)} is not a valid URL, such as "mailto:admin@example.com".`,
+      )
     if (!url.toLowerCase().startsWith("mailto:"))
-      throw new AcmeProblem("unsupportedContact", "Contacts are mailto URLs.")
+      throw new AcmeProblem("unsupportedContact", "A contact must be a mailto URL.")
     // One address, and no header fields (RFC 8555, section 7.3).
     if (/[?,]/.test(url) || !/^mailto:[^@]+@[^@]+$/i.test(url))
-      throw new AcmeProblem("invalidContact", `${JSON.stringify(url)} is not one plain e-mail address.`)
+      throw new AcmeProblem(
+        "invalidContact",
+        `${JSON.stringify(url)} must contain exactly one e-mail address, without header fields.`,
+      )
     return url
   })
 }

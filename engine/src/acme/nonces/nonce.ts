@@ -39,12 +39,12 @@ export function readNonce(nonce: string, { signer, scope }: NonceAuthority, now:
   const digest = octets.subarray(0, digestOctets)
   const code = octets.subarray(digestOctets).toString("base64url")
   if (!nonceText.test(nonce) || !signer.verify(signedText(scope, digest), code))
-    throw badNonce("The nonce is none of this directory's.")
+    throw badNonce("The nonce was not issued by this directory.")
   const expiresAt = digest.readUIntBE(0, timeOctets)
-  if (expiresAt <= now) throw badNonce("The nonce is too old.")
+  if (expiresAt <= now) throw badNonce("The nonce has expired.")
   // Such a nonce would outlive the record of its use.
   if (isAhead(expiresAt, now + lifetimeMs, toleranceMs))
-    throw badNonce("The nonce was made while the server's clock was ahead.")
+    throw badNonce("The nonce was issued while the server's clock was ahead.")
   return { digest, expiresAt }
 }
 
@@ -57,6 +57,6 @@ export function endOfNonces(now: Instant): Uint8Array {
   return octets
 }
 
-export const usedNonce = () => badNonce("The nonce has been used.")
+export const usedNonce = () => badNonce("The nonce was already used.")
 
 const badNonce = (detail: string) => new AcmeProblem("badNonce", detail)

@@ -58,7 +58,7 @@ describe("owners of names", () => {
 
   const refusal = (name: string) => ({
     type: "caa",
-    detail: `CAA records of ${name} do not let this authority issue.`,
+    detail: `CAA records of ${name} do not allow this CA to issue.`,
     identifier: { type: "dns", value: name },
   })
   const unknown = (name: string) => ({
@@ -82,7 +82,7 @@ describe("owners of names", () => {
     const { answered } = await problemOf(names, { "a.example": "failure", "c.example": [issue(";")] })
     expect(await answered).toEqual({
       type: "caa",
-      detail: "2 of the identifiers cannot be issued for.",
+      detail: '2 of the identifiers are rejected; see "subproblems".',
       subproblems: [unknown("a.example"), refusal("c.example")],
     })
   })
@@ -97,7 +97,7 @@ describe("owners of names", () => {
     await timers.advance(1)
     expect(await answered).toEqual({
       type: "dns",
-      detail: "CAA records of the order's names were not found within 45 seconds.",
+      detail: "The CAA records of the order's identifiers could not be read within 45 seconds.",
     })
   })
 })

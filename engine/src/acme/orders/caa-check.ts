@@ -64,13 +64,18 @@ export async function assertCaaPermits(
   )
   if (answers === undefined) {
     const seconds = attemptPatienceMs / secondMs
-    throw new AcmeProblem("dns", `CAA records of the order's names were not found within ${seconds} seconds.`)
+    throw new AcmeProblem(
+      "dns",
+      `The CAA records of the order's identifiers could not be read within ${seconds} seconds.`,
+    )
   }
   const subproblems = answers.flat()
   const [first] = subproblems
   if (first === undefined) return
   const { type } = subproblems.find((one) => one.type === "caa") ?? first
   const detail =
-    subproblems.length === 1 ? first.detail : `${subproblems.length} of the identifiers cannot be issued for.`
+    subproblems.length === 1
+      ? first.detail
+      : `${subproblems.length} of the identifiers are rejected; see "subproblems".`
   throw new AcmeProblem(type, detail, { subproblems })
 }

@@ -121,4 +121,4 @@ function mayPass(error: unknown): boolean {
 const problemIn = (error: unknown): Problem =>
   error instanceof AcmeProblem
     ? error.problem
-    : { type: "serverInternal", detail: isEngineError(error) ? error.message : "The certificate could not be made." }
+    : { type: "serverInternal", detail: isEngineError(error) ? error.message : "The certificate could not be issued." }

@@ -18,9 +18,10 @@ const isType = (type: unknown): type is Identifier["type"] => type === "dns" || 
 
 /** Throws `unsupportedIdentifier`, `rejectedIdentifier`, or `malformed` if the value is not a name or an address. */
 export function readIdentifier(type: unknown, value: unknown): Identifier {
-  if (!isType(type)) throw new AcmeProblem("unsupportedIdentifier", `Identifiers are of the type "dns" or "ip".`)
+  if (!isType(type))
+    throw new AcmeProblem("unsupportedIdentifier", `The "type" of an identifier must be "dns" or "ip".`)
   if (typeof value !== "string" || value === "" || value.length > maxValue)
-    throw new AcmeProblem("malformed", `An identifier's value is a text of 1 to ${maxValue} characters.`)
+    throw new AcmeProblem("malformed", `The "value" of an identifier must be a string of 1 to ${maxValue} characters.`)
   return type === "dns" ? { type, value: readName(value) } : { type, value: readAddress(value) }
 }
 
@@ -29,16 +30,17 @@ const maxValue = 255
 function readName(value: string): string {
   const refuse = (why: string) => new AcmeProblem("rejectedIdentifier", `${JSON.stringify(value)} ${why}.`)
   // Clients must send A-labels for names with other letters (RFC 8555, section 7.1.4).
-  if (/[^\x21-\x7e]/.test(value)) throw refuse("is no name of ASCII letters; write other letters as A-labels (xn--…)")
+  if (/[^\x21-\x7e]/.test(value))
+    throw refuse("contains characters other than printable ASCII; write other letters as A-labels (xn--…)")
   if (parseIpAddress(value) !== undefined || /^\d+(\.\d+){3}\.?$/.test(value))
-    throw refuse('is an address, which is an identifier of the type "ip"')
+    throw refuse('is an IP address; use an identifier of the type "ip"')
   if (value.endsWith(".")) throw refuse("must not end with a dot")
   const name = value.toLowerCase()
   const base = name.startsWith("*.") ? name.slice(2) : name
-  if (base.includes("*")) throw refuse("has a wildcard that is not its whole first label")
+  if (base.includes("*")) throw refuse("contains a wildcard that is not its whole first label")
   const read = toDnsName(base, { enforceHostnames: true })
-  if (read === undefined || isWildcardLabel(read)) throw refuse("is no host name")
-  if (endsInNumber(read)) throw refuse("ends in a number, so that resolvers and clients may take it for an address")
+  if (read === undefined || isWildcardLabel(read)) throw refuse("is not a valid host name")
+  if (endsInNumber(read)) throw refuse("ends in a number; resolvers and clients may read it as an IP address")
   return name.startsWith("*.") ? `*.${read}` : read
 }
 
@@ -50,11 +52,11 @@ const endsInNumber = (name: string): boolean => /(?:^|\.)(?:[^a-z.]+|0x[0-9a-f]*
 
 function readAddress(value: string): string {
   const octets = parseIpAddress(value)
-  if (octets === undefined) throw new AcmeProblem("malformed", `${JSON.stringify(value)} is no address.`)
+  if (octets === undefined) throw new AcmeProblem("malformed", `${JSON.stringify(value)} is not a valid IP address.`)
   if (octets.length === 4 && value.includes(":"))
     throw new AcmeProblem(
       "rejectedIdentifier",
-      `${JSON.stringify(value)} is an IPv4-mapped address; ask for ${formatIpAddress(octets)}.`,
+      `${JSON.stringify(value)} is an IPv4-mapped address; use ${formatIpAddress(octets)}.`,
     )
   return formatIpAddress(octets)
 }

@@ -61,7 +61,9 @@ function problemOf(refusal: EngineError, asked: RequestedOrder, terms: OrderTerm
   if (first === undefined) return validityProblem(refusal, asked) ?? new AcmeProblem("malformed", refusal.message)
   return new AcmeProblem(
     "rejectedIdentifier",
-    subproblems.length === 1 ? first.detail : `${subproblems.length} of the identifiers cannot be issued for.`,
+    subproblems.length === 1
+      ? first.detail
+      : `${subproblems.length} of the identifiers are rejected; see "subproblems".`,
     { subproblems },
   )
 }
@@ -111,7 +113,7 @@ export function rejectOtherCsr(
   const { subjectAltName = [], basicConstraints } = extensionValues
   const problem =
     basicConstraints?.isCa === true
-      ? "asks for a certificate authority"
+      ? "requests a CA certificate"
       : namesProblem(identifiers, { subject: subjectName, subjectAltName })
   if (problem !== undefined) throw new AcmeProblem("badCSR", `The CSR ${problem}.`)
 }
@@ -209,22 +211,23 @@ export function namesProblem(
   { subject, subjectAltName }: Names,
 ): string | undefined {
   const odd = subjectAltName.find(({ kind }) => kind !== "dns" && kind !== "ip")
-  if (odd !== undefined) return `has a subject alternative name of the kind ${odd.kind}, which no order has`
+  if (odd !== undefined)
+    return `contains a subject alternative name of the type ${odd.kind}; orders contain only DNS names and IP addresses`
   const named = subjectAltName.flatMap((name): Identifier[] => {
     if (name.kind === "dns") return [{ type: "dns", value: name.value.toLowerCase() }]
     return name.kind === "ip" ? [{ type: "ip", value: formatIpAddress(name.octets) }] : []
   })
   const [commonName = "", ...others] = valuesOf(subject, oids.commonName).map((name) => name.toLowerCase())
-  if (others.length > 0) return "has more than one common name"
+  if (others.length > 0) return "contains more than one common name"
   const ofCommonName = identifiers.find(({ value }) => value === commonName)
   if (commonName !== "" && ofCommonName === undefined)
-    return `has the common name ${JSON.stringify(commonName)}, which is no identifier of the order`
+    return `has the common name ${JSON.stringify(commonName)}, which is not an identifier of the order`
   const has = new Set([...named, ...(ofCommonName === undefined ? [] : [ofCommonName])].map(textOf))
   const missing = identifiers.find((one) => !has.has(textOf(one)))
   if (missing !== undefined) return `lacks the order's identifier ${JSON.stringify(missing.value)}`
   const wants = new Set(identifiers.map(textOf))
   const other = named.find((one) => !wants.has(textOf(one)))
-  return other && `has the name ${JSON.stringify(other.value)}, which is no identifier of the order`
+  return other && `has the name ${JSON.stringify(other.value)}, which is not an identifier of the order`
 }
 
 const textOf = ({ type, value }: Identifier): string => `${type}:${value}`

@@ -64,7 +64,8 @@ export class OrderSigning extends DirectoryService {
     const { notAfter, issuer } = await withMountSnapshot(this.access, async (snapshot) => {
       if (!isServed(snapshot)) throw notServed()
       const { decider, terms } = this.issuing(snapshot, order.profile)
-      if (decider.kind !== "role") throw unauthorized("The directory follows another policy by now.")
+      if (decider.kind !== "role")
+        throw unauthorized("The policy of the directory has changed since the order was created; create a new order.")
       const signer = await signerOf(this.access.context.signingKeys, snapshot, decider.issuer, "issuing-certificates")
       const approved =
         approval?.under === snapshot
@@ -79,7 +80,7 @@ export class OrderSigning extends DirectoryService {
       })
       const { certificate } = issuanceOf(outcome)
       if (certificate === undefined)
-        throw unauthorized("The role stores no certificates, so ACME has none to hand out.")
+        throw unauthorized("The role does not store certificates (no_store), so ACME cannot return them.")
       return {
         presented: { key, refuse: badCsrKey },
         store: async (current, stores) => {
@@ -117,11 +118,11 @@ export class OrderSigning extends DirectoryService {
       const { notAfter } = await signProved(this.access, request, {
         rejectOthers(names) {
           const problem = namesProblem(order.identifiers, names)
-          if (problem !== undefined) throw unauthorized(`What the external policy service decided ${problem}.`)
+          if (problem !== undefined) throw unauthorized(`The certificate of the external policy service ${problem}.`)
         },
         async settle(stores, record) {
           if (record.notAfter - Math.min(record.notBefore, clock.now()) > acmeMaxTtlMs(acme))
-            throw unauthorized("What the external policy service decided is valid for longer than max_ttl.")
+            throw unauthorized("The certificate of the external policy service is valid for longer than max_ttl.")
           await finish(stores, record)
         },
       })

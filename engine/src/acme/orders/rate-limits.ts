@@ -49,31 +49,31 @@ const limits = {
   ordersPerAccount: {
     setting: "ordersPerAccount",
     windowMs: 3 * hourMs,
-    says: (maximum) => `This account has made ${maximum} orders within 3 hours, as many as orders_per_account allows.`,
+    says: (maximum) => `This account created ${maximum} orders within 3 hours, the maximum of orders_per_account.`,
   },
   authorizationsPerAccount: {
     setting: "ordersPerAccount",
     windowMs: 3 * hourMs,
     says: (maximum) =>
-      `This account has asked for ${maximum} authorizations ahead of an order within 3 hours, as many as orders_per_account allows orders.`,
+      `This account created ${maximum} authorizations without an order within 3 hours, the maximum of orders_per_account.`,
   },
   ordersPerName: {
     setting: "ordersPerName",
     windowMs: 7 * dayMs,
     says: (maximum, name) =>
-      `${maximum} certificates were issued for ${name} within 7 days, as many as orders_per_name allows.`,
+      `${maximum} certificates were issued for ${name} within 7 days, the maximum of orders_per_name.`,
   },
   accountsPerAddress: {
     setting: "accountsPerAddress",
     windowMs: 3 * hourMs,
     says: (maximum) =>
-      `${maximum} accounts were made from this address within 3 hours, as many as accounts_per_address allows.`,
+      `${maximum} accounts were created from this address within 3 hours, the maximum of accounts_per_address.`,
   },
   failedValidations: {
     setting: "failedValidations",
     windowMs: hourMs,
     says: (maximum, name) =>
-      `This account has failed ${maximum} times within an hour to prove ${name}, as often as failed_validations allows.`,
+      `This account failed ${maximum} validations of ${name} within an hour, the maximum of failed_validations.`,
   },
 } as const satisfies Readonly<Record<string, Limit>>
 

@@ -25,7 +25,9 @@ export function readCertificateId(text: string): {
     octets.toString("base64url") === serial &&
     Buffer.from(key, "base64url").toString("base64url") === key
   if (serialNumber === undefined || !isCanonical)
-    throw malformed("A certificate is named by its authority key identifier and its serial number, as RFC 9773 says.")
+    throw malformed(
+      "The certificate identifier must be the authority key identifier and the serial number in base64url, separated by a dot (RFC 9773).",
+    )
   return { keyIdentifier: Buffer.from(key, "base64url"), serialNumber }
 }
 

@@ -45,7 +45,7 @@ export class RenewalSignalService implements RenewalSignals {
         if ((await certificates.find(mount.id, serialNumber)) === undefined) unknown.push(serialNumber)
       if (unknown.length > 0) throw refused("serialNumbers", unknownSentence(unknown))
       if ((await renewalSignals.list(mount.id)).length >= maxSignals)
-        throw conflict(`There are ${maxSignals} signals already; withdraw those that are over.`)
+        throw conflict(`The mount already has ${maxSignals} renewal signals; delete those that are no longer needed.`)
       const signal: RenewalSignal = {
         id: newUuid(random),
         mountId: mount.id,
@@ -90,13 +90,13 @@ function faultsOf({ issuerRef, serialNumbers, withinMs = 0, explanationUrl = "" 
   const faults: Fault[] = []
   const refuse = (field: keyof RenewalSignalInput, detail: string) => faults.push({ field: [field], detail })
   if ((issuerRef === undefined) === (serialNumbers === undefined))
-    refuse("serialNumbers", 'exactly one of "issuer_ref" and "serial_numbers" must be given')
+    refuse("serialNumbers", 'exactly one of "issuer_ref" and "serial_numbers" is required')
   if (serialNumbers?.length === 0) refuse("serialNumbers", '"serial_numbers" must not be empty')
   if ((serialNumbers?.length ?? 0) > maxSignalled)
     refuse("serialNumbers", `"serial_numbers" must not have more than ${maxSignalled} entries`)
   const unreadable = serialNumbers?.find((text) => parseSerialNumber(text) === undefined)
   if (unreadable !== undefined)
-    refuse("serialNumbers", `"serial_numbers" has ${JSON.stringify(unreadable)}, which is no serial number`)
+    refuse("serialNumbers", `"serial_numbers" contains ${JSON.stringify(unreadable)}, which is not a serial number`)
   if (withinMs < 0 || withinMs > withinMaximumMs)
     refuse("withinMs", `"within" must be from 0 to ${withinMaximumMs / dayMs} days`)
   const url = URL.parse(explanationUrl)
@@ -107,7 +107,7 @@ function faultsOf({ issuerRef, serialNumbers, withinMs = 0, explanationUrl = "" 
 
 function unknownSentence(unknown: readonly string[]): string {
   const [named, more] = [unknown.slice(0, unknownShown).join(", "), unknown.length - unknownShown]
-  return `"serial_numbers" has ${named}${more > 0 ? ` and ${more} more` : ""}, of which the mount has no certificate`
+  return `"serial_numbers" contains ${named}${more > 0 ? ` and ${more} more` : ""}, which the mount has no certificate for`
 }
 
 const viewOf = (signal: CountedRenewalSignal): RenewalSignalView => {

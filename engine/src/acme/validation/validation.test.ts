@@ -93,7 +93,8 @@ test.each([
       ),
     ).toEqual({
       type,
-      detail: kind === "refused-address" ? "example.com leads where this server may not connect." : "why",
+      detail:
+        kind === "refused-address" ? "example.com leads to an address that this server may not connect to." : "why",
     })
 })
 
@@ -139,7 +140,7 @@ describe("CAA records (RFC 8659, RFC 8657)", () => {
     }
     const identifier = { type: "dns", value: "a.b.example.com", wildcard: false } as const
     const problem = await caaProblem(identifier, asked, network({ lookUpCaa }), terms)
-    expect(problem).toEqual({ type: "caa", detail: "CAA records of example.com do not let this authority issue." })
+    expect(problem).toEqual({ type: "caa", detail: "CAA records of example.com do not allow this CA to issue." })
     expect(asked_).toEqual(["a.b.example.com", "b.example.com", "example.com"])
   })
 
@@ -176,7 +177,7 @@ describe("an attempt as a whole", () => {
     await timers.advance(attemptPatienceMs)
     expect(await attempted).toEqual({
       type: "connection",
-      detail: "What example.com leads to did not answer within 45 seconds.",
+      detail: "The validation of example.com did not finish within 45 seconds.",
     })
   })
 })

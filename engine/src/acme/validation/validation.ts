@@ -92,7 +92,10 @@ export async function attemptInTime(
   )
   if (told !== undefined) return told.problem
   const seconds = attemptPatienceMs / secondMs
-  return { type: "connection", detail: `What ${identifier.value} leads to did not answer within ${seconds} seconds.` }
+  return {
+    type: "connection",
+    detail: `The validation of ${identifier.value} did not finish within ${seconds} seconds.`,
+  }
 }
 
 /** Validates a challenge. Returns the problem, or undefined if the identifier is proved. */
@@ -115,7 +118,7 @@ export async function attempt(proof: Proof, network: AcmeNetwork, terms: Network
 /** Omits forbidden addresses from the detail, because they would reveal the records of an internal resolver. */
 const problemFrom = ({ kind, message }: FetchFailure, { value }: ProvedIdentifier): Problem => ({
   type: problemOf[kind],
-  detail: kind === "refused-address" ? `${value} leads where this server may not connect.` : message,
+  detail: kind === "refused-address" ? `${value} leads to an address that this server may not connect to.` : message,
 })
 
 const problemOf: Readonly<Record<FetchFailureKind, ProblemType>> = {
@@ -134,13 +137,12 @@ const incorrect = (detail: string): Problem => ({ type: "incorrectResponse", det
 async function attemptHttp({ identifier, token, thumbprint }: Proof, network: AcmeNetwork, terms: NetworkTerms) {
   const path = `/.well-known/acme-challenge/${token}`
   const { status, body } = await network.getHttp(identifier.value, path, terms)
-  if (status !== 200)
-    return incorrect(`${identifier.value} answered the request for the challenge with the status ${status}.`)
+  if (status !== 200) return incorrect(`${identifier.value} answered the challenge request with status ${status}.`)
   // Trailing white space is ignored (RFC 8555, section 8.3).
   const isProved = Buffer.from(body).toString("latin1").trimEnd() === keyAuthorization(token, thumbprint)
   return isProved
     ? undefined
-    : incorrect(`What ${identifier.value} answered is not the key authorization of the challenge.`)
+    : incorrect(`The answer of ${identifier.value} is not the key authorization of the challenge.`)
 }
 
 async function attemptDns({ identifier, token, thumbprint }: Proof, network: AcmeNetwork, terms: NetworkTerms) {
@@ -163,12 +165,10 @@ async function attemptTls({ identifier, token, thumbprint }: Proof, network: Acm
   if (protocol !== alpnProtocol)
     return {
       type: "tls",
-      detail: `${identifier.value} did not agree on the protocol ${alpnProtocol}.`,
+      detail: `${identifier.value} did not negotiate the protocol ${alpnProtocol}.`,
     } satisfies Problem
   const problem =
-    certificate === undefined
-      ? "shows no certificate"
-      : proofProblem(certificate, identifier, digestOf(token, thumbprint))
+    certificate === undefined ? "is missing" : proofProblem(certificate, identifier, digestOf(token, thumbprint))
   return problem === undefined ? undefined : incorrect(`The certificate of ${identifier.value} ${problem}.`)
 }
 
@@ -200,9 +200,9 @@ function proofProblem(der: Uint8Array, { type, value }: ProvedIdentifier, digest
       (type === "ip" && name?.kind === "ip" && octets !== undefined && Buffer.compare(name.octets, octets) === 0))
   if (!isNamed) return `does not have ${value} as its only subject alternative name`
   const extension = findExtension(certificate.extensions, oids.acmeIdentifier)
-  if (extension === undefined) return "has no acmeIdentifier"
-  if (!extension.critical) return "has an acmeIdentifier that is not critical"
-  return isDigest(extension.value, digest) ? undefined : "has another acmeIdentifier than the challenge's"
+  if (extension === undefined) return "has no acmeIdentifier extension"
+  if (!extension.critical) return "has an acmeIdentifier extension that is not critical"
+  return isDigest(extension.value, digest) ? undefined : "has an acmeIdentifier extension of another challenge"
 }
 
 function isDigest(value: Uint8Array, digest: Uint8Array): boolean {
@@ -255,12 +255,12 @@ const knownTags = new Set(["issue", "issuewild", "iodef", "issuemail", "contacte
 
 export function caaRefusal(records: readonly CaaRecord[], wildcard: boolean, asked: CaaTerms): string | undefined {
   if (records.some(({ critical, tag }) => critical && !knownTags.has(tag)))
-    return "have a critical property that is not known here"
+    return "contain an unknown critical property"
   const ofTag = (tag: string) => records.filter((record) => record.tag === tag)
   const wild = wildcard ? ofTag("issuewild") : []
   const relevant = wild.length > 0 ? wild : ofTag("issue")
   if (relevant.length === 0 || relevant.some(({ value }) => lets(value, asked))) return undefined
-  return "do not let this authority issue"
+  return "do not allow this CA to issue"
 }
 
 function lets(value: string, { identities, method, accountUrl }: CaaTerms): boolean {

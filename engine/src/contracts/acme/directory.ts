@@ -31,7 +31,7 @@ const text = (value: unknown, name: string): string | null => textMember({ [name
 
 function flag(value: unknown, name: string): boolean {
   if (isLeftOut(value)) return false
-  if (typeof value !== "boolean") throw malformed(`${JSON.stringify(name)} is neither true nor false.`)
+  if (typeof value !== "boolean") throw malformed(`${JSON.stringify(name)} must be a boolean.`)
   return value
 }
 
@@ -39,7 +39,8 @@ function instant(value: unknown, name: string): Instant | null {
   const given = text(value, name)
   if (given === null) return null
   const parsed = parseInstant(given)
-  if (parsed === undefined) throw malformed(`${JSON.stringify(name)} is no time, such as "2030-01-31T12:00:00Z".`)
+  if (parsed === undefined)
+    throw malformed(`${JSON.stringify(name)} must be a timestamp, such as "2030-01-31T12:00:00Z".`)
   return parsed
 }
 
@@ -54,7 +55,7 @@ const identifierSchema = {
 }
 
 function readIdentifierObject(value: unknown): Identifier {
-  if (!isObject(value)) throw malformed(`An identifier is an object of "type" and "value".`)
+  if (!isObject(value)) throw malformed(`An identifier must be an object with "type" and "value".`)
   return readIdentifier(value["type"], value["value"])
 }
 
@@ -62,8 +63,9 @@ const maxIdentifiersRead = 1_000
 
 /** Reads identifiers. Throws `AcmeProblem`, with a subproblem for each invalid identifier (RFC 8555, section 6.7.1). */
 function readIdentifiers(given: unknown): readonly Identifier[] {
-  if (!Array.isArray(given)) throw malformed(`"identifiers" is no list.`)
-  if (given.length > maxIdentifiersRead) throw malformed(`"identifiers" is too long.`)
+  if (!Array.isArray(given)) throw malformed(`"identifiers" must be an array.`)
+  if (given.length > maxIdentifiersRead)
+    throw malformed(`"identifiers" must not contain more than ${maxIdentifiersRead} identifiers.`)
   const problems: { readonly problem: AcmeProblem; readonly identifier: { type: string; value: string } }[] = []
   const identifiers = given.flatMap((one: unknown) => {
     try {
@@ -82,14 +84,18 @@ function readIdentifiers(given: unknown): readonly Identifier[] {
   if (first === undefined) return identifiers
   const { type, detail } = first.problem.problem
   if (problems.length === 1 && given.length === 1) throw first.problem
-  throw new AcmeProblem(type, problems.length === 1 ? detail : `${problems.length} identifiers cannot be taken.`, {
-    subproblems: problems.map(({ problem, identifier }) => ({ ...problem.problem, identifier })),
-  })
+  throw new AcmeProblem(
+    type,
+    problems.length === 1 ? detail : `${problems.length} identifiers are rejected; see "subproblems".`,
+    {
+      subproblems: problems.map(({ problem, identifier }) => ({ ...problem.problem, identifier })),
+    },
+  )
 }
 
 function readCsr(csr: unknown): Uint8Array {
   if (typeof csr !== "string" || !/^[\w-]+$/.test(csr))
-    throw new AcmeProblem("badCSR", `"csr" is not in base64url without padding.`)
+    throw new AcmeProblem("badCSR", `"csr" must be in base64url without padding.`)
   return readBase64url(csr, `"csr"`)
 }
 
@@ -103,7 +109,7 @@ function readReason(value: unknown): RevocationReason {
   const [found] = reasons.find(([, number]) => number === value) ?? []
   if (found !== undefined) return found
   const known = reasons.map(([name, number]) => `${number} (${name})`).join(", ")
-  throw new AcmeProblem("badRevocationReason", `"reason" is none of ${known}.`)
+  throw new AcmeProblem("badRevocationReason", `"reason" must be one of ${known}.`)
 }
 
 const contact = member({ type: "array", items: string }, anything, "URLs of contact, such as mailto: addresses.", {
@@ -135,7 +141,7 @@ const accountChange = payload({
       const status = text(value, name)
       // Other members of the document that clients send back are ignored (RFC 8555, section 7.3.2).
       if (status !== null && status !== "valid" && status !== "deactivated")
-        throw malformed(`"status" of an account is changed to "deactivated", and to nothing else.`)
+        throw malformed(`"status" of an account can only be changed to "deactivated".`)
       return status
     },
     "deactivated: give up the account.",
@@ -170,7 +176,7 @@ const authorizationChange = payload({
     { const: "deactivated" },
     (value, name) => {
       if (text(value, name) !== "deactivated")
-        throw malformed(`"status" of an authorization is changed to "deactivated", and to nothing else.`)
+        throw malformed(`"status" of an authorization can only be changed to "deactivated".`)
       return "deactivated"
     },
     "deactivated: give up the authorization.",

@@ -35,7 +35,7 @@ export function readSignedRequest(body: Uint8Array, url: string): SignedRequest 
   const { jws, header } = readFlattened(readObject(body, "The body"), "The body")
   assertSupportedHeader(header, signatureAlgorithms)
   if (text(header, "url") !== url)
-    throw new AcmeProblem("unauthorized", `The protected header's "url" is not ${url}, where the request has come to.`)
+    throw new AcmeProblem("unauthorized", `The protected header's "url" must be ${url}, the URL of the request.`)
   const nonce = text(header, "nonce")
   if (nonce === undefined || nonce === "") throw new AcmeProblem("badNonce", `The protected header has no "nonce".`)
   // RFC 8555, section 6.5.2.
@@ -43,7 +43,7 @@ export function readSignedRequest(body: Uint8Array, url: string): SignedRequest 
   const kid = text(header, "kid")
   const given = header["jwk"]
   if ((kid === undefined) === (given === undefined))
-    throw malformed(`The protected header has either "jwk" or "kid", and not both.`)
+    throw malformed(`The protected header must contain either "jwk" or "kid", and not both.`)
   return {
     kid,
     jwk: given === undefined ? undefined : readKey(given),
@@ -59,7 +59,7 @@ export const isSignedRequest = ({ jws }: Pick<SignedRequest, "jws">, jwk: Public
 
 /** Throws `malformed` unless the key signed the request. */
 export async function verifySignedRequest(signed: Pick<SignedRequest, "jws">, jwk: PublicJwk): Promise<void> {
-  if (!(await isSignedRequest(signed, jwk))) throw malformed("The signature of the request is not one of its key.")
+  if (!(await isSignedRequest(signed, jwk))) throw malformed("The signature of the request does not match its key.")
 }
 
 /** External account binding as sent with the request for a new account (RFC 8555, section 7.3.4). */
@@ -70,18 +70,23 @@ export interface SentBinding {
 }
 
 export function readBinding(value: unknown, url: string, accountKey: ReadJwk): SentBinding {
-  if (!isObject(value)) throw malformed(`"externalAccountBinding" is no JSON object.`)
+  if (!isObject(value)) throw malformed(`"externalAccountBinding" must be an object.`)
   const { jws, header } = readFlattened(value, `"externalAccountBinding"`)
   assertSupportedHeader(header, macAlgorithms)
   const keyId = text(header, "kid")
   if (keyId === undefined || header["jwk"] !== undefined || header["nonce"] !== undefined)
-    throw malformed(`The protected header of "externalAccountBinding" has "kid", and neither "jwk" nor "nonce".`)
-  if (text(header, "url") !== url) throw malformed(`The "url" of "externalAccountBinding" is not ${url}.`)
+    throw malformed(
+      `The protected header of "externalAccountBinding" must contain "kid", and neither "jwk" nor "nonce".`,
+    )
+  if (text(header, "url") !== url) throw malformed(`The "url" of "externalAccountBinding" must be ${url}.`)
   const bound = readKey(
-    readObject(readBase64url(jws.payload, "Its payload"), `The payload of "externalAccountBinding"`),
+    readObject(
+      readBase64url(jws.payload, `The payload of "externalAccountBinding"`),
+      `The payload of "externalAccountBinding"`,
+    ),
   )
   if (bound.thumbprint !== accountKey.thumbprint)
-    throw malformed(`The payload of "externalAccountBinding" is not the key of the request.`)
+    throw malformed(`The payload of "externalAccountBinding" must be the key of the request.`)
   return {
     keyId,
     document: value,
@@ -100,8 +105,8 @@ export async function readKeyChange(payload: Uint8Array | undefined, url: string
   const { jws, header } = readFlattened(readObject(payload ?? new Uint8Array(), "The payload"), "The payload")
   assertSupportedHeader(header, signatureAlgorithms)
   if (header["jwk"] === undefined || header["kid"] !== undefined || header["nonce"] !== undefined)
-    throw malformed(`The inner protected header has "jwk", and neither "kid" nor "nonce".`)
-  if (text(header, "url") !== url) throw malformed(`The inner "url" is not the outer one.`)
+    throw malformed(`The inner protected header must contain "jwk", and neither "kid" nor "nonce".`)
+  if (text(header, "url") !== url) throw malformed(`The inner "url" must be the same as the outer one.`)
   const newKey = readKey(header["jwk"])
   await verifySignedRequest({ jws }, newKey.jwk)
   const inner = readObject(readBase64url(jws.payload, "The inner payload"), "The inner payload")
@@ -113,7 +118,7 @@ export async function readKeyChange(payload: Uint8Array | undefined, url: string
 function readFlattened(object: JsonObject, what: string) {
   const names = Object.keys(object)
   if (names.includes("signatures") || names.includes("header"))
-    throw malformed(`${what} is one signature in flattened JSON, all of whose header is protected.`)
+    throw malformed(`${what} must be a JWS in flattened JSON serialization without an unprotected header.`)
   const [header, payload, signature] = ["protected", "payload", "signature"].map((name) => {
     const value = text(object, name)
     if (value === undefined) throw malformed(`${what} lacks the member "${name}".`)
@@ -134,7 +139,7 @@ function assertSupportedHeader(header: JsonObject, algorithms: readonly string[]
     )
   const algorithm = text(header, "alg")
   if (algorithm !== undefined && algorithms.includes(algorithm)) return
-  throw new AcmeProblem("badSignatureAlgorithm", `"alg" is none of ${algorithms.join(", ")}.`, { algorithms })
+  throw new AcmeProblem("badSignatureAlgorithm", `"alg" must be one of ${algorithms.join(", ")}.`, { algorithms })
 }
 
 function readKey(value: unknown): ReadJwk {

@@ -6,11 +6,11 @@ const read = (text: string) => readObject(Buffer.from(text), "The body")
 
 describe("an object that a client sends", () => {
   test.each(["[]", "null", "7", '"a"', "", "{", '{"a":1}{}', '{"a":1,}'])("%s is none, and is refused", (text) => {
-    expect(() => read(text)).toThrow("The body is no JSON object.")
+    expect(() => read(text)).toThrow("The body is not a JSON object.")
   })
 
   test("is refused in another encoding than UTF-8", () => {
-    expect(() => readObject(Uint8Array.of(0x7b, 0xff, 0x7d), "The body")).toThrow("The body is no text in UTF-8.")
+    expect(() => readObject(Uint8Array.of(0x7b, 0xff, 0x7d), "The body")).toThrow("The body is not valid UTF-8.")
   })
 
   test.each([
@@ -21,7 +21,7 @@ describe("an object that a client sends", () => {
     '{"__proto__":1,"__proto__":2}',
     '{"\\\\":1,"\\\\":2}',
   ])("%s is refused for a member that comes twice", (text) => {
-    expect(() => read(text)).toThrow("The body has a member twice.")
+    expect(() => read(text)).toThrow("The body contains a member twice.")
   })
 
   test.each([

@@ -19,10 +19,10 @@ export function readObject(bytes: Uint8Array, what: string): JsonObject {
     value = JSON.parse(text)
   } catch (error) {
     if (error instanceof JsonBoundsError) throw malformed(`${what} ${error.message}.`)
-    throw malformed(text === undefined ? `${what} is no text in UTF-8.` : `${what} is no JSON object.`)
+    throw malformed(text === undefined ? `${what} is not valid UTF-8.` : `${what} is not a JSON object.`)
   }
-  if (!isObject(value)) throw malformed(`${what} is no JSON object.`)
-  if (membersRead(value) !== membersWritten(text)) throw malformed(`${what} has a member twice.`)
+  if (!isObject(value)) throw malformed(`${what} is not a JSON object.`)
+  if (membersRead(value) !== membersWritten(text)) throw malformed(`${what} contains a member twice.`)
   return value
 }
 
@@ -69,7 +69,7 @@ function endOfText(text: string, quote: number): number {
 /** Decodes base64url without padding (RFC 7515, section 2). Throws `malformed`. */
 export function readBase64url(value: unknown, what: string): Uint8Array {
   if (typeof value !== "string" || !/^[\w-]*$/.test(value) || value.length % 4 === 1)
-    throw malformed(`${what} is not in base64url without padding.`)
+    throw malformed(`${what} must be in base64url without padding.`)
   return Buffer.from(value, "base64url")
 }
 
@@ -79,7 +79,7 @@ export const isLeftOut = (value: unknown): value is undefined | null => value ==
 export function text(object: JsonObject, name: string): string | undefined {
   const value = object[name]
   if (isLeftOut(value)) return undefined
-  if (typeof value !== "string") throw malformed(`${JSON.stringify(name)} is no text.`)
+  if (typeof value !== "string") throw malformed(`${JSON.stringify(name)} must be a string.`)
   return value
 }
 

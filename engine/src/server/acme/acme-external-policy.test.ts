@@ -77,7 +77,7 @@ describe("where an external policy service decides", () => {
         status: "invalid",
         error: {
           type: "urn:ietf:params:acme:error:unauthorized",
-          detail: expect.stringContaining("What the external policy service decided"),
+          detail: expect.stringContaining("The certificate of the external policy service"),
         },
       },
     })

@@ -293,7 +293,7 @@ describe("an order", () => {
         problem && [
           {
             type: `urn:ietf:params:acme:error:${problem}`,
-            detail: "CAA records of localhost do not let this authority issue.",
+            detail: "CAA records of localhost do not allow this CA to issue.",
             identifier: localhost,
           },
         ],

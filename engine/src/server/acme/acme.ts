@@ -144,7 +144,7 @@ function signed(directoryPath: string, { path, payload }: AcmeEndpoint, handle: 
     const request = await signedRequest(visit, pathOf)
     try {
       if (isPostAsGet && request.payload !== undefined)
-        throw new AcmeProblem("malformed", "A POST in the place of a GET has an empty payload.")
+        throw new AcmeProblem("malformed", "The payload of a POST-as-GET must be empty.")
       return await handle(visit, request)
     } catch (error) {
       if (error instanceof AcmeProblem && error.problem.type !== "badNonce") await visit.server.spend(request.nonce)
@@ -160,7 +160,7 @@ async function signedRequest(
 ): Promise<SignedRequest> {
   const type = request.headers.get("content-type")
   if (type !== joseType && type?.split(";")[0]?.trim().toLowerCase() !== joseType)
-    throw new AcmeProblem("malformed", `The body is of the type ${joseType}.`, { status: 415 })
+    throw new AcmeProblem("malformed", `Content-Type must be ${joseType}.`, { status: 415 })
   const query = request.query.size === 0 ? "" : `?${request.query.toString()}`
   const bytes = await request.bytes()
   await signingTurn()
@@ -182,8 +182,9 @@ function pathBelow(pattern: string): (request: PkiRequest) => string {
 async function asAccount({ server, entrance, base }: AcmeExchange, signed: SignedRequest): Promise<AccountSigner> {
   const id = signed.kid === undefined ? undefined : accountIdIn(base, signed.kid)
   if (signed.kid === undefined)
-    throw new AcmeProblem("malformed", `The request is signed as an account, which "kid" names.`)
-  if (id === undefined) throw new AcmeProblem("accountDoesNotExist", `"kid" is no account of this directory.`)
+    throw new AcmeProblem("malformed", `The protected header must contain "kid", the URL of the account.`)
+  if (id === undefined)
+    throw new AcmeProblem("accountDoesNotExist", `"kid" must be the URL of an account of this directory.`)
   const known = entrance.knownKeyOf(id)
   if (known !== undefined && (await isSignedRequest(signed, known.jwk)))
     return { nonce: signed.nonce, accountId: id, thumbprint: known.thumbprint }
@@ -195,7 +196,7 @@ async function asAccount({ server, entrance, base }: AcmeExchange, signed: Signe
 /** Verifies the signature of a request that contains its key in "jwk". */
 async function asKey(signed: SignedRequest): Promise<KeySigner> {
   if (signed.jwk === undefined)
-    throw new AcmeProblem("malformed", `The request is signed with a key, which "jwk" shows.`)
+    throw new AcmeProblem("malformed", `The protected header must contain "jwk", the key that signs the request.`)
   await verifySignedRequest(signed, signed.jwk.jwk)
   return { nonce: signed.nonce, ...signed.jwk }
 }
@@ -300,7 +301,7 @@ async function certificate(visit: AcmeExchange, signed: SignedRequest): Promise<
   const chains = await visit.server.chains(await asAccount(visit, signed), id)
   const { chain: asked = "0" } = request.params
   const chain = /^\d{1,2}$/.test(asked) ? chains[Number(asked)] : undefined
-  if (chain === undefined) throw new AcmeProblem("malformed", "There is no such chain.", { status: 404 })
+  if (chain === undefined) throw new AcmeProblem("malformed", "The chain does not exist.", { status: 404 })
   const url = (at: number) => `${orderUrl(base, id)}/cert${at === 0 ? "" : `/${at}`}`
   return {
     pem: chain.map((der) => `${writePem("CERTIFICATE", der)}\n`).join(""),
@@ -340,7 +341,7 @@ async function challenge(visit: AcmeExchange, signed: SignedRequest): Promise<Re
   const signer = await asAccount(visit, signed)
   const id = param(request, "id") as AuthorizationId
   const type = parseChallengeType(param(request, "type"))
-  if (type === undefined) throw new AcmeProblem("malformed", "There is no such challenge.", { status: 404 })
+  if (type === undefined) throw new AcmeProblem("malformed", "The challenge does not exist.", { status: 404 })
   if (signed.payload !== undefined) readPayload(signed.payload)
   const found =
     signed.payload === undefined
@@ -364,14 +365,14 @@ async function keyChange(visit: AcmeExchange, signed: SignedRequest): Promise<Re
   const { server, base } = visit
   const signer = await asAccount(visit, signed)
   const { newKey, account: named, oldKey } = await readKeyChange(signed.payload, `${base}/key-change`)
-  if (named !== signed.kid) throw new AcmeProblem("malformed", `The inner "account" is not the one that "kid" names.`)
+  if (named !== signed.kid) throw new AcmeProblem("malformed", `The inner "account" must be the same as "kid".`)
   const changed = await server.changeKey(signer, oldKey.thumbprint, newKey)
   return { document: encodeAccount(base, changed), location: accountUrl(base, changed.id) }
 }
 
 function accountId(request: PkiRequest): AcmeAccountId {
   const id = parseAccountId(param(request, "id"))
-  if (id === undefined) throw new AcmeProblem("accountDoesNotExist", "There is no such account in this directory.")
+  if (id === undefined) throw new AcmeProblem("accountDoesNotExist", "The account does not exist in this directory.")
   return id
 }
 

@@ -178,14 +178,14 @@ describe("a signal that certificates are to be renewed", () => {
   test("is not raised for what there is not, or that is no signal", async () => {
     const world = await newAcmeEngine()
     const refused = {
-      'exactly one of "issuer_ref" and "serial_numbers" must be given': [
+      'exactly one of "issuer_ref" and "serial_numbers" is required': [
         {},
         { issuer_ref: "root", serial_numbers: ["01"] },
       ],
       '"issuer_ref" names the issuer absent, which does not exist': [{ issuer_ref: "absent" }],
       '"serial_numbers" must not be empty': [{ serial_numbers: [] }],
-      '"serial_numbers" has "x", which is no serial number': [{ serial_numbers: ["x"] }],
-      '"serial_numbers" has 0a, of which the mount has no certificate': [{ serial_numbers: "0a" }],
+      '"serial_numbers" contains "x", which is no serial number': [{ serial_numbers: ["x"] }],
+      '"serial_numbers" contains 0a, which the mount has no certificate for': [{ serial_numbers: "0a" }],
       "the body has an array with more than 10000 elements (at byte 50018)": [
         { serial_numbers: Array(10_001).fill("0a") },
       ],
