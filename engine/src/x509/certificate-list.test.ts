@@ -101,7 +101,7 @@ test("deltas and parts of lists say so critically", () => {
   expect(Buffer.from(value).toString("hex")).toBe(`3010a00ea00c860a${Buffer.from("http://a/1").toString("hex")}`)
 })
 
-test("whatever is cut off or changed is malformed, or reads as a list", () => {
+test("whatever is truncated or changed is malformed, or reads as a list", () => {
   const der = listOf(
     [encodeRevokedEntry({ serialNumber: Uint8Array.of(1), revokedAt: 0, reason: "superseded" })],
     0,

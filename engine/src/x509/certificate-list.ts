@@ -162,15 +162,14 @@ function readTbs(tbs: Uint8Array, outerAlgorithm: Uint8Array) {
   const reader = new DerReader(tbs, "CRL").sequence("tbsCertList")
   const version = readVersion(reader)
   const algorithm = readAlgorithmIdentifier(reader, "signature")
-  if (Buffer.compare(algorithm, outerAlgorithm) !== 0)
-    reader.refuse("signature", "names another algorithm than the signature has")
+  if (Buffer.compare(algorithm, outerAlgorithm) !== 0) reader.refuse("signature", "differs from signatureAlgorithm")
   const issuer = reader.value("issuer", tag.sequence)
   const thisUpdate = reader.time("thisUpdate")
   const nextUpdate =
     reader.next === tag.utcTime || reader.next === tag.generalizedTime ? reader.time("nextUpdate") : undefined
   const entries = reader.next === tag.sequence ? readEntries(reader.sequence("revokedCertificates"), version) : []
   const wrapped = reader.optional(0, "crlExtensions")
-  if (wrapped !== undefined && version < 2) reader.refuse("crlExtensions", "have no place before version 2")
+  if (wrapped !== undefined && version < 2) reader.refuse("crlExtensions", "require version 2")
   const extensions = wrapped === undefined ? [] : readExtensions(wrapped, "crlExtensions")
   wrapped?.finish("crlExtensions")
   reader.finish("tbsCertList")
@@ -180,7 +179,7 @@ function readTbs(tbs: Uint8Array, outerAlgorithm: Uint8Array) {
 /** Version 1 is not encoded (RFC 5280, section 5.1.2.1). */
 function readVersion(reader: DerReader): 1 | 2 {
   if (reader.next !== tag.integer) return 1
-  if (reader.small("version", 1) === 0) reader.refuse("version", "is written out, and is not the second")
+  if (reader.small("version", 1) === 0) reader.refuse("version", "is present and not version 2")
   return 2
 }
 
@@ -190,7 +189,7 @@ function readEntries(reader: DerReader, version: 1 | 2): readonly ListedEntry[] 
     const entry = reader.sequence("revokedCertificate")
     const serialNumber = entry.unsigned("userCertificate")
     const revokedAt = entry.time("revocationDate")
-    if (version < 2 && !entry.done) entry.refuse("crlEntryExtensions", "have no place before version 2")
+    if (version < 2 && !entry.done) entry.refuse("crlEntryExtensions", "require version 2")
     const extensions = entry.done ? [] : readExtensions(entry, "crlEntryExtensions")
     entry.finish("revokedCertificate")
     entries.push({ serialNumber, revokedAt, extensions })

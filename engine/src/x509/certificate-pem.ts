@@ -11,6 +11,6 @@ export function readCertificatePem(text: string): Uint8Array {
   if (block === undefined || blocks.length > 1)
     throw new UnacceptableInput(`${blocks.length} certificates found in PEM file, expected 1`)
   if (block.label !== "CERTIFICATE")
-    throw new UnacceptableInput(`The PEM text holds a block "${block.label}" where a certificate is expected`)
+    throw new UnacceptableInput(`The PEM text contains a block "${block.label}" where a certificate is expected`)
   return block.bytes
 }

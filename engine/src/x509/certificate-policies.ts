@@ -38,7 +38,7 @@ export function parseCertificatePolicies(value: Uint8Array): readonly Certificat
   const seen = new Set<string>()
   while (!list.done) {
     const policy = readPolicy(list.sequence("policyInformation"))
-    if (seen.has(policy.oid)) list.refuse(`policy ${policy.oid}`, "is there twice")
+    if (seen.has(policy.oid)) list.refuse(`policy ${policy.oid}`, "occurs twice")
     seen.add(policy.oid)
     policies.push(policy)
   }

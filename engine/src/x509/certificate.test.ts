@@ -216,7 +216,7 @@ describe("what is refused", () => {
   const noDay = primitive(0x17, Buffer.from("260230000000Z"))
 
   test.each<[string, Partial<Parts>, string]>([
-    ["a version written out", { version: [version(0)], rest: [] }, "version writes out its default"],
+    ["a version written out", { version: [version(0)], rest: [] }, "version contains its default value"],
     ["a version to come", { version: [version(3)] }, "version is not between 0 and 2"],
     ["a negative version", { version: [version(-1)] }, "version is not between 0 and 2"],
     ["two versions", { version: [context(0, [integer(2), integer(2)])] }, "do not belong to it"],
@@ -232,9 +232,13 @@ describe("what is refused", () => {
     [
       "a unique identifier without content",
       { rest: [primitive(0x82, []), extensions] },
-      "subjectUniqueID is no BIT STRING",
+      "subjectUniqueID is not a valid BIT STRING",
     ],
-    ["a unique identifier of no bits, some unused", { rest: [primitive(0x82, [1]), extensions] }, "is no BIT STRING"],
+    [
+      "a unique identifier of no bits, some unused",
+      { rest: [primitive(0x82, [1]), extensions] },
+      "is not a valid BIT STRING",
+    ],
     ["a negative serial number", { serialNumber: integer(-1) }, "serialNumber is negative"],
     ["a serial number that is not minimal", { serialNumber: bytes("02020001") }, "needless octets"],
     ["another algorithm inside", { signature: sequence([objectIdentifier(oids.sha256WithRsa)]) }, "another algorithm"],
@@ -256,14 +260,14 @@ describe("what is refused", () => {
     ["three times", { validity: sequence([time(0), time(0), time(0)]) }, "validity is followed by"],
     ["a subject with octets behind its names", { subject: sequence([sequence([])]) }, "subject has the tag 0x30"],
     ["a key that is none", { key: sequence([]) }, "algorithm is missing"],
-    ["a key of single bits", { key: sequence([ed25519, primitive(3, [1, 2])]) }, "does not hold whole octets"],
+    ["a key of single bits", { key: sequence([ed25519, primitive(3, [1, 2])]) }, "does not contain whole octets"],
     ["a key with more", { key: sequence([ed25519, primitive(3, [0, 2]), integer(1)]) }, "do not belong to it"],
     ["an empty list of extensions", { rest: [context(3, [sequence([])])] }, "extensions is empty"],
     ["two lists of extensions", { rest: [extensions, extensions] }, "do not belong to it"],
     [
       "an extension twice",
       { rest: [context(3, [encodeExtensions([...template.extensions, ...template.extensions])])] },
-      "2.5.29.19 is there twice",
+      "2.5.29.19 occurs twice",
     ],
     [
       "critical written out as false",
@@ -272,7 +276,7 @@ describe("what is refused", () => {
           context(3, [sequence([sequence([objectIdentifier("1.2.3"), primitive(1, [0]), octetString(ed25519)])])]),
         ],
       },
-      "critical writes out its default",
+      "critical contains its default value",
     ],
   ])("%s", (_, changes, problem) => {
     expect(() => parseCertificate(made(changes))).toThrow(problem)
@@ -305,7 +309,7 @@ describe("what is refused", () => {
     expect(parseCertificate(der, { conformingSerialNumber: true }).serialNumber).toEqual(serialNumber)
   })
 
-  test("a certificate that is cut off at any octet", () => {
+  test("a certificate that is truncated at any octet", () => {
     for (let length = 0; length < opensslCa.length; length += 1)
       expect(() => parseCertificate(opensslCa.subarray(0, length))).toThrow("(byte ")
   })

@@ -75,8 +75,7 @@ export function parseCertificate(der: Uint8Array, rules: CertificateRules = {}):
   const version = readVersion(tbs)
   const serialNumber = readSerialNumber(tbs, rules)
   const algorithm = readAlgorithmIdentifier(tbs, "signature")
-  if (Buffer.compare(algorithm, signatureAlgorithm) !== 0)
-    tbs.refuse("signature", "names another algorithm than signatureAlgorithm does")
+  if (Buffer.compare(algorithm, signatureAlgorithm) !== 0) tbs.refuse("signature", "differs from signatureAlgorithm")
   const issuer = tbs.whole("issuer", tag.sequence)
   const issuerName = parseName(issuer, "issuer")
   const validity = tbs.sequence("validity")
@@ -113,7 +112,7 @@ function readVersion(tbs: DerReader): 1 | 2 | 3 {
   if (explicit === undefined) return 1
   const version = explicit.small("version", 2)
   explicit.finish("version")
-  if (version === 0) explicit.refuse("version", "writes out its default")
+  if (version === 0) explicit.refuse("version", "contains its default value")
   return version === 1 ? 2 : 3
 }
 

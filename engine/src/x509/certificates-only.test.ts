@@ -52,7 +52,7 @@ test("more certificates than any chain has are refused before they are read", ()
   expect(() => readCertificatesOnly(many(17))).toThrow("holds more than 16 certificates")
 })
 
-test("whatever is cut off, changed in its frame or no bundle at all is refused, and nothing else is thrown", () => {
+test("whatever is truncated, changed in its frame or no bundle at all is refused, and nothing else is thrown", () => {
   const whole = der("both.p7b")
   for (let length = 0; length < whole.length; length += 1)
     expect(() => readCertificatesOnly(whole.subarray(0, length))).toThrow(UnacceptableInput)

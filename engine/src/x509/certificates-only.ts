@@ -24,7 +24,7 @@ export function readCertificatesOnly(der: Uint8Array): readonly Uint8Array[] {
   const { Certificate } = pkijs()
   return certificates.map((certificate) => {
     if (!(certificate instanceof Certificate))
-      throw new UnacceptableInput("The PKCS #7 bundle holds what is no X.509 certificate")
+      throw new UnacceptableInput("The PKCS #7 bundle contains an entry that is not an X.509 certificate")
     return new Uint8Array(certificate.toSchema().toBER())
   })
 }
@@ -33,7 +33,7 @@ const document = "PKCS #7"
 
 function rejectMany(der: Uint8Array): void {
   const info = new DerReader(der, document).sequence("ContentInfo")
-  if (info.oid("contentType") !== oids.signedData) throw new UnacceptableInput("The PKCS #7 bundle is no SignedData")
+  if (info.oid("contentType") !== oids.signedData) throw new UnacceptableInput("The PKCS #7 bundle is not SignedData")
   const signed = info.optional(0, "content")?.sequence("SignedData")
   for (const field of ["version", "digestAlgorithms", "encapContentInfo"]) signed?.value(field)
   const certificates = signed?.optional(0, "certificates")
@@ -42,7 +42,7 @@ function rejectMany(der: Uint8Array): void {
     certificates.value("certificate")
   }
   if (certificates?.done === false)
-    throw new UnacceptableInput(`The PKCS #7 bundle holds more than ${maxCertificates} certificates`)
+    throw new UnacceptableInput(`The PKCS #7 bundle contains more than ${maxCertificates} certificates`)
 }
 
 function signedData(der: Uint8Array): Pkijs.SignedData {

@@ -133,7 +133,7 @@ describe("what is refused", () => {
     [
       "an attribute twice",
       { rest: [context(0, [attribute(oids.extensionRequest, asking), attribute(oids.extensionRequest, asking)])] },
-      "1.2.840.113549.1.9.14 is there twice",
+      "1.2.840.113549.1.9.14 occurs twice",
     ],
     [
       "extensions in both attributes",
@@ -142,7 +142,7 @@ describe("what is refused", () => {
           context(0, [attribute(oids.extensionRequest, asking), attribute(oids.microsoftExtensionRequest, asking)]),
         ],
       },
-      "extensionRequest is there twice",
+      "extensionRequest occurs twice",
     ],
     [
       "two lists of extensions",
@@ -176,10 +176,10 @@ describe("what is refused", () => {
   test("an extension twice", () => {
     const twice = encodeExtensions([ocspNoCheck, ocspNoCheck])
     const der = made({ rest: [context(0, [attribute(oids.extensionRequest, twice)])] })
-    expect(() => parseCertificationRequest(der)).toThrow("is there twice")
+    expect(() => parseCertificationRequest(der)).toThrow("occurs twice")
   })
 
-  test("a request that is cut off at any octet, or longer than it says", () => {
+  test("a request that is truncated at any octet, or longer than it says", () => {
     for (let length = 0; length < opensslRequest.length; length += 1)
       expect(() => parseCertificationRequest(opensslRequest.subarray(0, length))).toThrow("(byte ")
     expect(() => parseCertificationRequest(Buffer.concat([opensslRequest, Buffer.of(0)]))).toThrow(

@@ -87,11 +87,11 @@ function readRequestedExtensions(info: DerReader): readonly Extension[] {
   while (!attributes.done) {
     const attribute = attributes.sequence("attribute")
     const type = attribute.oid("attribute type")
-    if (seen.has(type)) attribute.refuse(`attribute ${type}`, "is there twice")
+    if (seen.has(type)) attribute.refuse(`attribute ${type}`, "occurs twice")
     seen.add(type)
     if (type !== oids.extensionRequest && type !== oids.microsoftExtensionRequest) attribute.value("values", tag.set)
     else if (extensions === undefined) extensions = readExtensionRequest(attribute)
-    else attribute.refuse("extensionRequest", "is there twice, as PKCS #9 has it and as Microsoft has it")
+    else attribute.refuse("extensionRequest", "occurs twice: as the attribute of PKCS #9 and as that of Microsoft")
     attribute.finish("attribute")
   }
   // Unknown extensions may be copied into a certificate, so they must at least be DER.

@@ -53,7 +53,8 @@ function readPoint(reader: DerReader): DistributionPointUrls {
   if (reader.next === contextPrimitive(1)) reader.namedBits("reasons", 9, contextPrimitive(1))
   const issuer = reader.optional(2, "cRLIssuer")
   if (issuer !== undefined) readGeneralNames(issuer, "cRLIssuer")
-  if (name === undefined && issuer === undefined) reader.refuse("distributionPoint", "says neither where nor who")
+  if (name === undefined && issuer === undefined)
+    reader.refuse("distributionPoint", "has neither a name nor a CRL issuer")
   reader.finish("distributionPoint")
   return urls
 }

@@ -29,7 +29,7 @@ export function readExtensions(reader: DerReader, field: string): readonly Exten
   while (!list.done) {
     const extension = list.sequence("extension")
     const oid = extension.oid("extnID")
-    if (seen.has(oid)) extension.refuse(`extension ${oid}`, "is there twice")
+    if (seen.has(oid)) extension.refuse(`extension ${oid}`, "occurs twice")
     seen.add(oid)
     const critical = extension.flag("critical")
     const value = extension.octetString("extnValue")

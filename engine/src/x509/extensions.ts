@@ -181,7 +181,7 @@ export function parseBasicConstraints(value: Uint8Array): BasicConstraints {
 function parseKeyUsage(value: Uint8Array): readonly KeyUsage[] {
   return parsed(value, "keyUsage", (reader) => {
     const bits = reader.namedBits("keyUsage", keyUsages.length)
-    if (bits.length === 0) reader.refuse("keyUsage", "has none of its bits set")
+    if (bits.length === 0) reader.refuse("keyUsage", "has no bits set")
     return bits.map((bit) => keyUsages[bit] as KeyUsage)
   })
 }
@@ -217,7 +217,7 @@ function parseAuthorityKeyIdentifier(value: Uint8Array): AuthorityKeyIdentifier 
       : undefined
     identifier.finish("authorityKeyIdentifier")
     if ((issuer === undefined) !== (serialNumber === undefined))
-      identifier.refuse("authorityKeyIdentifier", "names an issuer without a serial number or the other way round")
+      identifier.refuse("authorityKeyIdentifier", "must contain both or neither of an issuer and a serial number")
     return {
       ...(keyIdentifier === undefined ? {} : { keyIdentifier }),
       ...(issuer === undefined ? {} : { issuer }),

@@ -65,7 +65,7 @@ export function readGeneralName(reader: DerReader, field: string): GeneralName {
       return readOtherName(reader, field)
     default:
       // An x400Address or an ediPartyName, which certificates have not had for decades, or not a GeneralName.
-      return reader.refuse(field, "is no GeneralName that is supported")
+      return reader.refuse(field, "is not a supported GeneralName")
   }
 }
 

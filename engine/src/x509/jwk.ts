@@ -28,12 +28,13 @@ export interface ReadJwk {
  */
 export function readJwk(value: unknown): ReadJwk {
   if (typeof value !== "object" || value === null || Array.isArray(value))
-    throw new UnacceptableInput("The key is no JSON object")
+    throw new UnacceptableInput("The key must be an object")
   const given = value as Readonly<Record<string, unknown>>
   const names =
     typeof given["kty"] === "string" && Object.hasOwn(members, given["kty"]) ? members[given["kty"]] : undefined
-  if (names === undefined) throw new UnacceptableInput("Keys are of the type EC, OKP or RSA")
-  if (Object.hasOwn(given, "d") || Object.hasOwn(given, "k")) throw new UnacceptableInput("The key is a private one")
+  if (names === undefined) throw new UnacceptableInput('"kty" of the key must be EC, OKP or RSA')
+  if (Object.hasOwn(given, "d") || Object.hasOwn(given, "k"))
+    throw new UnacceptableInput("The key is a private key; send only the public key")
   const jwk: Record<string, string> = {}
   for (const name of names) {
     const member = given[name]
@@ -56,7 +57,7 @@ function assertCanonical(jwk: PublicJwk, object: KeyObject): void {
   const canonical = object.export({ format: "jwk" }) as PublicJwk
   const odd = Object.keys(jwk).find((name) => canonical[name] !== jwk[name])
   if (odd !== undefined)
-    throw new UnacceptableInput(`The key's member ${odd} is not in the one form that RFC 7518, section 6, has for it`)
+    throw new UnacceptableInput(`The key's member ${odd} is not encoded as RFC 7518, section 6, requires`)
 }
 
 function keyObject(jwk: PublicJwk): KeyObject {

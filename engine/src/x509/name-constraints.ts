@@ -33,7 +33,7 @@ export function parseNameConstraints(value: Uint8Array): NameConstraints {
   const reader = new DerReader(value, "nameConstraints")
   const constraints = reader.sequence("nameConstraints")
   reader.finish("nameConstraints")
-  if (constraints.done) constraints.refuse("nameConstraints", "constrains nothing")
+  if (constraints.done) constraints.refuse("nameConstraints", "has neither permitted nor excluded subtrees")
   const permitted = readSubtrees(constraints.optional(0, "permittedSubtrees"), "permittedSubtrees")
   const excluded = readSubtrees(constraints.optional(1, "excludedSubtrees"), "excludedSubtrees")
   constraints.finish("nameConstraints")
@@ -64,13 +64,13 @@ function readSubtrees(list: DerReader | undefined, field: string): readonly Subt
 function readSubtree(reader: DerReader, field: string): Subtree {
   if (reader.next !== contextPrimitive(7)) {
     const name = readGeneralName(reader, field)
-    return name.kind === "ip" ? reader.refuse(field, "has an address for a range") : name
+    return name.kind === "ip" ? reader.refuse(field, "has an IP address instead of a range") : name
   }
   const content = reader.content(contextPrimitive(7), field)
   const half = content.length / 2
   if (half !== 4 && half !== 16) reader.refuse(field, `has an IP range of ${content.length} octets`)
   const prefixBits = maskBits(content.subarray(half))
-  if (prefixBits === undefined) reader.refuse(field, "has an IP range whose mask has gaps")
+  if (prefixBits === undefined) reader.refuse(field, "has an IP range whose mask is not contiguous")
   return { kind: "ip", octets: content.subarray(0, half), prefixBits }
 }
 

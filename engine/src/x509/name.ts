@@ -111,7 +111,7 @@ export function readRelativeName(reader: DerReader, field: string, identifier?: 
  * cannot read a certificate that has one in a name.
  */
 function readValue(attribute: DerReader, field: string): string {
-  if (attribute.next === tag.visibleString) attribute.refuse(field, "is a VisibleString, which names do not hold")
+  if (attribute.next === tag.visibleString) attribute.refuse(field, "is a VisibleString, which is not allowed in names")
   return attribute.string(field)
 }
 
@@ -132,7 +132,7 @@ export function nameViolations(name: DistinguishedName): readonly string[] {
       broken.push(`${called} has characters other than letters, digits, space and '()+,-./:=?`)
     else if (known?.kind === "ia5" && !isAscii(value)) broken.push(`${called} has characters outside ASCII`)
     if (value.includes("\0") || !value.isWellFormed())
-      broken.push(`${called} has characters that no certificate may hold`)
+      broken.push(`${called} contains characters that are not allowed in certificates`)
     return broken
   })
 }

@@ -142,7 +142,7 @@ describe("a request", () => {
     expect(() => parseOcspRequest(requestOf(parts))).toThrow(MalformedDer)
   })
 
-  test("that is cut off anywhere, or goes on after its end, is refused", () => {
+  test("that is truncated anywhere, or goes on after its end, is refused", () => {
     const whole = requestOf({ extensions: nonce(16), single: strange(false) })
     for (let length = 0; length < whole.length; length += 1)
       expect(() => parseOcspRequest(whole.subarray(0, length)), `${length}`).toThrow(MalformedDer)

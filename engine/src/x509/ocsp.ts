@@ -86,7 +86,7 @@ function readKnownExtensions(reader: DerReader, number: number, field: string): 
   const extensions = readExtensions(wrapped, field)
   wrapped.finish(field)
   const strange = extensions.find(({ oid, critical }) => critical && !understoodExtensions.has(oid))
-  if (strange !== undefined) reader.refuse(`extension ${strange.oid}`, "is critical and not known")
+  if (strange !== undefined) reader.refuse(`extension ${strange.oid}`, "is critical and not supported")
   return extensions
 }
 

@@ -37,7 +37,7 @@ const maxLabel = 64
  */
 export function readPem(text: string, maximumLength: number): PemBlock[] {
   if (text.length > maximumLength)
-    throw new UnacceptableInput(`The PEM text has ${text.length} characters; at most ${maximumLength} are read`)
+    throw new UnacceptableInput(`The PEM text has ${text.length} characters; the maximum is ${maximumLength}`)
   const blocks: PemBlock[] = []
   let begin: Boundary | undefined
   for (const boundary of boundaries(text)) {
@@ -75,7 +75,7 @@ function* boundaries(text: string): Generator<Boundary> {
     const [, kind, label = ""] = (isLineStart(text, at) ? boundaryLine.exec(line) : null) ?? []
     if (kind === undefined || label.length > maxLabel)
       throw new UnacceptableInput(
-        `Line ${lineNumber(text, at)} of the PEM text holds a boundary that is not "-----BEGIN LABEL-----" or "-----END LABEL-----" on a line of its own`,
+        `Line ${lineNumber(text, at)} of the PEM text contains a boundary that is not "-----BEGIN LABEL-----" or "-----END LABEL-----" on a separate line`,
       )
     yield { kind: kind === "BEGIN" ? "BEGIN" : "END", label, start: at, end }
     at = nextBoundary(text, end)
@@ -100,9 +100,8 @@ const lineNumber = (text: string, at: number): number => text.slice(0, at).split
 
 /** Decodes lines of any length and ignores whitespace. */
 function decode(body: string, index: number, begin: Boundary): Uint8Array {
-  if (/^\s*Proc-Type:[^\n\r]*ENCRYPTED/.test(body))
-    throw malformed(index, begin, "is encrypted; decrypt it first, encrypted keys are not read")
-  if (/^\s*[\w-]+:/.test(body)) throw malformed(index, begin, "has header lines, which are not read")
+  if (/^\s*Proc-Type:[^\n\r]*ENCRYPTED/.test(body)) throw malformed(index, begin, "is encrypted; decrypt it first")
+  if (/^\s*[\w-]+:/.test(body)) throw malformed(index, begin, "has header lines, which are not supported")
   const encoded = body.replaceAll(/[ \t\r\n]+/g, "")
   if (encoded === "") throw malformed(index, begin, "is empty")
   const bytes = Buffer.from(encoded, "base64")

@@ -131,7 +131,7 @@ const javaTrust = (): Attribute =>
   new Attribute({ type: javaTrustedKeyUsage, values: [new ObjectIdentifier({ value: oids.anyExtendedKeyUsage })] })
 
 function passwordOctets(password: string): ArrayBuffer {
-  if (!/^[ -~]+$/.test(password)) throw new UnacceptableInput("The password must be of printable ASCII characters")
+  if (!/^[ -~]+$/.test(password)) throw new UnacceptableInput("The password must consist of printable ASCII characters")
   return bufferOf(Buffer.from(password, "latin1"))
 }
 

@@ -110,10 +110,9 @@ const formsByLabel: Readonly<Record<string, Form>> = {
 
 /** Reads a block whose label satisfies `isPrivateKeyLabel`. */
 export function readPrivateKeyBlock({ label, bytes }: PemBlock): PrivateKey {
-  if (label === "ENCRYPTED PRIVATE KEY")
-    throw new UnacceptableInput("The private key is encrypted; decrypt it first, encrypted keys are not read")
+  if (label === "ENCRYPTED PRIVATE KEY") throw new UnacceptableInput("The private key is encrypted; decrypt it first")
   if (label === "OPENSSH PRIVATE KEY")
-    throw new UnacceptableInput("The private key is in OpenSSH's own format; convert it to PKCS#8 first")
+    throw new UnacceptableInput("The private key is in OpenSSH format; convert it to PKCS#8 first")
   const form = formsByLabel[label]
   if (form === undefined) throw new UnacceptableInput(`Private keys of the kind "${label}" are not supported`)
   return readPrivateKey(bytes, form)
@@ -124,9 +123,9 @@ export function readPrivateKeyPem(text: string, maximumLength: number): PrivateK
   const blocks = readPem(text, maximumLength).filter(({ label }) => label !== "EC PARAMETERS")
   const [block] = blocks
   if (block === undefined || blocks.length > 1)
-    throw new UnacceptableInput(`The PEM text holds ${blocks.length} blocks where one private key is expected`)
+    throw new UnacceptableInput(`The PEM text contains ${blocks.length} blocks where one private key is expected`)
   if (!isPrivateKeyLabel(block.label))
-    throw new UnacceptableInput(`The PEM text holds a block "${block.label}" where a private key is expected`)
+    throw new UnacceptableInput(`The PEM text contains a block "${block.label}" where a private key is expected`)
   return readPrivateKeyBlock(block)
 }
 
@@ -167,7 +166,7 @@ function readPkcs8(key: DerReader): PrivateKey {
   const secret = key.octetString("privateKey")
   if (key.next === contextConstructed(0)) key.value("attributes")
   const given = key.next === contextPrimitive(1) ? key.content(contextPrimitive(1), "publicKey") : undefined
-  if (given !== undefined && (version !== 1 || given[0] !== 0)) key.refuse("publicKey", "has no place here")
+  if (given !== undefined && (version !== 1 || given[0] !== 0)) key.refuse("publicKey", "is not allowed here")
   key.finish("publicKey")
   const read = readSecret(found, secret)
   if (given !== undefined) rejectOtherPublicKey(given.subarray(1), read.publicKey)
@@ -236,9 +235,9 @@ function readSec1(key: DerReader, expected: Curve | undefined): PrivateKey {
   publicKey?.finish("publicKey")
   key.finish("publicKey")
   const curve = expected ?? named
-  if (curve === undefined) key.refuse("parameters", "are missing, so that the curve is not known")
+  if (curve === undefined) key.refuse("parameters", "are missing; the private key does not name its curve")
   if (named !== undefined && named !== curve)
-    throw new UnacceptableInput("The private key names another elliptic curve than its algorithm does")
+    throw new UnacceptableInput("The private key and its algorithm name different elliptic curves")
   const read = ecKey(curve, scalar)
   if (given !== undefined) rejectOtherPublicKey(given, read.publicKey)
   return read
@@ -279,4 +278,4 @@ function rejectOtherPublicKey(given: Uint8Array, { octets }: PublicKey): void {
 }
 
 const mismatch = (cause?: unknown): UnacceptableInput =>
-  new UnacceptableInput("The private key does not fit the public key it comes with", cause)
+  new UnacceptableInput("The private key does not match its public key", cause)

@@ -42,13 +42,15 @@ export function readPublicKey(spki: Uint8Array): PublicKey {
     case "ec": {
       const { bits, octets: coordinateOctets } = found.curve
       if (octets[0] !== 0x04 || octets.length !== 1 + 2 * coordinateOctets)
-        info.refuse("subjectPublicKey", `is no uncompressed point of P-${bits}`)
+        info.refuse("subjectPublicKey", `is not an uncompressed point of P-${bits}`)
       return onItsCurve({ algorithm: { type: "ec", bits }, spki, octets })
     }
     default:
-      if (octets.length !== ed25519Octets) info.refuse("subjectPublicKey", `has not ${ed25519Octets} octets`)
+      if (octets.length !== ed25519Octets) info.refuse("subjectPublicKey", `is not ${ed25519Octets} octets long`)
       if (isSmallOrderPoint(octets))
-        throw new UnacceptableInput("The Ed25519 public key is a point of small order, for which anybody can sign")
+        throw new UnacceptableInput(
+          "The Ed25519 public key is a point of small order, for which signatures can be forged",
+        )
       return { algorithm: { type: "ed25519" }, spki, octets }
   }
 }
@@ -84,7 +86,7 @@ export function readKeyAlgorithm(identifier: DerReader): FoundAlgorithm {
 /** Reads `ECParameters`, which RFC 5480 restricts to the name of a curve (section 2.1.1). */
 export function readCurve(parameters: DerReader): Curve {
   if (parameters.next === tag.sequence)
-    throw new UnacceptableInput("Elliptic curve keys with explicit parameters are refused; name the curve instead")
+    throw new UnacceptableInput("Elliptic curve keys with explicit parameters are not supported; use a named curve")
   const oid = parameters.oid("namedCurve")
   const curve = findCurve(oid)
   if (curve === undefined) throw new UnacceptableInput(`Keys on the elliptic curve ${oid} are not supported`)

@@ -32,7 +32,7 @@ export function serialNumberOf(magnitude: Uint8Array): SerialNumber | undefined 
 /** Formats octets of a serial number from the database. Throws if they are not one. */
 export function keptSerialNumber(octets: Uint8Array): SerialNumber {
   const serialNumber = serialNumberOf(octets)
-  if (serialNumber === undefined) throw new Error("what was kept as a serial number is none")
+  if (serialNumber === undefined) throw new Error("the stored serial number is not valid")
   return serialNumber
 }
 

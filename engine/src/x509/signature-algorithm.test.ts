@@ -120,10 +120,13 @@ test("a salt that is longer than the hash is read", () => {
   })
 })
 
-const noSha1 = "Signatures with SHA-1 are refused; use SHA-256 or better"
+const noSha1 = "Signatures with SHA-1 are not supported; use SHA-256 or better"
 
 test.each([
-  { der: identifier(oids.md5WithRsa, derNull), refusal: "Signatures with MD5 are refused; use SHA-256 or better" },
+  {
+    der: identifier(oids.md5WithRsa, derNull),
+    refusal: "Signatures with MD5 are not supported; use SHA-256 or better",
+  },
   { der: identifier(oids.sha1WithRsa, derNull), refusal: noSha1 },
   { der: identifier(oids.sha224WithRsa, derNull), refusal: "Signatures with SHA-224 are refused" },
   { der: identifier(oids.ecdsaWithSha1), refusal: noSha1 },

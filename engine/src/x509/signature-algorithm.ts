@@ -168,7 +168,7 @@ function unsupported(oid: string): UnacceptableInput {
   return new UnacceptableInput(
     weak === undefined
       ? `Signatures of the algorithm ${oid} are not supported`
-      : `Signatures with ${weak} are refused; use SHA-256 or better`,
+      : `Signatures with ${weak} are not supported; use SHA-256 or better`,
   )
 }
 
@@ -201,7 +201,7 @@ function readPss(parts: DerReader): ReadSignatureAlgorithm {
   mask.finish("maskGenAlgorithm")
   if (generator.oid("maskGenAlgorithm") !== oids.mgf1) generator.refuse("maskGenAlgorithm", "is not MGF1")
   if (readHash(generator, "maskGenAlgorithm") !== hash)
-    throw new UnacceptableInput("RSASSA-PSS signatures whose mask has another hash than the message are not supported")
+    throw new UnacceptableInput("RSASSA-PSS signatures with different hashes for mask and message are not supported")
   const salt = parameters.optional(2, "saltLength")
   const saltOctets = salt?.small("saltLength", maxSalt) ?? 20
   salt?.finish("saltLength")

@@ -18,7 +18,7 @@ export interface Signed {
 export function isSignedBy(key: PublicKey, { data, algorithm, signature }: Signed): boolean {
   const { algorithm: name, scheme } = readSignatureAlgorithm(algorithm)
   if (scheme.keyType !== key.algorithm.type)
-    throw new UnacceptableInput(`A key of ${describeKeyAlgorithm(key.algorithm)} makes no signatures of ${name}`)
+    throw new UnacceptableInput(`A key of ${describeKeyAlgorithm(key.algorithm)} cannot sign with ${name}`)
   return verify(digestOf(scheme), data, keyInput(publicKeyObject(key), scheme), signature)
 }
 

@@ -22,7 +22,7 @@ export function signingKey(privateKey: PrivateKey): SigningKey {
     ...publicKey,
     async sign(data, algorithm) {
       if (!fitsKey(algorithm, own))
-        throw new RangeError(`A key of ${describeKeyAlgorithm(own)} makes no signatures of ${algorithm}`)
+        throw new RangeError(`A key of ${describeKeyAlgorithm(own)} cannot sign with ${algorithm}`)
       const scheme = signatureScheme(algorithm)
       return isQuick(own) && data.length <= quickOctets ? signNow(key, scheme, data) : signAside(key, scheme, data)
     },

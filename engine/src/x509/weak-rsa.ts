@@ -22,7 +22,7 @@ export function rsaModulusProblem(modulus: Uint8Array): string | undefined {
   const residues = residuesOf(n)
   const factor = smallPrimes.find((_prime, index) => residues[index] === 0)
   if (factor !== undefined) return `its modulus has the small factor ${factor}`
-  if (isRocaModulus(residues)) return "its modulus is of the ROCA generator (CVE-2017-15361)"
+  if (isRocaModulus(residues)) return "its modulus has the structure of ROCA (CVE-2017-15361)"
   return hasClosePrimes(n) ? "its primes are too close to each other" : undefined
 }
 

@@ -193,12 +193,12 @@ describe("a revocation list is rejected with the reason", () => {
     {
       what: "with GeneralizedTime before 2050",
       parts: { thisUpdate: generalized("20260101000000Z") },
-      reason: /thisUpdate is not the UTCTime its year calls for/,
+      reason: /thisUpdate must be a UTCTime until 2049 and a GeneralizedTime from 2050/,
     },
     {
       what: "with GeneralizedTime before 2050 in an entry",
       parts: { entries: [sequence([integer(5), generalized("20260101000000Z")])] },
-      reason: /revocationDate is not the UTCTime its year calls for/,
+      reason: /revocationDate must be a UTCTime until 2049 and a GeneralizedTime from 2050/,
     },
     {
       what: "with fractions of seconds",
@@ -224,7 +224,7 @@ describe("a revocation list is rejected with the reason", () => {
     {
       what: "with a serial number in too many octets",
       parts: { entries: [sequence([primitive(tag.integer, [0, 5]), now])] },
-      reason: /userCertificate is an INTEGER with needless octets/,
+      reason: /userCertificate is an INTEGER that is not minimal/,
     },
     {
       what: "with an extension twice",
@@ -235,7 +235,7 @@ describe("a revocation list is rejected with the reason", () => {
     {
       what: "with an explicit default value",
       parts: { extensions: [extension("1.2.3", derNull, [derFalse])] },
-      reason: /writes out its default/,
+      reason: /contains its default value/,
     },
     {
       what: "with entries of other issuers",

@@ -27,7 +27,7 @@ export function instantOf({ year, month, day, hour, minute, second }: CivilTime)
 export function civilTime(instant: Instant): CivilTime {
   const date = new Date(instant)
   const year = date.getUTCFullYear()
-  if (!(year >= 0 && year <= 9999)) throw new RangeError(`no year of four digits holds the instant ${instant}`)
+  if (!(year >= 0 && year <= 9999)) throw new RangeError(`the instant ${instant} is outside the years 0 to 9999`)
   return {
     year,
     month: date.getUTCMonth() + 1,

@@ -29,15 +29,15 @@ const asValue: Read = (source) => source.value("field")
 test.each<[string, string, Read, string]>([
   ["nothing at all", "", asInteger, "is missing"],
   ["another tag", "0401ff", asInteger, "has the tag 0x04 instead of 0x02"],
-  ["a lone identifier", "02", asInteger, "is cut off"],
-  ["content that ends early", "020201", asInteger, "is cut off"],
-  ["a length that ends early", "0282", asInteger, "is cut off"],
+  ["a lone identifier", "02", asInteger, "is truncated"],
+  ["content that ends early", "020201", asInteger, "is truncated"],
+  ["a length that ends early", "0282", asInteger, "is truncated"],
   ["an indefinite length", "24800401000000", asValue, "has an indefinite length"],
   ["a length in needless form", "04810100", asOctets, "needless octets"],
   ["a length with a leading zero", "0482007f", asOctets, "needless octets|cut off"],
   ["a length of five octets", "04850000000001", asOctets, "longer than any input"],
   ["a length of 127 octets", "04ff", asOctets, "longer than any input"],
-  ["a length of 4 GiB", "0484ffffffff00", asOctets, "is cut off"],
+  ["a length of 4 GiB", "0484ffffffff00", asOctets, "is truncated"],
   ["a high tag number", "1f0100", asValue, "tag number above 30"],
   ["an empty INTEGER", "0200", asInteger, "without content"],
   ["an INTEGER with a needless zero", "0202007f", asInteger, "needless octets"],
@@ -46,26 +46,26 @@ test.each<[string, string, Read, string]>([
   ["a number above its bound", "02020100", asSmall, "is not between 0 and 255"],
   ["a negative number", "0201ff", asSmall, "is not between 0 and 255"],
   ["a number of nine octets", "0209010000000000000000", asSmall, "is not between 0 and 255"],
-  ["a BOOLEAN that is neither", "010101", asBoolean, "is no BOOLEAN"],
-  ["a BOOLEAN of two octets", "0102ffff", asBoolean, "is no BOOLEAN"],
-  ["a default written out", "010100", asFlag, "writes out its default"],
-  ["an empty identifier", "0600", asOid, "is no object identifier"],
-  ["an identifier that ends inside an arc", "06022a86", asOid, "is no object identifier"],
-  ["an arc with a leading zero", "06032a8001", asOid, "is no object identifier"],
-  ["an identifier that is too long", `068180${"01".repeat(128)}`, asOid, "is no object identifier"],
-  ["a BIT STRING without content", "0300", asBits, "does not hold whole octets"],
-  ["a BIT STRING of single bits", "03020780", asBits, "does not hold whole octets"],
-  ["flags without content", "0300", asFlags, "is no BIT STRING"],
-  ["flags with eight unused bits", "03020880", asFlags, "is no BIT STRING"],
-  ["no flags with unused bits", "030107", asFlags, "is no BIT STRING"],
+  ["a BOOLEAN that is neither", "010101", asBoolean, "is not a valid BOOLEAN"],
+  ["a BOOLEAN of two octets", "0102ffff", asBoolean, "is not a valid BOOLEAN"],
+  ["a default written out", "010100", asFlag, "contains its default value"],
+  ["an empty identifier", "0600", asOid, "is not a valid object identifier"],
+  ["an identifier that ends inside an arc", "06022a86", asOid, "is not a valid object identifier"],
+  ["an arc with a leading zero", "06032a8001", asOid, "is not a valid object identifier"],
+  ["an identifier that is too long", `068180${"01".repeat(128)}`, asOid, "is not a valid object identifier"],
+  ["a BIT STRING without content", "0300", asBits, "does not contain whole octets"],
+  ["a BIT STRING of single bits", "03020780", asBits, "does not contain whole octets"],
+  ["flags without content", "0300", asFlags, "is not a valid BIT STRING"],
+  ["flags with eight unused bits", "03020880", asFlags, "is not a valid BIT STRING"],
+  ["no flags with unused bits", "030107", asFlags, "is not a valid BIT STRING"],
   ["flags with trailing zeros", "03020080", asFlags, "trailing zero bits"],
   ["flags with padding", "03020181", asFlags, "trailing zero bits or padding"],
   ["no flag in an octet", "03020700", asFlags, "trailing zero bits"],
   ["flags nobody knows", "0303060040", asFlags, "has more than 9 bits"],
   ["NULL with content", "050100", asNull, "NULL with content"],
-  ["overlong UTF-8", "0c02c080", asString, "is no UTF-8"],
-  ["half of a surrogate pair", "0c03eda080", asString, "is no UTF-8"],
-  ["UTF-8 that ends early", "0c01c3", asString, "is no UTF-8"],
+  ["overlong UTF-8", "0c02c080", asString, "is not valid UTF-8"],
+  ["half of a surrogate pair", "0c03eda080", asString, "is not valid UTF-8"],
+  ["UTF-8 that ends early", "0c01c3", asString, "is not valid UTF-8"],
   ["U+0000 in UTF-8", "0c0100", asString, "holds U\\+0000"],
   ["U+0000 after other letters", "0c03c3a900", asString, "UTF-8"],
   ["an asterisk in a PrintableString", `1301${ascii("*")}`, asString, "no place in a PrintableString"],
@@ -75,8 +75,8 @@ test.each<[string, string, Read, string]>([
   ["half a character in a BMPString", "1e0100", asString, "characters of 2 octets"],
   ["a surrogate in a BMPString", "1e02d83d", asString, "what is no character"],
   ["a UniversalString past U+10FFFF", "1c0400110000", asString, "what is no character"],
-  ["a number where text is wanted", "020100", asString, "is no character string"],
-  ["no text at all", "", asString, "is no character string"],
+  ["a number where text is wanted", "020100", asString, "is not a character string"],
+  ["no text at all", "", asString, "is not a character string"],
   ["a UTCTime without seconds", `170b${ascii("2601020304Z")}`, asTime, "is no UTCTime"],
   ["a UTCTime with an offset", `1711${ascii("260102030405+0000")}`, asTime, "is no UTCTime"],
   ["a UTCTime with a lower-case z", `170d${ascii("260102030405z")}`, asTime, "is no UTCTime"],
@@ -89,12 +89,12 @@ test.each<[string, string, Read, string]>([
   ["a GeneralizedTime without Z", `180e${ascii("20500101000000")}`, asGeneralizedTime, "is no GeneralizedTime"],
   ["an INTEGER for a time", "020100", asTime, "has the tag 0x02"],
   ["a SET OF in the wrong order", "3106020102020101", asSet, "in the wrong order"],
-  ["a SET OF whose second element is cut off", "3105020101 0202", asSet, "is cut off"],
+  ["a SET OF whose second element is truncated", "3105020101 0202", asSet, "is truncated"],
   ["an end-of-contents", "0000", asValue, "which has no place in a certificate"],
   ["a string in pieces", "2403040100", asValue, "which has no place in a certificate"],
   ["a primitive SEQUENCE", "3002 1000", asValue, "which has no place in a certificate"],
   ["a part with an indefinite length", "3004 3080 0000", asValue, "has an indefinite length"],
-  ["a part longer than the whole", "3003 040201", asValue, "is cut off"],
+  ["a part longer than the whole", "3003 040201", asValue, "is truncated"],
   ["a part that is a malformed BOOLEAN", "3003 010101", asValue, "malformed BOOLEAN"],
   ["a part that is an empty INTEGER", "3002 0200", asValue, "not minimal"],
   ["a part that is a needlessly long INTEGER", "3004 02020001", asValue, "not minimal"],
@@ -103,10 +103,10 @@ test.each<[string, string, Read, string]>([
   ["a part that is no UTCTime", `300f 170d${ascii("261301000000Z")}`, asValue, "malformed time"],
   ["a part that is no GeneralizedTime", `3013 1811${ascii("20260101000000.0Z")}`, asValue, "malformed time"],
   ["a part of a type that no certificate has", "3003 0d0101", asValue, "which has no place in a certificate"],
-  ["a part that is no UTF-8", "3003 0c01ff", asValue, "malformed UTF-8"],
+  ["a part that is not valid UTF-8", "3003 0c01ff", asValue, "malformed UTF-8"],
   ["a part that is half a character", "3003 1e0100", asValue, "ends inside a character"],
   ["a part that is a quarter of a character", "3003 1c0100", asValue, "ends inside a character"],
-  ["a part that is no BIT STRING", "3003 030101", asValue, "malformed BIT STRING"],
+  ["a part that is not a valid BIT STRING", "3003 030101", asValue, "malformed BIT STRING"],
 ])("%s is refused", (_, hex, read, problem) => {
   expect(() => read(reader(hex))).toThrow(MalformedDer)
   expect(() => read(reader(hex))).toThrow(new RegExp(`^test: field (.* )?(${problem})`))
@@ -117,7 +117,7 @@ test("an error says in which document, field and place", () => {
   outer.integer("first")
   const read = () => outer.integer("second")
   expect(read).toThrow(expect.objectContaining({ document: "test", field: "second", offset: 5 }))
-  expect(read).toThrow("test: second is cut off (byte 5)")
+  expect(read).toThrow("test: second is truncated (byte 5)")
 })
 
 test("octets after the last value are refused", () => {
@@ -203,7 +203,7 @@ function isReadOrRefused(read: () => unknown): boolean {
   }
 }
 
-test("a value that is cut off at any octet is refused", () => {
+test("a value that is truncated at any octet is refused", () => {
   const whole = encode(sequence([integer(1n << 100n), utf8String("grüezi"), octetString(primitive(tag.null, []))]))
   for (let length = 0; length < whole.length; length += 1)
     expect(() => rejectMalformed(whole.subarray(0, length), "test")).toThrow(MalformedDer)

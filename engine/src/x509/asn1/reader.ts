@@ -40,7 +40,7 @@ export class DerReader {
 
   /** Throws if octets are left. */
   finish(field: string): void {
-    if (!this.done) this.refuse(field, "is followed by octets that do not belong to it")
+    if (!this.done) this.refuse(field, "is followed by extra octets")
   }
 
   refuse(field: string, problem: string, offset = this.#at): never {
@@ -103,7 +103,7 @@ export class DerReader {
   boolean(field: string): boolean {
     const start = this.#header(tag.boolean, field)
     const octet = this.#bytes[start]
-    if (this.#contentEnd - start !== 1 || (octet !== 0 && octet !== 0xff)) this.refuse(field, "is no BOOLEAN")
+    if (this.#contentEnd - start !== 1 || (octet !== 0 && octet !== 0xff)) this.refuse(field, "is not a valid BOOLEAN")
     this.#at = this.#contentEnd
     return octet === 0xff
   }
@@ -112,7 +112,7 @@ export class DerReader {
   flag(field: string): boolean {
     if (this.next !== tag.boolean) return false
     const at = this.#at
-    return this.boolean(field) || this.refuse(field, "writes out its default", at)
+    return this.boolean(field) || this.refuse(field, "contains its default value", at)
   }
 
   null(field: string): void {
@@ -128,7 +128,7 @@ export class DerReader {
     if (start === end) this.refuse(field, "is an INTEGER without content")
     const first = this.#octet(start)
     if (end - start > 1 && isSignOctet(first, this.#octet(start + 1)))
-      this.refuse(field, "is an INTEGER with needless octets")
+      this.refuse(field, "is an INTEGER that is not minimal")
     this.#at = end
     return this.#view(start, end)
   }
@@ -154,7 +154,7 @@ export class DerReader {
   oid(field: string, identifier: number = tag.objectIdentifier): string {
     const start = this.#header(identifier, field)
     const text = decodeOidContent(this.#bytes, start, this.#contentEnd)
-    if (text === undefined) this.refuse(field, "is no object identifier")
+    if (text === undefined) this.refuse(field, "is not a valid object identifier")
     this.#at = this.#contentEnd
     return text
   }
@@ -162,7 +162,7 @@ export class DerReader {
   /** Reads a BIT STRING of whole octets. */
   bitString(field: string): Uint8Array {
     const start = this.#header(tag.bitString, field)
-    if (start === this.#contentEnd || this.#octet(start) !== 0) this.refuse(field, "does not hold whole octets")
+    if (start === this.#contentEnd || this.#octet(start) !== 0) this.refuse(field, "does not contain whole octets")
     this.#at = this.#contentEnd
     return this.#view(start + 1, this.#contentEnd)
   }
@@ -173,8 +173,9 @@ export class DerReader {
     const start = this.#header(identifier, field)
     const end = this.#contentEnd
     const unused = start < end ? this.#octet(start) : 8
-    if (unused > 7 || (end === start + 1 && unused > 0)) this.refuse(field, "is no BIT STRING")
-    if (end > start + 1 && (this.#octet(end - 1) & ((1 << unused) - 1)) !== 0) this.refuse(field, "has padding")
+    if (unused > 7 || (end === start + 1 && unused > 0)) this.refuse(field, "is not a valid BIT STRING")
+    if (end > start + 1 && (this.#octet(end - 1) & ((1 << unused) - 1)) !== 0)
+      this.refuse(field, "has padding bits that are not zero")
     this.#at = end
     return this.#view(at, end)
   }
@@ -185,7 +186,7 @@ export class DerReader {
     const end = this.#contentEnd
     const unused = start < end ? this.#octet(start) : 8
     const bitCount = (end - start - 1) * 8 - unused
-    if (unused > 7 || bitCount < 0) this.refuse(field, "is no BIT STRING")
+    if (unused > 7 || bitCount < 0) this.refuse(field, "is not a valid BIT STRING")
     if (bitCount > count) this.refuse(field, `has more than ${count} bits`)
     const bits: number[] = []
     for (let bit = 0; bit < bitCount; bit += 1)
@@ -216,7 +217,7 @@ export class DerReader {
       case tag.universalString:
         return this.#wideText(field, identifier, 4)
       default:
-        return this.refuse(field, "is no character string")
+        return this.refuse(field, "is not a character string")
     }
   }
 
@@ -226,10 +227,10 @@ export class DerReader {
     const end = this.#contentEnd
     for (let at = start; at < end; at += 1) {
       const octet = this.#octet(at)
-      if (octet === 0) this.refuse(field, "holds U+0000", at)
+      if (octet === 0) this.refuse(field, "contains U+0000", at)
       if (octet < 0x80) continue
       const text = decodeUtf8(this.#view(start, end))
-      if (text === undefined || text.includes("\0")) this.refuse(field, "is no UTF-8", at)
+      if (text === undefined || text.includes("\0")) this.refuse(field, "is not valid UTF-8", at)
       this.#at = end
       return text
     }
@@ -250,7 +251,7 @@ export class DerReader {
     const at = this.#at
     const instant = this.generalizedTime(field)
     if (instant >= firstUtcTime && instant < endOfUtcTime)
-      this.refuse(field, "is not the UTCTime its year calls for", at)
+      this.refuse(field, "must be a UTCTime until 2049 and a GeneralizedTime from 2050", at)
     return instant
   }
 
@@ -265,8 +266,8 @@ export class DerReader {
     const digits = isUtcTime ? 12 : 14
     const end = start + digits
     const name = isUtcTime ? "UTCTime YYMMDDHHMMSSZ" : "GeneralizedTime YYYYMMDDHHMMSSZ"
-    if (this.#contentEnd !== end + 1 || this.#octet(end) !== 0x5a) this.refuse(field, `is no ${name}`)
-    for (let at = start; at < end; at += 1) if (!isDigit(this.#octet(at))) this.refuse(field, `is no ${name}`)
+    if (this.#contentEnd !== end + 1 || this.#octet(end) !== 0x5a) this.refuse(field, `is not a valid ${name}`)
+    for (let at = start; at < end; at += 1) if (!isDigit(this.#octet(at))) this.refuse(field, `is not a valid ${name}`)
     const pair = (at: number) => this.#octet(at) * 10 + this.#octet(at + 1) - 0x30 * 11
     const short = pair(start)
     const instant = instantOf({
@@ -277,7 +278,7 @@ export class DerReader {
       minute: pair(end - 4),
       second: pair(end - 2),
     })
-    if (instant === undefined) this.refuse(field, "is no day or no time of a day")
+    if (instant === undefined) this.refuse(field, "is not a valid date and time")
     this.#at = this.#contentEnd
     return instant
   }
@@ -286,7 +287,7 @@ export class DerReader {
     const start = this.#header(identifier, field)
     const end = this.#contentEnd
     for (let at = start; at < end; at += 1)
-      if (!allows(this.#octet(at))) this.refuse(field, `holds an octet that has no place in a ${kind}`, at)
+      if (!allows(this.#octet(at))) this.refuse(field, `contains an octet that is not allowed in a ${kind}`, at)
     this.#at = end
     return this.#latin1(start, end)
   }
@@ -295,13 +296,13 @@ export class DerReader {
   #wideText(field: string, identifier: number, width: 2 | 4): string {
     const start = this.#header(identifier, field)
     const end = this.#contentEnd
-    if ((end - start) % width !== 0) this.refuse(field, `does not hold characters of ${width} octets`)
+    if ((end - start) % width !== 0) this.refuse(field, `does not consist of characters of ${width} octets`)
     const characters: string[] = []
     for (let at = start; at < end; at += width) {
       let point = 0
       for (let octet = 0; octet < width; octet += 1) point = point * 256 + this.#octet(at + octet)
       if (point === 0 || point > 0x10_ffff || (point >= 0xd800 && point <= 0xdfff))
-        this.refuse(field, "holds what is no character", at)
+        this.refuse(field, "contains an invalid character", at)
       characters.push(String.fromCodePoint(point))
     }
     this.#at = end
@@ -319,20 +320,20 @@ export class DerReader {
   #length(at: number, limit: number, field: string): number {
     const identifier = this.#octet(at)
     if ((identifier & 0x1f) === 0x1f) this.refuse(field, "has a tag number above 30", at)
-    if (at + 1 >= limit) this.refuse(field, "is cut off", at)
+    if (at + 1 >= limit) this.refuse(field, "is truncated", at)
     const first = this.#octet(at + 1)
     let start = at + 2
     let length = first
     if (first >= 0x80) {
       const count = first - 0x80
       if (count === 0) this.refuse(field, "has an indefinite length", at)
-      if (count > 4) this.refuse(field, "is longer than any input", at)
-      if (start + count > limit) this.refuse(field, "is cut off", at)
+      if (count > 4) this.refuse(field, "has a length field of more than 4 octets", at)
+      if (start + count > limit) this.refuse(field, "is truncated", at)
       length = 0
       for (const end = start + count; start < end; start += 1) length = length * 256 + this.#octet(start)
-      if (length < 0x80 || length < 256 ** (count - 1)) this.refuse(field, "has a length with needless octets", at)
+      if (length < 0x80 || length < 256 ** (count - 1)) this.refuse(field, "has a length that is not minimal", at)
     }
-    if (length > limit - start) this.refuse(field, "is cut off", at)
+    if (length > limit - start) this.refuse(field, "is truncated", at)
     this.#contentEnd = start + length
     return start
   }
@@ -367,42 +368,46 @@ export class DerReader {
     const first = length > 0 ? this.#octet(start) : -1
     switch (identifier) {
       case tag.boolean:
-        if (length !== 1 || (first !== 0 && first !== 0xff)) this.refuse(field, "holds a malformed BOOLEAN", at)
+        if (length !== 1 || (first !== 0 && first !== 0xff)) this.refuse(field, "contains a malformed BOOLEAN", at)
         return
       case tag.integer:
       case tag.enumerated:
         if (length === 0 || (length > 1 && isSignOctet(first, this.#octet(start + 1))))
-          this.refuse(field, "holds an INTEGER that is not minimal", at)
+          this.refuse(field, "contains an INTEGER that is not minimal", at)
         return
       case tag.null:
-        if (length !== 0) this.refuse(field, "holds a NULL with content", at)
+        if (length !== 0) this.refuse(field, "contains a NULL with content", at)
         return
       case tag.bitString:
         if (first < 0 || first > 7 || (length === 1 && first > 0))
-          this.refuse(field, "holds a malformed BIT STRING", at)
+          this.refuse(field, "contains a malformed BIT STRING", at)
         return
       case tag.objectIdentifier:
         if (decodeOidContent(this.#bytes, start, this.#contentEnd) === undefined)
-          this.refuse(field, "holds a malformed OBJECT IDENTIFIER", at)
+          this.refuse(field, "contains a malformed OBJECT IDENTIFIER", at)
         return
       case tag.utf8String:
         if (decodeUtf8(this.#view(start, this.#contentEnd)) === undefined)
-          this.refuse(field, "holds malformed UTF-8", at)
+          this.refuse(field, "contains malformed UTF-8", at)
         return
       case tag.bmpString:
       case tag.universalString:
         if (length % (identifier === tag.bmpString ? 2 : 4) !== 0)
-          this.refuse(field, "holds a string that ends inside a character", at)
+          this.refuse(field, "contains a string that ends inside a character", at)
         return
       case tag.utcTime:
       case tag.generalizedTime: {
         const form = identifier === tag.utcTime ? utcTimeForm : generalizedTimeForm
-        if (!form.test(this.#latin1(start, this.#contentEnd))) this.refuse(field, "holds a malformed time", at)
+        if (!form.test(this.#latin1(start, this.#contentEnd))) this.refuse(field, "contains a malformed time", at)
         return
       }
       default:
         if (!otherUniversal.has(identifier))
-          this.refuse(field, `holds a value with the tag 0x${hex(identifier)}, which has no place in a certificate`, at)
+          this.refuse(
+            field,
+            `contains a value with the tag 0x${hex(identifier)}, which is not allowed in a certificate`,
+            at,
+          )
     }
   }
 

@@ -112,7 +112,7 @@ test.each([
   "1.2.x",
   `1.2.${"9".repeat(500)}`,
   `1.2${".99999999".repeat(44)}`,
-])("%j is no object identifier", (text) => {
+])("%j is not a valid object identifier", (text) => {
   expect(() => objectIdentifier(text)).toThrow(RangeError)
 })
 

@@ -103,7 +103,7 @@ export function objectIdentifier(text: string): Uint8Array {
   const known = knownIdentifiers.get(text)
   if (known !== undefined) return known
   const content = encodeOidContent(text)
-  if (content === undefined) throw new RangeError(`${text} is no object identifier`)
+  if (content === undefined) throw new RangeError(`${text} is not a valid object identifier`)
   return primitive(tag.objectIdentifier, content)
 }
 
@@ -127,7 +127,7 @@ export const ia5String = (text: string): Uint8Array => asciiText(tag.ia5String, 
 /** Returns ASCII text under any tag, for implicitly tagged IA5Strings. Throws `RangeError` for any other character. */
 export function asciiText(identifier: number, text: string): Uint8Array {
   const octets = asciiOctets(identifier, text)
-  if (octets === undefined) throw new RangeError("text outside ASCII has no place in this kind of string")
+  if (octets === undefined) throw new RangeError("the text contains characters outside ASCII")
   return octets
 }
 
