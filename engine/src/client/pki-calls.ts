@@ -104,6 +104,6 @@ export function addressablePath(text: string, faultsOf: (path: string) => readon
 function listedIn({ data }: DecodedEnvelope): Listed {
   const { keys, key_info: keyInfo = {} } = isDocument(data) ? data : {}
   if (!Array.isArray(keys) || !keys.every((key) => typeof key === "string") || !isDocument(keyInfo))
-    throw unreadable("it is no list")
+    throw unreadable("it is not a list")
   return { keys, keyInfo }
 }

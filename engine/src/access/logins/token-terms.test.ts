@@ -82,7 +82,7 @@ describe("on the wire", () => {
 
   test.each(["batch", "default-batch"])("the type %s is refused by name", (type) => {
     expect(decodeDocument(table, { token_type: type }).faults).toEqual([
-      { field: ["tokenType"], detail: `"token_type" must not be "${type}": every token here is a service token` },
+      { field: ["tokenType"], detail: `"token_type" must not be "${type}": all tokens are service tokens` },
     ])
   })
 })

@@ -207,9 +207,9 @@ describe("what is no answer is no decision", () => {
     {
       why: "another id",
       answer: json({ ...allowed, request_uuid: "x" }),
-      said: "its answer repeats another request_uuid than that of the request",
+      said: 'its answer contains a "request_uuid" other than that of the request',
     },
-    { why: "no id", answer: json({ certificate: "template" }), said: 'its answer has a wrong "request_uuid"' },
+    { why: "no id", answer: json({ certificate: "template" }), said: 'its answer has an invalid "request_uuid"' },
     {
       why: "neither certificate nor error",
       answer: json({ request_uuid: question.id }),
@@ -218,14 +218,14 @@ describe("what is no answer is no decision", () => {
     {
       why: "a member nobody knows",
       answer: json({ ...allowed, store_certificat: true }),
-      said: "its answer has a member that is not known: store_certificat",
+      said: "its answer contains an unknown member: store_certificat",
     },
     {
       why: "a member of the wrong type",
       answer: json({ ...allowed, store_certificate: "yes" }),
-      said: 'its answer has a wrong "store_certificate"',
+      said: 'its answer has an invalid "store_certificate"',
     },
-    { why: "a list", answer: json([allowed]), said: "its answer is no JSON object" },
+    { why: "a list", answer: json([allowed]), said: "its answer is not a JSON object" },
     {
       why: "no JSON",
       answer: (response: ServerResponse) => void response.end("<html>"),

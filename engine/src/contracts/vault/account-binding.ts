@@ -16,7 +16,7 @@ const key: ParameterType<Uint8Array> = {
     decode: (value) => new Uint8Array(Buffer.from(value, "base64url")),
     encode: (value) => Buffer.from(value).toString("base64url"),
   }),
-  expected: "text",
+  expected: "a string",
   type: "string",
 }
 const infoTable = fields(infoMembers)

@@ -99,7 +99,7 @@ const accountWithOrders = dataOf(
   }),
   ({ data: sent }): ManagedAccountWithOrders => {
     const { orders } = decodeAnswer(fields(ordersMember), sent)
-    if (!Array.isArray(orders)) throw unreadable(`"orders" is no list`)
+    if (!Array.isArray(orders)) throw unreadable(`"orders" must be an array`)
     return { ...account.decode(sent), orders: orders.map((one) => order.decode(one)) }
   },
 )

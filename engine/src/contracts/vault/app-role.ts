@@ -175,9 +175,13 @@ export const roleIds = contract({
 
 const secretId = parameter(text, "The secret id.", { example: "9d5e0d9b-6f3c-4a11-8a8d-2a0c4d4e9f10" })
 const secretIdMembers = {
-  metadata: parameter(stringMapText, "Metadata, which its tokens get: the text of a JSON object.", {
-    example: '{"team":"platform"}',
-  }),
+  metadata: parameter(
+    stringMapText,
+    "Metadata of its tokens: an object of strings, or a string with that object in JSON.",
+    {
+      example: '{"team":"platform"}',
+    },
+  ),
   cidrList: parameter(texts, "Ranges of addresses that logins with it can come from. Empty: those of the role.", {
     example: ["10.1.0.0/16"],
   }),
@@ -191,7 +195,7 @@ const secretIdMembers = {
 const drawn = record(secretIdMembers, {
   unsupported: {
     secretId: parameter(
-      unsupported(text, " here: custom-secret-id takes a secret id of the client's"),
+      unsupported(text, "; use custom-secret-id to set a secret id"),
       "Not supported here: use custom-secret-id.",
     ),
   },
@@ -228,7 +232,7 @@ const instantOrNoTime: ParameterType<Instant | null> = {
     decode: (value, context) => (value === noTime ? null : (parseInstant(value) ?? mistyped(context, value))),
     encode: (value) => (value === null ? noTime : formatInstant(value)),
   }),
-  expected: "an instant",
+  expected: "an RFC 3339 timestamp",
   type: "string",
 }
 const secretIdRecord = record<SecretId>({

@@ -12,7 +12,7 @@ const digest: ParameterType<KeyDigest> = {
     decode: (value, context) => parseKeyDigest(value) ?? mistyped(context, value),
     encode: (value) => value,
   }),
-  expected: "a digest",
+  expected: "a SHA-256 digest in hexadecimal",
   type: "string",
 }
 const serialNumberOrNone: ParameterType<SerialNumber | null> = {

@@ -136,7 +136,7 @@ function issuedIn({ data, warnings, lease }: DecodedEnvelope): IssuedCertificate
   const { certificate, issuingCa, caChain = [], privateKey, ...answer } = decodeSomeAnswer(issuedTable, data)
   const serial = parseSerialNumber(answer.serialNumber ?? "")
   if (certificate === undefined || issuingCa === undefined || serial === undefined)
-    throw unreadable("it holds no certificate")
+    throw unreadable("it contains no certificate")
   return readable(() => {
     const der = readCertificatePem(certificate)
     const { notBefore, notAfter } = parseCertificate(der)

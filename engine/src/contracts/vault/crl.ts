@@ -212,7 +212,7 @@ const numberMembers = {
 type ListFormat = { readonly format?: "pem" | "der" | undefined }
 
 function numbersOf({ crlNumber, deltaCrlBaseNumber = -1, nextUpdateMs = 72 * hourMs }: Partial<ListNumbers>) {
-  if (crlNumber === undefined) throw invalid([{ field: ["crlNumber"], detail: "must be given" }])
+  if (crlNumber === undefined) throw invalid([{ field: ["crlNumber"], detail: '"crl_number" is required' }])
   return { crlNumber, deltaCrlBaseNumber, nextUpdateMs }
 }
 
@@ -268,13 +268,13 @@ const encodeExtension = ({ oid, critical, value }: Extension): Document => ({
 /** Reads the list to sign. Throws `invalid` with a fault for each entry that cannot be read. */
 function revocationListIn(given: Partial<ValuesOf<typeof signTable>>): RevocationListInput {
   const faults: Fault[] = []
-  const revokedCertificates = listIn(given.revokedCerts, "revokedCerts", faults).flatMap((entry, index) => {
+  const revokedCertificates = revokedCertsIn(given.revokedCerts, faults).flatMap((entry, index) => {
     const field = ["revokedCerts", index]
     const { serial_number: serial, revocation_time: time, extensions = [] } = isDocument(entry) ? entry : {}
     const serialNumber = text.schema.safeParse(serial)
     const revokedAt = typeof time === "string" ? parseInstant(time) : undefined
-    if (!serialNumber.success) faults.push({ field, detail: "serial_number must be text" })
-    if (revokedAt === undefined) faults.push({ field, detail: "revocation_time must be a time as RFC 3339 has it" })
+    if (!serialNumber.success) faults.push({ field, detail: "serial_number must be a string" })
+    if (revokedAt === undefined) faults.push({ field, detail: "revocation_time must be an RFC 3339 timestamp" })
     const read = extensionsIn(extensions, field, faults)
     return serialNumber.success && revokedAt !== undefined
       ? [{ serialNumber: serialNumber.data, revokedAt, extensions: read }]
@@ -285,23 +285,23 @@ function revocationListIn(given: Partial<ValuesOf<typeof signTable>>): Revocatio
   return { ...numbersOf(given), revokedCertificates, extensions }
 }
 
-function listIn(value: unknown, name: string, faults: Fault[]): readonly unknown[] {
+function revokedCertsIn(value: unknown, faults: Fault[]): readonly unknown[] {
   const list: unknown = value ?? []
   if (Array.isArray(list)) return list
-  faults.push({ field: [name], detail: "must be a list" })
+  faults.push({ field: ["revokedCerts"], detail: '"revoked_certs" must be an array' })
   return []
 }
 
 function extensionsIn(value: unknown, field: readonly (string | number)[], faults: Fault[]): readonly Extension[] {
   if (!Array.isArray(value)) {
-    faults.push({ field, detail: "extensions must be a list" })
+    faults.push({ field, detail: "extensions must be an array" })
     return []
   }
   return value.flatMap((item: unknown) => {
     const { id, critical = false, value: octets } = isDocument(item) ? item : {}
     if (typeof id === "string" && typeof critical === "boolean" && typeof octets === "string" && isBase64(octets))
       return [{ oid: id, critical, value: Buffer.from(octets, "base64") }]
-    faults.push({ field, detail: 'an extension must have "id", "critical" and, in base64, "value"' })
+    faults.push({ field, detail: 'an extension must have "id", "critical" and "value" in base64' })
     return []
   })
 }
@@ -317,9 +317,9 @@ const signed = dataOf(
   },
   ({ data: sent, warnings }): SignedList => {
     const { crl } = isDocument(sent) ? sent : {}
-    if (typeof crl !== "string") throw unreadable('"crl" must be text')
+    if (typeof crl !== "string") throw unreadable('"crl" must be a string')
     const [block] = readPem(crl, Number.MAX_SAFE_INTEGER)
-    if (block === undefined) throw unreadable('"crl" is no PEM')
+    if (block === undefined) throw unreadable('"crl" is not PEM')
     return { der: block.bytes, warnings }
   },
 )

@@ -130,7 +130,7 @@ export const keys: Answer<readonly string[]> = keysUpTo(Infinity, (key) => key)
 const keysIn = (data: unknown): readonly string[] => (data as { readonly keys: readonly string[] }).keys
 function infoIn(data: unknown): Document {
   const info = isDocument(data) ? data["key_info"] : undefined
-  if (!isDocument(info)) throw unreadable("it is no list")
+  if (!isDocument(info)) throw unreadable("it is not a list")
   return info
 }
 

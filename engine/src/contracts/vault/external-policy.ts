@@ -18,7 +18,7 @@ const timeOr = (none: string): ParameterType<Instant | null> => ({
     decode: (value, context) => (value === none ? null : (parseInstant(value) ?? mistyped(context, value))),
     encode: (value) => (value === null ? none : formatInstant(value)),
   }),
-  expected: "a time",
+  expected: "an RFC 3339 timestamp",
   type: "string",
 })
 /** Go's zero time. */

@@ -279,7 +279,7 @@ const generatedRoot = dataOf(
   (envelope): GeneratedRoot => {
     const root = decodeAnswer(rootTable, envelope.data)
     const serialNumber = parseSerialNumber(root.serialNumber)
-    if (serialNumber === undefined) throw unreadable('"serial_number" is none')
+    if (serialNumber === undefined) throw unreadable('"serial_number" is not a serial number')
     const certificate = readableCertificate(root.issuingCa)
     return {
       issuerId: root.issuerId as IssuerId,
@@ -322,7 +322,7 @@ const generatedIntermediate = dataOf(
     const { csr: pem, keyId: key, keyName, ...exported } = decodeAnswer(intermediateTable, envelope.data)
     const csr = readable(() => {
       const [block] = readPem(pem, pem.length)
-      if (block === undefined) throw new UnacceptableInput("it holds no request")
+      if (block === undefined) throw new UnacceptableInput("it contains no request")
       return block.bytes
     })
     return { csr, keyId: key as KeyId, keyName, privateKey: exportedIn(exported), warnings: envelope.warnings }

@@ -21,7 +21,7 @@ const hex: ParameterType<Uint8Array> = {
         : mistyped(context, value),
     encode: (value) => Array.from(value, (octet) => octet.toString(16).padStart(2, "0")).join(":"),
   }),
-  expected: "octets in hexadecimal",
+  expected: "bytes in hexadecimal",
   type: "string",
 }
 

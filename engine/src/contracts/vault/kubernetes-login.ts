@@ -75,7 +75,7 @@ const role = record(
     constants: { bound_service_account_namespace_selector: "" },
     unsupported: {
       boundServiceAccountNamespaceSelector: parameter(
-        unsupported(text, ': name the namespaces in "bound_service_account_namespaces"'),
+        unsupported(text, '; use "bound_service_account_namespaces"'),
         "Not supported: name the namespaces.",
       ),
       ...unsupportedTerms,

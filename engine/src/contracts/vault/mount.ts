@@ -30,7 +30,7 @@ const mounted = mountedAnswers(config, (type) => (type === "pki" ? type : undefi
 
 export const enableMount = enableBody<"pki", MountConfig>(config.input, (type, faults) => {
   if (type === "pki") return type
-  faults.push({ field: ["type"], detail: `"type" must be "pki", the only one there is` })
+  faults.push({ field: ["type"], detail: `"type" must be "pki"` })
   return undefined
 })
 export const tuneMount = tuneBody<MountConfig>(record(tuneMembers, { unsupported: unsupportedMountConfig }).change)
@@ -140,7 +140,7 @@ export const mounts = contract({
         }),
         ({ data }) => {
           const moved = parseMountMoveId(decodeAnswer(move, data).migrationId)
-          if (moved === undefined) throw unreadable("it names no move")
+          if (moved === undefined) throw unreadable("it contains no migration")
           return moved
         },
       ),

@@ -264,7 +264,7 @@ export function mountedAnswers<Type extends string, Config extends MountConfig>(
   const decodeOne = (path: string, document: unknown): Mounted<Type, Config> => {
     const { type: given, local, sealWrap, externalEntropyAccess, ...members } = decodeAnswer(mountedTable, document)
     const type = typeOf(given)
-    if (type === undefined) throw unreadable(`the type "${given}" is not known`)
+    if (type === undefined) throw unreadable(`the type "${given}" is unknown`)
     const traits = { local, sealWrap, externalEntropyAccess }
     return { path, type, ...members, config: decodeAnswer(config.table, members.config), traits }
   }
@@ -283,7 +283,7 @@ export function mountedAnswers<Type extends string, Config extends MountConfig>(
     kind: "data",
     encode: (mounted) => ({ data: Object.fromEntries(mounted.map((each) => [`${each.path}/`, encodeOne(each)])) }),
     decode({ data }) {
-      if (!isDocument(data)) throw unreadable("there are no mounts")
+      if (!isDocument(data)) throw unreadable('"data" must be an object')
       return Object.entries(data).map(([path, document]) => decodeOne(path.slice(0, -1), document))
     },
     repeated: true,

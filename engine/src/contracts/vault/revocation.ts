@@ -64,7 +64,7 @@ const revoked = dataOf(
     if (data === null) return { revokedAt: null, warnings }
     const { revocationTimeRfc3339, serialNumber } = decodeAnswer(revokedTable, data)
     const revokedAt = parseInstant(revocationTimeRfc3339)
-    if (revokedAt === undefined) throw unreadable('"revocation_time_rfc3339" is no time')
+    if (revokedAt === undefined) throw unreadable('"revocation_time_rfc3339" is not a timestamp')
     return { serialNumber: serialNumberIn(serialNumber), revokedAt, warnings }
   },
 )

@@ -27,7 +27,7 @@ const bound: ParameterType<string | Instant> = {
     decode: (value) => parseInstant(value) ?? value,
     encode: (value) => (typeof value === "number" ? (encode(instant.schema, value) as string) : value),
   }),
-  expected: "text",
+  expected: "a string",
   type: "string",
 }
 
@@ -52,7 +52,7 @@ const policyIdentifiers: ParameterType<readonly PolicyIdentifier[]> = {
     },
     encode: (value) => (haveQualifiers(value) ? value : value.map(({ oid }) => oid)),
   }),
-  expected: 'a list of object identifiers, or of objects with "oid", "notice" and "cps"',
+  expected: 'an array of object identifiers, or of objects with "oid", "notice" and "cps"',
   type: "slice",
   vault: (value) =>
     haveQualifiers(value) ? value.map((policy) => JSON.stringify(policy)) : value.map(({ oid }) => oid),

@@ -51,10 +51,10 @@ const input = record(
   },
   {
     unsupported: {
-      type: parameter(substitute(enumOf("service"), "", "service"), "Type: every token here is a service token.", {
+      type: parameter(substitute(enumOf("service"), "", "service"), "Type: all tokens are service tokens.", {
         example: "service",
       }),
-      id: parameter(rejected(text, "cannot be chosen: the server draws the token"), "Not supported."),
+      id: parameter(rejected(text, "is not supported: the server generates the token"), "Not supported."),
       entityAlias: parameter(unsupported(text), "Not supported: there are no entities."),
     },
   },
@@ -208,7 +208,7 @@ const capabilities: Answer<readonly PathCapabilities[], (paths: readonly string[
   decode:
     ({ data }) =>
     (paths) => {
-      if (!isDocument(data)) throw unreadable("there is no data")
+      if (!isDocument(data)) throw unreadable('"data" must be an object')
       return paths.map((path) => {
         const list = granted.schema.safeParse(data[path === paths[0] ? "capabilities" : path])
         if (!list.success) throw unreadable(`the capabilities on "${path}" are missing or not known`)

@@ -60,7 +60,7 @@ export const certificatePemType = "application/pem-certificate-chain"
 
 export function serialNumberIn(given: unknown): SerialNumber {
   const serialNumber = typeof given === "string" ? parseSerialNumber(given) : undefined
-  if (serialNumber === undefined) throw unreadable("it holds what is no serial number")
+  if (serialNumber === undefined) throw unreadable("it contains an invalid serial number")
   return serialNumber
 }
 
@@ -90,7 +90,7 @@ const view = dataOf(
   },
   ({ data }): Omit<CertificateView, "serialNumber"> => {
     const { certificate: pem, issuerId = null, revocationTimeRfc3339 = "" } = decodeSomeAnswer(viewTable, data)
-    if (pem === undefined) throw unreadable("it holds no certificate")
+    if (pem === undefined) throw unreadable("it contains no certificate")
     return {
       certificate: readableCertificate(pem),
       issuerId: issuerId as IssuerId | null,
@@ -155,7 +155,8 @@ const details = entries<CertificateDetails>({
   decode(serialNumber, info) {
     const { keyType, keyBits, notBefore, notAfter, ...rest } = decodeAnswer(detailsTable, info)
     const key = keyType === "rsa" ? { type: keyType, bits: keyBits } : keyAlgorithm(keyType, keyBits)
-    if (key === undefined || notBefore === null || notAfter === null) throw unreadable("a key or a time in it is none")
+    if (key === undefined || notBefore === null || notAfter === null)
+      throw unreadable("it contains an invalid key or timestamp")
     return { ...rest, serialNumber: serialNumberIn(serialNumber), key, notBefore, notAfter }
   },
   maximum: maxDetails,
@@ -214,7 +215,7 @@ const instantOrOffset: ParameterType<InstantOrOffset | null> = {
     decode: (value, context) => (value === "" ? null : (parseInstantOrOffset(value) ?? mistyped(context, value))),
     encode: (value) => (value === null ? "" : formatInstantOrOffset(value)),
   }),
-  expected: 'a time, such as "2030-01-31T12:00:00Z", or a duration from now, such as "30d" or "-7d"',
+  expected: 'a timestamp, such as "2030-01-31T12:00:00Z", or a duration from now, such as "30d" or "-7d"',
   type: "string",
 }
 const searchMembers = {
@@ -301,7 +302,7 @@ const inventoryOf = <Entry>(
 })
 function inventoryIn<Entry>(data: unknown, decode: (key: string, info: unknown) => Entry): Inventory<Entry> {
   if (!isDocument(data) || !Array.isArray(data["keys"]) || !isDocument(data["key_info"]))
-    throw unreadable("it is no inventory")
+    throw unreadable("it is not an inventory")
   const { keys, key_info: info, next } = data
   const items = keys.map((key: unknown) => decode(String(key), info[String(key)]))
   return { items, next: typeof next === "string" ? next : undefined }

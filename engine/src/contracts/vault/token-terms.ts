@@ -23,7 +23,7 @@ export const tokenType: ParameterType<TokenType> = {
   schema: z.codec(z.unknown(), z.custom<TokenType>(), {
     decode: (value, context) =>
       value === "batch" || value === "default-batch"
-        ? problem(context, value, `must not be "${value}": every token here is a service token`)
+        ? problem(context, value, `must not be "${value}": all tokens are service tokens`)
         : (tokenTypes.find((one) => one === (value === "" ? "default" : value)) ?? mistyped(context, value)),
     encode: (value) => value,
   }),
@@ -77,7 +77,7 @@ export const tokenTermsMembers = {
 export const unsupportedTerms = {
   aliasMetadata: parameter(unsupported(stringMap, ": tokens have no entity alias"), "Not supported."),
   tokenStrictlyBindIp: parameter(
-    unsupported(flag, ': use "token_bound_cidrs"'),
+    unsupported(flag, '; use "token_bound_cidrs"'),
     "Not supported: use token_bound_cidrs.",
   ),
 }

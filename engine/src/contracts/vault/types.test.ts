@@ -71,8 +71,8 @@ test("nullable and mapped keep the form that Vault clients read", () => {
 test.each([
   ["enumOf", word, "c", 'must be "a" or "b"'],
   ["someOf", someOf("a", "b"), "a,c", 'must be any of "a" or "b"'],
-  ["stringMap without a name", stringMap, ["=b"], "must be an object of texts"],
-  ["stringMap of text without a value", stringMap, "a", "must be an object of texts"],
+  ["stringMap without a name", stringMap, ["=b"], "must be an object of strings"],
+  ["stringMap of text without a value", stringMap, "a", "must be an object of strings"],
   ["unsupported", unsupported(text, ": use b"), "a", "is not supported: use b"],
   ["rejected", rejected(text, "cannot be chosen"), "a", "cannot be chosen"],
 ] satisfies (readonly [string, ParameterType<unknown>, unknown, string])[])(

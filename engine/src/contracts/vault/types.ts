@@ -60,7 +60,7 @@ export const textUpTo = (maximumBytes: number): ParameterType<string> => ({
     },
     encode: (value) => value,
   }),
-  expected: "text",
+  expected: "a string",
   type: "string",
 })
 
@@ -74,7 +74,7 @@ export const flag: ParameterType<boolean> = {
     decode: (value) => truths.some((one) => one === value),
     encode: (value) => value,
   }),
-  expected: "true or false",
+  expected: "a boolean",
   type: "bool",
 }
 
@@ -85,7 +85,7 @@ export const integer: ParameterType<number> = {
     decode: (value) => Number(value),
     encode: (value) => value,
   }),
-  expected: "a whole number",
+  expected: "an integer",
   type: "int",
 }
 
@@ -129,7 +129,7 @@ export const exactInstant: ParameterType<Instant> = {
     decode: (value, context) => parseInstant(value) ?? mistyped(context, value),
     encode: (value) => formatInstant(value),
   }),
-  expected: "an instant",
+  expected: "an RFC 3339 timestamp",
   type: "string",
 }
 
@@ -139,7 +139,7 @@ export const instant: ParameterType<Instant | null> = {
     decode: (value, context) => (value === "" ? null : (parseInstant(value) ?? mistyped(context, value))),
     encode: (value) => (value === null ? "" : formatInstant(value).replace(/\.\d+Z$/, "Z")),
   }),
-  expected: 'a time, such as "2030-01-31T12:00:00Z"',
+  expected: 'a timestamp, such as "2030-01-31T12:00:00Z"',
   type: "string",
 }
 
@@ -169,7 +169,7 @@ export const textsUpTo = (maximumBytes: number): ParameterType<readonly string[]
       },
       encode: (value) => value as string[],
     }),
-    expected: "a list of texts, or one text with commas between them",
+    expected: "an array of strings, or a comma-separated string",
     type: "slice",
   }
 }
@@ -185,7 +185,7 @@ export const integers: ParameterType<readonly number[]> = {
     },
     encode: (value) => value as number[],
   }),
-  expected: "a list of whole numbers",
+  expected: "an array of integers, or a comma-separated string",
   type: "slice",
   items: "integer",
 }
@@ -217,7 +217,7 @@ export const stringMap: ParameterType<Readonly<Record<string, string>>> = {
     },
     encode: (value) => value,
   }),
-  expected: "an object of texts",
+  expected: "an object of strings",
   type: "keypair",
 }
 
@@ -236,7 +236,7 @@ export const stringMapText: ParameterType<Readonly<Record<string, string>>> = {
     decode: (value) => (typeof value === "string" ? (parseNestedJson(value) ?? value) : value),
     encode: (value) => JSON.stringify(value),
   }),
-  expected: "the text of a JSON object of texts",
+  expected: "an object of strings, or a string with that object in JSON",
   type: "keypair",
 }
 

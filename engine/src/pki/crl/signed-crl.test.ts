@@ -53,7 +53,7 @@ describe("signing a list", () => {
       extensions: [{ id: "2.5.29.20", critical: false, value: "AgEB" }],
     })
     expect(status).toBe(400)
-    expect(body.errors).toEqual(["revoked_certs: revocation_time must be a time as RFC 3339 has it"])
+    expect(body.errors).toEqual(["revoked_certs: revocation_time must be an RFC 3339 timestamp"])
     const second = await sign({
       crl_number: 1,
       delta_crl_base_number: -1,

@@ -196,7 +196,7 @@ describe("a role is rejected", () => {
 })
 
 test("all faults of a role are reported at once, those of decoding first", () => {
-  const document = { field: ["usePss"], detail: '"use_pss" must be true or false' }
+  const document = { field: ["usePss"], detail: '"use_pss" must be a boolean' }
   const faults = roleFaults({ faults: [document], ttlMs: 2, maxTtlMs: 1, keyType: "dsa", country: ["Germany"] })
   expect(faults.map(({ detail }) => detail)).toEqual([
     document.detail,

@@ -54,7 +54,7 @@ test("health says sealed with 503 or the status that a balancer asks for, and se
   expect(await ask("HEAD", "/v1/sys/health")).toMatchObject({ status: 503, body: undefined })
   expect(await ask("GET", "/v1/sys/health?sealedcode=x")).toMatchObject({
     status: 400,
-    body: { errors: ['"sealedcode" must be a status between 200 and 599'] },
+    body: { errors: ['"sealedcode" must be an integer from 200 to 599'] },
   })
   const seal = await ask("GET", "/v1/sys/seal-status")
   expect(seal).toMatchObject({ status: 200, body: { sealed: true, version: expect.stringMatching(/^1\./) as string } })

@@ -224,7 +224,10 @@ describe("a secret id", () => {
     const { send } = await opened()
     await send("POST", "/role/web", {})
     const { status, body } = await send("POST", "/role/web/secret-id", { metadata })
-    expect([status, body.errors]).toEqual([400, ['"metadata" must be the text of a JSON object of texts']])
+    expect([status, body.errors]).toEqual([
+      400,
+      ['"metadata" must be an object of strings, or a string with that object in JSON'],
+    ])
   })
 })
 

@@ -44,7 +44,7 @@ export async function documentOf(
   try {
     body = utf8.decode(bytes)
   } catch {
-    throw badRequest("the body is not text in UTF-8")
+    throw badRequest("the body is not valid UTF-8")
   }
   if (isForm) return { document: ofPairs(new URLSearchParams(body)) }
   // Vault clients send `null` for an empty body.

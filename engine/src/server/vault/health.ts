@@ -37,6 +37,6 @@ export function healthStatus(query: URLSearchParams, name: "activecode" | "seale
   if (text === null) return usual
   const status = Number(text)
   if (!Number.isInteger(status) || status < 200 || status > 599)
-    throw badRequest(`"${name}" must be a status between 200 and 599`)
+    throw badRequest(`"${name}" must be an integer from 200 to 599`)
   return status
 }

@@ -63,7 +63,7 @@ describe("the time of an end", () => {
           status: 400,
           body: {
             errors: [
-              `"${name}" must be a time, such as "2030-01-31T12:00:00Z", or a duration from now, such as "30d" or "-7d"`,
+              `"${name}" must be a timestamp, such as "2030-01-31T12:00:00Z", or a duration from now, such as "30d" or "-7d"`,
             ],
           },
         })

@@ -452,7 +452,7 @@ describe("[P-1-n3] [P-1-n6] issuers", () => {
       ])
     }
     const unreadable = await pki("PATCH", "/issuer/default", { enable_aia_url_templating: "maybe" })
-    expect(unreadable.body.errors).toEqual([`"enable_aia_url_templating" must be true or false`])
+    expect(unreadable.body.errors).toEqual([`"enable_aia_url_templating" must be a boolean`])
   })
 
   test("[P-3-p1] are revoked once, for ever, and issue nothing more", async () => {

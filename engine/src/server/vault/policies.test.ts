@@ -48,7 +48,7 @@ test.each<{ name: string; body: object; status: number; errors: readonly string[
     status: 400,
     errors: [`policy line 1: "7" is not known; a policy holds path "…" blocks only`],
   },
-  { name: "web", body: { policy: ["path"] }, status: 400, errors: ['"policy" must be text'] },
+  { name: "web", body: { policy: ["path"] }, status: 400, errors: ['"policy" must be a string'] },
   {
     name: "web",
     body: { policy: 'path "a" {\n capabilities = ["write"]\n}\npath "" {}' },

@@ -60,9 +60,9 @@ test("faults are named as they stand in the request, and nothing is written", as
   expect([other.status, other.body.errors]).toEqual([
     400,
     [
-      '"token_type" must not be "batch": every token here is a service token',
+      '"token_type" must not be "batch": all tokens are service tokens',
       '"allowed_entity_aliases" is not supported: there are no entities',
-      '"orphan" must be true or false',
+      '"orphan" must be a boolean',
     ],
   ])
   expect((await world.pki("LIST", "/auth/token/roles")).status).toBe(404)

@@ -276,7 +276,7 @@ test.each<{ path: string; body: object; status: number; errors: readonly string[
     path: "/auth/token/create",
     body: { id: "mine", entity_alias: "x" },
     status: 400,
-    errors: ['"id" cannot be chosen: the server draws the token', '"entity_alias" is not supported'],
+    errors: ['"id" is not supported: the server generates the token', '"entity_alias" is not supported'],
   },
   { path: "/auth/token/create", body: { type: "batch" }, status: 400, errors: ['"type" must be "service"'] },
   { path: "/auth/token/lookup", body: {}, status: 400, errors: ["token can't be blank"] },

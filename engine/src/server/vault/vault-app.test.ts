@@ -282,7 +282,7 @@ describe("what a request says", () => {
     ["no JSON", "{", 400, [/^the body is not valid JSON$/]],
     ["a list", "[]", 400, [/^the body is not a JSON object$/]],
     ["a text", '"null"', 400, [/^the body is not a JSON object$/]],
-    ["not UTF-8", new Uint8Array([0x7b, 0xff, 0x7d]), 400, [/^the body is not text in UTF-8$/]],
+    ["not UTF-8", new Uint8Array([0x7b, 0xff, 0x7d]), 400, [/^the body is not valid UTF-8$/]],
     ["deeply nested", `{"ttl":${"[".repeat(299)}${"]".repeat(299)}}`, 400, [/^"ttl" must be a duration/]],
     [
       "nested too deeply",

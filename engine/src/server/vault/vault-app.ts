@@ -364,8 +364,8 @@ const wantsList = (query: URLSearchParams): boolean => flag.schema.safeParse(que
 /** Throws `bad-request` for headers of features that do not exist here. Clients rely on these features, so they must not be ignored. */
 function rejectUnofferedHeaders(headers: RequestHeaders): void {
   const namespace = (headers.get("x-vault-namespace") ?? "").replaceAll("/", "")
-  if (namespace !== "" && namespace !== "root") throw badRequest("there are no namespaces but root")
-  if (headers.has("x-vault-wrap-ttl")) throw badRequest("responses are not wrapped")
+  if (namespace !== "" && namespace !== "root") throw badRequest("namespaces are not supported, except root")
+  if (headers.has("x-vault-wrap-ttl")) throw badRequest("response wrapping is not supported")
 }
 
 function queryOf(url: string): URLSearchParams {

@@ -159,7 +159,8 @@ export const listedUpTo = (
   keyInfo?: Readonly<Record<string, unknown>>,
 ): PkiResponse =>
   listed(keys, keyInfo, {
-    warnings: keys.length < maximum ? [] : [`at most ${maximum} are listed at once; "after" asks for those behind`],
+    warnings:
+      keys.length < maximum ? [] : [`at most ${maximum} entries are listed at once; use "after" for the next page`],
   })
 
 /** Returns a path parameter that the route's pattern guarantees. */

@@ -257,6 +257,6 @@ func refusals(s *story) {
 		client.SetToken(s.client.Token())
 		client.SetWrappingLookupFunc(func(string, string) string { return "5m" })
 		_, err = client.Logical().ReadWithContext(s.ctx, "auth/token/lookup-self")
-		failsWith(err, http.StatusBadRequest, "responses are not wrapped")
+		failsWith(err, http.StatusBadRequest, "response wrapping is not supported")
 	})
 }

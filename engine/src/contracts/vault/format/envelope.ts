@@ -51,10 +51,11 @@ export interface DecodedEnvelope {
 
 /** Reads the native dialect, which the remote engine requests. */
 export function decodeEnvelope(document: unknown): DecodedEnvelope {
-  if (!isDocument(document)) throw unreadable("it is no envelope")
+  if (!isDocument(document)) throw unreadable("it is not an envelope")
   const { warnings = "", lease_id: id = "", lease_duration: seconds = 0 } = document
-  if (typeof warnings !== "string") throw unreadable('"warnings" must be text')
-  if (typeof id !== "string" || typeof seconds !== "number") throw unreadable('"lease_id" or "lease_duration" is wrong')
+  if (typeof warnings !== "string") throw unreadable('"warnings" must be a string')
+  if (typeof id !== "string" || typeof seconds !== "number")
+    throw unreadable('"lease_id" or "lease_duration" is invalid')
   return {
     data: document["data"],
     warnings: warnings === "" ? [] : warnings.split("\n"),

@@ -77,31 +77,31 @@ describe("what clients send is read", () => {
   })
 
   test.each<[kind: string, of: Reading, given: unknown, detail: string]>([
-    ["text", text, ["a"], "must be text"],
+    ["text", text, ["a"], "must be a string"],
     ["text", text, "a\0b", "must not contain the character U+0000"],
     ["text", text, "\ud800", "must not contain half of a surrogate pair"],
     ["text", textUpTo(1_024), "é".repeat(513), "must not be longer than 1 KiB"],
     ["text", text, "a".repeat(65_537), "must not be longer than 64 KiB"],
-    ["a flag", flag, "yes", "must be true or false"],
-    ["a flag", flag, 2, "must be true or false"],
-    ["a flag", flag, "", "must be true or false"],
-    ["an integer", integer, 1.5, "must be a whole number"],
-    ["an integer", integer, "1e3", "must be a whole number"],
-    ["an integer", integer, 2 ** 60, "must be a whole number"],
-    ["an integer", integer, true, "must be a whole number"],
+    ["a flag", flag, "yes", "must be a boolean"],
+    ["a flag", flag, 2, "must be a boolean"],
+    ["a flag", flag, "", "must be a boolean"],
+    ["an integer", integer, 1.5, "must be an integer"],
+    ["an integer", integer, "1e3", "must be an integer"],
+    ["an integer", integer, 2 ** 60, "must be an integer"],
+    ["an integer", integer, true, "must be an integer"],
     ["a duration", duration, -1, 'must be a duration, such as 90, "90s", "1h30m" or "7d"'],
     ["a duration", duration, "1 hour", 'must be a duration, such as 90, "90s", "1h30m" or "7d"'],
     ["a duration", duration, "9007199254740991", 'must be a duration, such as 90, "90s", "1h30m" or "7d"'],
     ["a duration", duration, {}, 'must be a duration, such as 90, "90s", "1h30m" or "7d"'],
-    ["a list", texts, { a: 1 }, "must be a list of texts, or one text with commas between them"],
-    ["a list", texts, ["a", ["b"]], "must be a list of texts, or one text with commas between them"],
+    ["a list", texts, { a: 1 }, "must be an array of strings, or a comma-separated string"],
+    ["a list", texts, ["a", ["b"]], "must be an array of strings, or a comma-separated string"],
     ["a list", texts, ["a\0"], "must not contain the character U+0000"],
     ["a list", texts, ",a".repeat(100_001), "must not have more than 100000 entries"],
-    ["pairs", pairs, ["a"], "must be an object of texts"],
-    ["pairs", pairs, { a: {} }, "must be an object of texts"],
-    ["pairs", pairs, 1, "must be an object of texts"],
-    ["an instant", instant, "2030-02-30T00:00:00Z", 'must be a time, such as "2030-01-31T12:00:00Z"'],
-    ["an instant", instant, 1, 'must be a time, such as "2030-01-31T12:00:00Z"'],
+    ["pairs", pairs, ["a"], "must be an object of strings"],
+    ["pairs", pairs, { a: {} }, "must be an object of strings"],
+    ["pairs", pairs, 1, "must be an object of strings"],
+    ["an instant", instant, "2030-02-30T00:00:00Z", 'must be a timestamp, such as "2030-01-31T12:00:00Z"'],
+    ["an instant", instant, 1, 'must be a timestamp, such as "2030-01-31T12:00:00Z"'],
     ["a word", word("pem", "der", "pem_bundle"), "PEM", 'must be "pem", "der" or "pem_bundle"'],
     ["some words", words("a", "b"), "a,d", 'must be any of "a" or "b"'],
     ["some words", words("a", "b"), [1], 'must be any of "a" or "b"'],
@@ -130,7 +130,7 @@ describe("a table", () => {
     const document = { max_ttl: "1h", issuer_ref: null, enabled: "perhaps", maxTtlMs: 1, constructor: 1 }
     expect(decodeDocument(table, document)).toEqual({
       value: { maxTtlMs: 3_600_000 },
-      faults: [{ field: ["isOn"], detail: '"enabled" must be true or false' }],
+      faults: [{ field: ["isOn"], detail: '"enabled" must be a boolean' }],
       removed: ["issuerRef"],
       ignored: ["maxTtlMs", "constructor"],
     })
@@ -160,7 +160,7 @@ describe("a table", () => {
   test.each([
     ["lacks a member", { max_ttl: 1 }, '"expiry" is missing'],
     ["has one of another kind", { max_ttl: "x" }, '"max_ttl" must be a duration'],
-    ["is no object", [], "there is no data"],
+    ["is no object", [], '"data" must be an object'],
   ])("does not take an answer that %s", (_why, document, message) => {
     expect(() => decodeAnswer(table, document)).toThrow(
       expect.objectContaining({ code: "unavailable", message: expect.stringContaining(message) }),
@@ -192,7 +192,7 @@ describe("[F-W8] a member that is not supported", () => {
       '"options" is not supported',
     ])
     expect(decodeDocument(table, { version: {} }).faults.map(({ detail }) => detail)).toEqual([
-      '"version" must be text',
+      '"version" must be a string',
     ])
   })
 })

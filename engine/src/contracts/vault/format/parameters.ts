@@ -172,10 +172,10 @@ export function decodeAnswer<T extends object>(table: Parameters<T>, document: u
 
 /** Decodes an answer that may lack any member. Throws `unavailable` if a member cannot be read. */
 export function decodeSomeAnswer<T extends object>(table: Parameters<T>, document: unknown): Partial<T> {
-  if (!isDocument(document)) throw unreadable("there is no data")
+  if (!isDocument(document)) throw unreadable('"data" must be an object')
   const { value, faults } = decodeDocument(table, document)
   if (faults[0] !== undefined) throw unreadable(faults[0].detail)
   return value
 }
 
-export const unreadable = (why: string) => unavailable(`The engine's answer cannot be read: ${why}.`)
+export const unreadable = (why: string) => unavailable(`The server's answer cannot be read: ${why}.`)

@@ -80,7 +80,7 @@ export function decodePolicyAnswer(body: Uint8Array, questionId: string): Policy
   const read = answer.safeParse(document)
   if (!read.success) return problemOf(read.error)
   const { request_uuid: id, error, certificate, issuer_ref: issuerRef } = read.data
-  if (id !== questionId) return "repeats another request_uuid than that of the request"
+  if (id !== questionId) return 'contains a "request_uuid" other than that of the request'
   const warnings = read.data.warnings ?? []
   if (!certificate) {
     return error ? { kind: "refused", reason: error, warnings } : 'has neither "certificate" nor "error"'
@@ -110,7 +110,7 @@ function parsed(body: Uint8Array): unknown {
 /** Returns the first problem, with the name of the member but not its value. */
 function problemOf(error: z.ZodError): string {
   const [issue] = error.issues
-  if (issue?.code === "unrecognized_keys") return `has a member that is not known: ${issue.keys[0]?.slice(0, 64)}`
+  if (issue?.code === "unrecognized_keys") return `contains an unknown member: ${issue.keys[0]?.slice(0, 64)}`
   const [member] = issue?.path ?? []
-  return member === undefined ? "is no JSON object" : `has a wrong "${String(member)}"`
+  return member === undefined ? "is not a JSON object" : `has an invalid "${String(member)}"`
 }
