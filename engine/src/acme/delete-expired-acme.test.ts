@@ -42,7 +42,7 @@ function fixture(mounts: readonly string[]) {
   }
 }
 
-test("orders whose time is over are ended from a day ago at first, and from the last time on after that", async () => {
+test("the job ends orders that expired within a day, and later those that expired since its last run", async () => {
   const { asked, run, set } = fixture(["one", "two"])
   await run()
   set({ now: 10 * dayMs + 5 })
@@ -59,7 +59,7 @@ test("orders whose time is over are ended from a day ago at first, and from the 
   ])
 })
 
-test("however many there are, each is counted as invalid once", async () => {
+test("the job counts each expired order as invalid once", async () => {
   const { asked, invalid, run, set } = fixture(["one"])
   set({ waiting: 1_200 })
   await run()
@@ -68,7 +68,7 @@ test("however many there are, each is counted as invalid once", async () => {
   expect(asked).toHaveLength(4)
 })
 
-test("what a failure has left over is looked for again", async () => {
+test("the job reads the remaining orders again after a failure", async () => {
   const { asked, run, set } = fixture(["one"])
   set({ fails: true })
   await expect(run()).rejects.toThrow("no store")

@@ -8,7 +8,7 @@ const directory: Arbitrary<Directory> = oneof(
   record({ issuerRef: name, externalPolicy: oneof(name, constant("")) }, { requiredKeys: ["externalPolicy"] }),
 )
 
-test("a directory is found by its path, whatever the names in it", () => {
+test("directoryAt parses the path of a directory with any names", () => {
   assert(
     property(oneof(directory, constant({ issuerRef: "roles", role: "external-policy" })), (one) => {
       expect(directoryAt(directoryPath(one))).toEqual(one)

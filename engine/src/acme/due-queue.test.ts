@@ -9,7 +9,7 @@ test.each([
   { why: "is due", inMs: 0, warnings: [], claims: 1 },
   { why: "is leased to another server", inMs: minuteMs, warnings: [], claims: 0 },
   { why: "was put off while the clock was ahead", inMs: 400 * dayMs, warnings: ["acme-order-turn-ahead"], claims: 1 },
-])("[F-P15] the queue claims $claims when the first in it $why", async ({ inMs, warnings, claims }) => {
+])("[F-P15] the queue claims $claims when its first entry $why", async ({ inMs, warnings, claims }) => {
   const clock = manualClock()
   const warned: string[] = []
   const log = { ...systemRuntime().log, warn: (event: string) => void warned.push(event) }

@@ -56,11 +56,11 @@ const found = rows.map((one) => ({
   ),
 }))
 
-test("every row of the permission tables has an operation", () => {
+test("every row of the permission tables has an OpenAPI operation", () => {
   expect(found.filter(({ operation }) => operation === undefined).map(({ row }) => row)).toEqual([])
 })
 
-test("no operation is without a row, but those of ACME, whose requests have no token", () => {
+test("every operation except those of ACME has a row in the permission tables", () => {
   const documented = new Set(found.map(({ operation }) => operation))
   const others = operations.filter((one) => !documented.has(one))
   expect(others.filter(({ operationId }) => !/^acme[A-Z]/.test(operationId))).toEqual([])
@@ -68,7 +68,7 @@ test("no operation is without a row, but those of ACME, whose requests have no t
 })
 
 test.each(found.filter(({ operation }) => operation !== undefined))(
-  "$row has the parameters of its path, LIST as a query, and its statuses",
+  "$row has its path parameters, LIST as a query parameter, and its statuses",
   ({ verb, path, operation, statuses }) => {
     const { parameters = [], responses = {} } = operation ?? {}
     const inPath = parameters.filter((parameter) => parameter.in === "path")
@@ -90,18 +90,18 @@ test.each(found.filter(({ operation }) => operation !== undefined))(
 describe.each(Object.entries(documents))("the OpenAPI document of %s", (_name, document) => {
   const own = operationsOf(document)
 
-  test("has no two paths that differ in the names of parameters alone", () => {
+  test("has no two paths that differ only in parameter names", () => {
     const paths = Object.keys(document["paths"] as object).map((path) => path.replaceAll(/\{\w+\}/g, "{}"))
     expect(new Set(paths).size).toBe(paths.length)
   })
 
-  test("has ids of operations that are names of methods", () => {
+  test("has operation ids that are method names", () => {
     const ids = own.map(({ operationId }) => operationId)
     expect(ids.filter((id) => !/^[a-z][a-zA-Z0-9]*$/.test(id))).toEqual([])
     expect(new Set(ids.map((id) => id.toLowerCase())).size).toBe(ids.length)
   })
 
-  test("has references that resolve, and no schema that nothing refers to", () => {
+  test("has references that resolve, and no unused schema", () => {
     const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map(
       ([, reference = ""]) => reference,
     )
@@ -116,7 +116,7 @@ describe.each(Object.entries(documents))("the OpenAPI document of %s", (_name, d
   })
 })
 
-test("OpenAPI has one GET for an address that is read and listed, and x-allow-slashes for several segments", () => {
+test("OpenAPI has one GET for a path with read and list, and x-allow-slashes for several segments", () => {
   const older = contract({
     get: { operation: "read", path: "/sys/policy", summary: "Reads.", rights: "read", answers: nothing },
     list: { operation: "list", path: "/sys/policy", summary: "Lists.", rights: "list", answers: listed },
@@ -135,7 +135,7 @@ test("OpenAPI has one GET for an address that is read and listed, and x-allow-sl
   })
 })
 
-test("OpenAPI has one operation for the addresses that auth methods of both types have", () => {
+test("OpenAPI has one operation for paths that both types of auth methods share", () => {
   expect(operationAt("post", "/auth/{method}/login")).toMatchObject({
     operationId: "authRoleLogIn",
     security: [],
@@ -143,7 +143,7 @@ test("OpenAPI has one operation for the addresses that auth methods of both type
   })
 })
 
-test("OpenAPI says types, defaults, examples, and what is read-only or required", () => {
+test("OpenAPI has types, defaults, examples, readOnly and required", () => {
   expect(documents.tfe).toMatchObject({ openapi: "3.1.1", servers: [{ url: "/api/v2" }] })
   expect(operationAt("post", "/organizations/{organization_name}/teams")).toMatchObject({
     operationId: "teamsCreate",

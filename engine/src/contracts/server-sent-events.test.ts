@@ -11,7 +11,7 @@ async function blocksOf(...pieces: readonly string[]) {
   return blocks
 }
 
-test("blocks are read whole, wherever the pieces are cut, and what has not come whole is none", async () => {
+test("the reader returns complete events at any chunk boundary, and no incomplete event", async () => {
   const text =
     'retry: 1\n: hello\n\nid: c0-1\nevent: e\ndata: {"a": "é"}\r\n\r\n: beat\nid: c0-2\n\nid: c0-3\ndata: lost'
   const expected = [
@@ -23,7 +23,7 @@ test("blocks are read whole, wherever the pieces are cut, and what has not come 
   expect(await blocksOf(...text.split(""))).toEqual(expected)
 })
 
-test("data of several lines is one text, and a block without end is refused", async () => {
+test("the reader joins data lines, and rejects an event that is too long", async () => {
   expect(await blocksOf("data: a\ndata:b\n\n")).toEqual([{ id: undefined, data: "a\nb" }])
   await expect(blocksOf(`data: ${"x".repeat(2 ** 20)}`, "y")).rejects.toMatchObject({ code: "unavailable" })
 })

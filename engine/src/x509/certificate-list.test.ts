@@ -40,7 +40,7 @@ const entry = fc.record({
   invalidityDate: fc.option(second, { nil: undefined }),
 })
 
-test("what is written is read to the same values, whatever stands in a list", () => {
+test("parseCertificateList returns the written values of any list", () => {
   fc.assert(
     fc.property(fc.array(entry, { maxLength: 20 }), second, second, fc.maxSafeNat(), (entries, from, until, number) => {
       const encoded = entries.map(({ invalidityDate, ...rest }) =>
@@ -70,7 +70,7 @@ test("what is written is read to the same values, whatever stands in a list", ()
   )
 })
 
-test("a list without entries has no list of entries (RFC 5280, section 5.1.2.6)", () => {
+test("a list without entries has no revokedCertificates (RFC 5280, section 5.1.2.6)", () => {
   const der = listOf([], 0, 1_000, 1)
   const one = listOf(
     [encodeRevokedEntry({ serialNumber: Uint8Array.of(1), revokedAt: 0, reason: "unspecified" })],
@@ -83,14 +83,14 @@ test("a list without entries has no list of entries (RFC 5280, section 5.1.2.6)"
   expect(one.length - der.length).toBe(2 + 20)
 })
 
-test("an unspecified reason is left out (RFC 5280, section 5.3.1)", () => {
+test("an unspecified reason is omitted (RFC 5280, section 5.3.1)", () => {
   const plain = encodeRevokedEntry({ serialNumber: Uint8Array.of(1), revokedAt: 0, reason: "unspecified" })
   expect(Buffer.from(plain).toString("hex")).toBe("3012020101170d3730303130313030303030305a")
   const told = encodeRevokedEntry({ serialNumber: Uint8Array.of(1), revokedAt: 0, reason: "keyCompromise" })
   expect(Buffer.from(told).toString("hex")).toBe("3020020101170d3730303130313030303030305a300c300a0603551d1504030a0101")
 })
 
-test("deltas and parts of lists say so critically", () => {
+test("delta lists and partitioned lists have critical extensions", () => {
   expect(deltaCrlIndicator(Uint8Array.of(0, 7))).toEqual({
     oid: "2.5.29.27",
     critical: true,
@@ -101,7 +101,7 @@ test("deltas and parts of lists say so critically", () => {
   expect(Buffer.from(value).toString("hex")).toBe(`3010a00ea00c860a${Buffer.from("http://a/1").toString("hex")}`)
 })
 
-test("whatever is truncated or changed is malformed, or reads as a list", () => {
+test("a truncated or changed list is malformed or is read as a list", () => {
   const der = listOf(
     [encodeRevokedEntry({ serialNumber: Uint8Array.of(1), revokedAt: 0, reason: "superseded" })],
     0,

@@ -35,24 +35,24 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
-test("the certificates of a bundle that OpenSSL made come back octet for octet", () => {
+test("the certificates of an OpenSSL bundle are returned octet for octet", () => {
   const found = readCertificatesOnly(der("both.p7b")).map((one) => Buffer.from(one).toString("hex"))
   const expected = ["a.pem", "b.pem"].map((file) => Buffer.from(der(file)).toString("hex"))
   // A DER SET is sorted by the encodings of its elements.
   expect(found.toSorted()).toEqual(expected.toSorted())
 })
 
-test("more certificates than any chain has are refused before they are read", () => {
+test("too many certificates are rejected before they are parsed", () => {
   const many = (count: number) => {
     writeFileSync(join(folder, "many.pem"), readFileSync(join(folder, "b.pem"), "utf8").repeat(count))
     openssl("crl2pkcs7", "-nocrl", "-certfile", "many.pem", "-out", "many.p7b")
     return der("many.p7b")
   }
   expect(readCertificatesOnly(many(16))).toHaveLength(16)
-  expect(() => readCertificatesOnly(many(17))).toThrow("holds more than 16 certificates")
+  expect(() => readCertificatesOnly(many(17))).toThrow("contains more than 16 certificates")
 })
 
-test("whatever is truncated, changed in its frame or no bundle at all is refused, and nothing else is thrown", () => {
+test("a truncated, changed or invalid bundle is rejected with UnacceptableInput", () => {
   const whole = der("both.p7b")
   for (let length = 0; length < whole.length; length += 1)
     expect(() => readCertificatesOnly(whole.subarray(0, length))).toThrow(UnacceptableInput)
@@ -64,7 +64,7 @@ test("whatever is truncated, changed in its frame or no bundle at all is refused
   expect(() => readCertificatesOnly(der("a.pem"))).toThrow(UnacceptableInput)
   writeFileSync(join(folder, "data.txt"), "text")
   openssl("cms", "-data_create", "-in", "data.txt", "-outform", "PEM", "-out", "data.p7")
-  expect(() => readCertificatesOnly(der("data.p7"))).toThrow("is no SignedData")
+  expect(() => readCertificatesOnly(der("data.p7"))).toThrow("is not SignedData")
 })
 
 /** Returns undefined if the input is refused, and rethrows every other error. */

@@ -46,7 +46,7 @@ test.each([
   ["with basic constraints", [basicConstraints({ isCa: true })]],
   ["without extensions", []],
   ["with two extensions", [basicConstraints({ isCa: false }), ocspNoCheck]],
-])("a request %s is read as it was written", (_, extensions) => {
+])("parseCertificationRequest returns the written values of a request %s", (_, extensions) => {
   const info = encodeCertificationRequestInfo({ subject, subjectPublicKeyInfo, extensions })
   const der = assembleCertificationRequest(info, ed25519, sign(null, info, privateKey))
   const request = parseCertificationRequest(der)
@@ -55,7 +55,7 @@ test.each([
   expect(verify(null, request.certificationRequestInfo, publicKey, request.signature)).toBe(true)
 })
 
-test("reads a request of OpenSSL with all that it asks for", () => {
+test("reads a request of OpenSSL with all its attributes", () => {
   const request = parseCertificationRequest(opensslRequest)
   expect(formatName(request.subjectName)).toBe(
     String.raw`emailAddress=ops@example.com,CN=www.example.com,OU=\+CN-less,OU=One,O=Exämple AG,C=CH`,
@@ -100,12 +100,12 @@ const made = (changes: Partial<Parts>) => {
   return encode(sequence([sequence([version, name, key, ...rest]), ed25519, primitive(3, [0, 1])]))
 }
 
-test("reads extensions under the identifier that Microsoft used", () => {
+test("reads extensions under the object identifier of Microsoft", () => {
   const der = made({ rest: [context(0, [attribute(oids.microsoftExtensionRequest, asking)])] })
   expect(parseCertificationRequest(der).extensionValues).toEqual({ subjectAltName: [{ kind: "dns", value: "a" }] })
 })
 
-test("reads attributes in any order, and over those it does not know", () => {
+test("reads attributes in any order and skips unknown ones", () => {
   const attributes = [
     attribute("1.3.6.1.4.1.311.13.2.3", utf8String("10.0.20348.2")),
     attribute(oids.extensionRequest, asking),
@@ -115,11 +115,11 @@ test("reads attributes in any order, and over those it does not know", () => {
     expect(parseCertificationRequest(made({ rest: [context(0, order)] })).extensions).toHaveLength(1)
 })
 
-test("reads a request whose attributes are left out", () => {
+test("reads a request without attributes", () => {
   expect(parseCertificationRequest(made({ rest: [] })).extensions).toEqual([])
 })
 
-describe("what is refused", () => {
+describe("parseCertificationRequest rejects", () => {
   const extensions = (...list: readonly Der[]) => [context(0, [attribute(oids.extensionRequest, sequence(list))])]
   const extension = (oid: string, value: Uint8Array) => encodeExtensions([{ oid, critical: false, value }])
 
@@ -127,7 +127,7 @@ describe("what is refused", () => {
     ["a version to come", { version: integer(1) }, "version is not between 0 and 0"],
     ["a subject that is no name", { subject: sequence([integer(1)]) }, "subject has the tag 0x02"],
     ["a key that is none", { key: sequence([]) }, "algorithm is missing"],
-    ["something after the attributes", { rest: [context(0, []), context(0, [])] }, "do not belong to it"],
+    ["something after the attributes", { rest: [context(0, []), context(0, [])] }, "is followed by extra octets"],
     ["something other than attributes", { rest: [context(1, [])] }, "attributes has the tag 0xa1"],
     ["no extensions in a request for some", { rest: extensions() }, "extensionRequest is empty"],
     [
@@ -147,7 +147,7 @@ describe("what is refused", () => {
     [
       "two lists of extensions",
       { rest: [context(0, [attribute(oids.extensionRequest, asking, asking)])] },
-      "do not belong to it",
+      "is followed by extra octets",
     ],
     [
       "an attribute without values",
@@ -179,11 +179,11 @@ describe("what is refused", () => {
     expect(() => parseCertificationRequest(der)).toThrow("occurs twice")
   })
 
-  test("a request that is truncated at any octet, or longer than it says", () => {
+  test("a request that is truncated at any octet or followed by octets", () => {
     for (let length = 0; length < opensslRequest.length; length += 1)
       expect(() => parseCertificationRequest(opensslRequest.subarray(0, length))).toThrow("(byte ")
     expect(() => parseCertificationRequest(Buffer.concat([opensslRequest, Buffer.of(0)]))).toThrow(
-      "do not belong to it",
+      "is followed by extra octets",
     )
   })
 })

@@ -154,11 +154,11 @@ test.each<[string, Extension, string, ExtensionValues]>([
   expect(parseExtensionValues([extension])).toEqual(values)
 })
 
-test("every kind of name is read as it was written", () => {
+test("every kind of general name is read as written", () => {
   expect(parseExtensionValues([subjectAltName(everyName, { critical: false })]).subjectAltName).toEqual(everyName)
 })
 
-test("ranges of every length keep it", () => {
+test("IP ranges of every prefix length are read as written", () => {
   for (const length of [4, 16])
     for (let prefixBits = 0; prefixBits <= length * 8; prefixBits += 1) {
       const range = { kind: "ip", octets: new Uint8Array(length).fill(0xff), prefixBits } as const
@@ -168,7 +168,7 @@ test("ranges of every length keep it", () => {
     }
 })
 
-test("constraints of every kind are read as they were written", () => {
+test("name constraints of every kind are read as written", () => {
   const constraints = {
     permitted: everyName.filter((each) => each.kind !== "ip"),
     excluded: [{ kind: "ip", octets: new Uint8Array(16), prefixBits: 0 } as const],
@@ -190,7 +190,7 @@ test.each<[boolean, Extension]>([
   [false, freshestCrl([["a"]])],
   [false, certificatePolicies([{ oid: "1.2.3", cps: [], notices: [] }])],
   [false, ocspNoCheck],
-])("critical is %s, as RFC 5280 has it (%#)", (critical, extension) => {
+])("critical is %s, as RFC 5280 requires (%#)", (critical, extension) => {
   expect(extension.critical).toBe(critical)
   expect(read(encodeExtensions([extension]))).toEqual([extension])
 })
@@ -203,7 +203,7 @@ test("an extension is found by its identifier", () => {
   expect(findExtension(extensions, oids.keyUsage)).toBeUndefined()
 })
 
-test("an extension nobody knows is carried and not read", () => {
+test("an unknown extension is preserved and not parsed", () => {
   const unknown = { oid: "1.2.3.4", critical: true, value: bytes("ffff") }
   expect(read(encodeExtensions([unknown]))).toEqual([unknown])
   expect(parseExtensionValues([unknown])).toEqual({})
@@ -225,13 +225,13 @@ test.each<[string, Der, string]>([
   [
     "something more",
     sequence([sequence([objectIdentifier("1.2.3"), octetString(derTrue), derTrue])]),
-    "do not belong to it",
+    "is followed by extra octets",
   ],
-])("a list of extensions with %s is refused", (_, der, problem) => {
+])("the extensions reader rejects %s", (_, der, problem) => {
   expect(() => read(der)).toThrow(problem)
 })
 
-describe("values that are refused", () => {
+describe("the extension values reader rejects", () => {
   const {
     basicConstraints: bc,
     keyUsage: ku,
@@ -241,30 +241,35 @@ describe("values that are refused", () => {
   } = oids
 
   test.each<[string, string, Der, string]>([
-    ["octets after the value", bc, bytes("300000"), "basicConstraints: basicConstraints is followed by octets"],
+    ["octets after the value", bc, bytes("300000"), "basicConstraints: basicConstraints is followed by extra octets"],
     ["an empty value", bc, new Uint8Array(), "basicConstraints is missing"],
     ["CA:FALSE written out", bc, sequence([derFalse]), "cA contains its default value"],
     ["a path of negative length", bc, sequence([derTrue, integer(-1)]), "pathLenConstraint is not between"],
     ["a path longer than any", bc, sequence([derTrue, integer(1n << 40n)]), "pathLenConstraint is not between"],
-    ["two path lengths", bc, sequence([derTrue, integer(1), integer(1)]), "do not belong to it"],
+    ["two path lengths", bc, sequence([derTrue, integer(1), integer(1)]), "is followed by extra octets"],
     ["no key usage", ku, bytes("030100"), "has no bits set"],
     ["a key usage nobody knows", ku, bytes("0303060040"), "has more than 9 bits"],
     ["trailing zeros in the key usage", ku, bytes("03020080"), "trailing zero bits"],
     ["no purposes", eku, sequence([]), "extKeyUsage is empty"],
     ["no names", san, sequence([]), "subjectAltName has no names"],
     ["a name that is none", san, sequence([derTrue]), "is not a supported GeneralName"],
-    ["a letter outside ASCII", san, sequence([primitive(0x82, [0xe9])]), "no place in a IA5String"],
-    ["U+0000 in a domain name", san, sequence([primitive(0x82, [0x61, 0, 0x62])]), "no place in a IA5String"],
+    ["a letter outside ASCII", san, sequence([primitive(0x82, [0xe9])]), "not allowed in a IA5String"],
+    ["U+0000 in a domain name", san, sequence([primitive(0x82, [0x61, 0, 0x62])]), "not allowed in a IA5String"],
     ["an address of five octets", san, sequence([primitive(0x87, [1, 2, 3, 4, 5])]), "an IP address of 5 octets"],
     ["a range for an address", san, sequence([primitive(0x87, new Uint8Array(8))]), "an IP address of 8 octets"],
     ["a directory name that is none", san, sequence([context(4, [sequence([derTrue])])]), "has the tag 0x01"],
-    ["two directory names in one", san, sequence([context(4, [bytes("3000"), bytes("3000")])]), "do not belong to it"],
+    [
+      "two directory names in one",
+      san,
+      sequence([context(4, [bytes("3000"), bytes("3000")])]),
+      "is followed by extra octets",
+    ],
     ["an otherName without a value", san, sequence([context(0, [objectIdentifier("1.2.3")])]), "is missing"],
     [
       "an otherName with two values",
       san,
       sequence([context(0, [objectIdentifier("1.2.3"), context(0, [utf8String("a"), utf8String("b")])])]),
-      "do not belong",
+      "followed by extra octets",
     ],
     [
       "malformed UTF-8 in an otherName",
@@ -320,7 +325,7 @@ describe("values that are refused", () => {
       "a minimum",
       oids.nameConstraints,
       sequence([context(0, [sequence([primitive(0x82, [0x61]), primitive(0x80, [1])])])]),
-      "do not belong to it",
+      "is followed by extra octets",
     ],
     [
       "an address for a range",
@@ -332,19 +337,19 @@ describe("values that are refused", () => {
       "a mask with gaps",
       oids.nameConstraints,
       sequence([context(0, [sequence([primitive(0x87, [10, 0, 0, 0, 255, 0, 255, 0])])])]),
-      "whose mask has gaps",
+      "whose mask is not contiguous",
     ],
     [
       "an issuer without its serial number",
       oids.authorityKeyIdentifier,
       sequence([context(1, [primitive(0x82, [0x61])])]),
-      "an issuer without a serial number",
+      "both or neither of an issuer and a serial number",
     ],
     [
       "a serial number without its issuer",
       oids.authorityKeyIdentifier,
       sequence([primitive(0x82, [1])]),
-      "an issuer without a serial number",
+      "both or neither of an issuer and a serial number",
     ],
     ["a key identifier that is no OCTET STRING", oids.subjectKeyIdentifier, integer(1), "has the tag 0x02"],
     ["content in a NULL", oids.ocspNoCheck, bytes("050100"), "NULL with content"],
@@ -354,10 +359,10 @@ describe("values that are refused", () => {
   })
 })
 
-describe("what others write and we do not", () => {
+describe("extensions of other encoders:", () => {
   const values = (oid: string, der: Der) => parseExtensionValues([{ oid, critical: false, value: encode(der) }])
 
-  test("otherNames that are no UTF-8 are kept whole", () => {
+  test("otherNames without UTF-8 strings are preserved whole", () => {
     const names = [
       context(0, [objectIdentifier("1.2.3"), context(0, [integer(1)])]),
       context(0, [objectIdentifier("1.2.3"), context(0, [sequence([])])]),
@@ -385,7 +390,7 @@ describe("what others write and we do not", () => {
     expect(values(oids.crlDistributionPoints, sequence(points))).toEqual({ crlDistributionPoints: [[], [], ["b"]] })
   })
 
-  test("other ways of access and other locations are read over", () => {
+  test("other access methods and locations are skipped", () => {
     const access = [
       sequence([objectIdentifier("1.2.3"), primitive(0x86, [0x61])]),
       sequence([objectIdentifier(oids.ocspAccess), primitive(0x82, [0x61])]),
@@ -396,7 +401,7 @@ describe("what others write and we do not", () => {
     })
   })
 
-  test("references to notices and unknown qualifiers are read over", () => {
+  test("notice references and unknown qualifiers are skipped", () => {
     const notice = sequence([
       objectIdentifier(oids.userNoticeQualifier),
       sequence([sequence([utf8String("o"), sequence([integer(1)])]), primitive(0x1a, [0x61])]),
@@ -410,6 +415,6 @@ describe("what others write and we do not", () => {
   })
 })
 
-test("text that a name of its kind cannot hold is not written", () => {
+test("the writer rejects text that its kind of name does not allow", () => {
   expect(() => subjectAltName([{ kind: "dns", value: "zoë.example" }], { critical: false })).toThrow(RangeError)
 })

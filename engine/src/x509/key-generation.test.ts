@@ -27,7 +27,7 @@ test.each(named([{ type: "rsa", bits: 2048 }, ...quick]))(
   },
 )
 
-test.each(named(quick))("500 new keys of $name all differ and are read again as they are", async ({ algorithm }) => {
+test.each(named(quick))("500 new keys of $name differ and are read again unchanged", async ({ algorithm }) => {
   const keys = await Promise.all(Array.from({ length: 500 }, () => generate(algorithm)))
   expect(new Set(keys.map(({ publicKey }) => Buffer.from(publicKey.spki).toString("hex"))).size).toBe(keys.length)
   for (const key of keys) {
@@ -59,7 +59,7 @@ test("an RSA key has the public exponent 65537", async () => {
   expect(key.keyObject().export({ format: "jwk" }).e).toBe("AQAB")
 })
 
-test("what the source of RSA keys refuses is refused", async () => {
+test("a failure of the RSA key source is thrown", async () => {
   const { generate } = keyGenerator({ generate: () => Promise.reject(new Error("no more keys")) })
   await expect(generate({ type: "rsa", bits: 4096 })).rejects.toThrow("no more keys")
 })

@@ -13,7 +13,7 @@ const example: DistinguishedName = [
   [{ type: oids.commonName, value: "example.com" }],
 ]
 
-describe("values become the strings that their types call for", () => {
+describe("attribute values are encoded as the string types that their attributes require", () => {
   test.each([
     { type: oids.commonName, value: "example.com", octets: `130b${text("example.com")}`, why: "printable letters" },
     { type: oids.commonName, value: "*.example.com", octets: `0c0d${text("*.example.com")}`, why: "an asterisk" },
@@ -53,7 +53,7 @@ test("the attributes of one relative name are sorted by their octets", () => {
   expect(parseName(encodeName(name))).toEqual([[name[0]?.[2], name[0]?.[0], name[0]?.[1]]])
 })
 
-describe("names that are refused", () => {
+describe("the name reader rejects", () => {
   const value = (octets: Uint8Array) =>
     encode(sequence([setOf([sequence([objectIdentifier(oids.commonName), octets])])]))
 
@@ -62,8 +62,8 @@ describe("names that are refused", () => {
     ["malformed UTF-8", value(primitive(0x0c, [0xff])), "commonName is not valid UTF-8"],
     ["a VisibleString", value(primitive(0x1a, [65])), "commonName is a VisibleString, which is not allowed in names"],
     ["an empty relative name", encode(sequence([setOf([])])), "a relative name without attributes"],
-    ["a value followed by another", value(Uint8Array.of(0x0c, 1, 65, 5, 0)), "do not belong to it"],
-    ["octets after the name", Uint8Array.of(0x30, 0, 0), "do not belong to it"],
+    ["a value followed by another", value(Uint8Array.of(0x0c, 1, 65, 5, 0)), "followed by extra octets"],
+    ["octets after the name", Uint8Array.of(0x30, 0, 0), "followed by extra octets"],
     ["no name at all", new Uint8Array(), "is missing"],
   ])("%s", (_, der, problem) => {
     expect(() => parseName(der)).toThrow(problem)
@@ -110,7 +110,7 @@ describe("violations", () => {
     expect(problem === "").toBe(expected.length === 0)
   })
 
-  test("are all told, each with its value cut to a readable length", () => {
+  test("are all reported, each with its value truncated", () => {
     const [first = "", second] = nameViolations([
       ...one(oids.commonName, "x".repeat(5000)),
       ...one(oids.countryName, ""),
@@ -120,7 +120,7 @@ describe("violations", () => {
   })
 })
 
-describe("the text of RFC 4514", () => {
+describe("the string of RFC 4514", () => {
   test.each<[string, DistinguishedName]>([
     ["CN=example.com,O=Exämple,C=CH", example],
     ["", []],
@@ -158,7 +158,7 @@ describe("the text of RFC 4514", () => {
   })
 })
 
-test("names are the same when their octets are", () => {
+test("names are equal when their octets are equal", () => {
   expect(sameName(encodeName(example), encodeName(structuredClone(example)))).toBe(true)
   expect(sameName(encodeName(example), encodeName(example.toReversed()))).toBe(false)
   expect(sameName(encodeName(one(oids.commonName, "A")), encodeName(one(oids.commonName, "a")))).toBe(false)

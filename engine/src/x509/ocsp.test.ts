@@ -66,14 +66,14 @@ describe("requests of OpenSSL:", () => {
     expect([...(id?.serialNumber ?? [])]).toEqual([0x12, 0x34])
   })
 
-  test("several certificates come in their order, with the nonce", () => {
+  test("several certificates are read in their order, with the nonce", () => {
     const request = parseOcspRequest(asked("-serial", "1", "-serial", "2", "-serial", "3", "-nonce"))
     expect(request.certificates.map(({ serialNumber }) => [...serialNumber])).toEqual([[1], [2], [3]])
     expect(request.nonce?.length).toBeGreaterThanOrEqual(16)
     expect(parseOcspRequest(asked("-serial", "1", "-no_nonce")).nonce).toBeUndefined()
   })
 
-  test("one that is signed is read like any other, and a digest of which nobody knows names no issuer", () => {
+  test("a signed request is read, and an unknown digest matches no issuer", () => {
     const signed = asked("-serial", "7", "-signer", "ca.pem", "-signkey", "ca.key")
     expect(parseOcspRequest(signed).certificates).toHaveLength(1)
     const [id] = parseOcspRequest(asked("-md5", "-serial", "7")).certificates
@@ -117,12 +117,12 @@ describe("a request", () => {
     expect(parseOcspRequest(requestOf({ extensions: nonce(length) })).nonce).toHaveLength(length)
   })
 
-  test("without parameters of its digest is read, and its CertID is kept octet for octet", () => {
+  test("without digest parameters is read, and its CertID is preserved octet for octet", () => {
     const id = encode(certificateId(integer(7), []))
     expect(parseOcspRequest(requestOf({ ids: [id] })).certificates[0]?.der).toEqual(id)
   })
 
-  test("may have extensions that say nothing to us, and types of answers that it can read", () => {
+  test("may have unknown extensions and acceptable response types", () => {
     const types = extension(oids.ocspResponse, sequence([objectIdentifier(oids.ocspBasic)]), true)
     expect(parseOcspRequest(requestOf({ extensions: types })).certificates).toHaveLength(1)
     expect(parseOcspRequest(requestOf({ extensions: strange(false), single: strange(false) })).nonce).toBeUndefined()
@@ -142,7 +142,7 @@ describe("a request", () => {
     expect(() => parseOcspRequest(requestOf(parts))).toThrow(MalformedDer)
   })
 
-  test("that is truncated anywhere, or goes on after its end, is refused", () => {
+  test("that is truncated, or followed by octets, is rejected", () => {
     const whole = requestOf({ extensions: nonce(16), single: strange(false) })
     for (let length = 0; length < whole.length; length += 1)
       expect(() => parseOcspRequest(whole.subarray(0, length)), `${length}`).toThrow(MalformedDer)
@@ -153,14 +153,14 @@ describe("a request", () => {
 const now = Math.floor(Date.now() / 1_000) * 1_000
 const hour = 3_600_000
 
-describe("answers in the eyes of OpenSSL:", () => {
+describe("OpenSSL verifies responses", () => {
   const keys = {
     rsa: ["rsa:2048"],
     "P-256": ["ec", "-pkeyopt", "ec_paramgen_curve:P-256"],
     "P-384": ["ec", "-pkeyopt", "ec_paramgen_curve:P-384"],
     ed25519: ["ed25519"],
   }
-  test.each(Object.entries(keys))("of a key of %s, about certificates in every state", (name, kind) => {
+  test.each(Object.entries(keys))("of a key of %s about certificates in every state", (name, kind) => {
     openssl(
       ...["req", "-x509", "-newkey", ...kind, "-nodes", "-keyout", `${name}.key`, "-out", `${name}.pem`],
       ...["-subj", `/CN=${name}`, "-addext", "keyUsage=digitalSignature,keyCertSign"],
@@ -225,7 +225,7 @@ describe("answers in the eyes of OpenSSL:", () => {
   })
 })
 
-test("certificates in an answer stand behind its signature", () => {
+test("certificates in a response follow its signature", () => {
   const certificate = readFileSync(at("ca.der"))
   const { privateKey } = generateKeyPairSync("ed25519")
   const tbs = encodeResponseData({

@@ -29,7 +29,7 @@ test("what was written is read again", () => {
   )
 })
 
-test("text around blocks is passed over, as OpenSSL writes it", () => {
+test("text around blocks, as OpenSSL writes it, is skipped", () => {
   const text = [
     "Bag Attributes\n    friendlyName: web\nsubject=CN = web\n\nissuer=CN = root\n",
     block("CERTIFICATE"),
@@ -89,7 +89,7 @@ test.each([
     text: block("CERTIFICATE", "X-Origin: here\n\nAAEC\n"),
     refusal: "PEM block 1 (CERTIFICATE) has header lines, which are not supported",
   },
-])("a malformed block is refused: $refusal", ({ text, refusal }) => {
+])("a malformed block is rejected: $refusal", ({ text, refusal }) => {
   expect(() => readPem(text, limit)).toThrow(refusal)
 })
 
@@ -106,19 +106,19 @@ test.each([
   { text: block("X".repeat(65)), why: "a label of 65 characters" },
   { text: block("X".repeat(500_000)), why: "a label of 500,000 characters" },
   { text: `-----BEGIN${"-".repeat(500_000)}`, why: "500,000 dashes" },
-])("$why is refused with the number of the line", ({ text }) => {
-  expect(() => readPem(`text\n${text}`, 2_000_000)).toThrow(/^Line 2 of the PEM text holds a boundary that is not/)
+])("$why is rejected with the line number", ({ text }) => {
+  expect(() => readPem(`text\n${text}`, 2_000_000)).toThrow(/^Line 2 of the PEM text contains a boundary that is not/)
 })
 
-test("text above the limit is refused unread", () => {
+test("text above the limit is rejected unread", () => {
   const text = block("CERTIFICATE")
   expect(readPem(text, text.length)).toHaveLength(1)
   expect(() => readPem(text, text.length - 1)).toThrow(
-    `The PEM text has ${text.length} characters; at most ${text.length - 1} are read`,
+    `The PEM text has ${text.length} characters; the maximum is ${text.length - 1}`,
   )
 })
 
-test("no refusal repeats what is in a block", () => {
+test("no error repeats the content of a block", () => {
   const secret = "c2VjcmV0"
   for (const text of [
     block("PRIVATE KEY", `${secret}!\n`),
@@ -137,7 +137,7 @@ test.each([
   { why: "empty blocks", text: block("X", "").repeat(30_000) },
   { why: "small blocks", text: block("X").repeat(25_000) },
   { why: "a header without end", text: block("X", "a".repeat(900_000)) },
-])("a megabyte of $why is read or refused in time that grows with its length alone", ({ text }) => {
+])("a megabyte of $why is read or rejected in linear time", ({ text }) => {
   const began = performance.now()
   try {
     readPem(text, 1_048_576)

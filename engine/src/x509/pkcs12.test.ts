@@ -28,7 +28,7 @@ function keytool(store: Uint8Array): string {
 }
 
 test.each(allKeyAlgorithms.map((algorithm) => ({ algorithm, name: describeKeyAlgorithm(algorithm) })))(
-  "a key store with a key of $name is one to OpenSSL: the key and the whole chain come out",
+  "OpenSSL reads the key and the chain from a key store with a key of $name",
   async ({ algorithm }) => {
     const privateKey = await testKeyGenerator.generate(algorithm)
     const chain = [selfSigned(privateKey, "leaf"), selfSigned(privateKey, "above")]
@@ -50,7 +50,7 @@ test.each(allKeyAlgorithms.map((algorithm) => ({ algorithm, name: describeKeyAlg
 
 const hasKeytool = spawnSync("keytool", ["-help"]).error === undefined
 
-test.skipIf(!hasKeytool)("Java finds the key in a key store, and what is trusted in a trust store", async () => {
+test.skipIf(!hasKeytool)("Java reads the key of a key store and the certificates of a trust store", async () => {
   const privateKey = await testKeyGenerator.generate({ type: "ec", bits: 256 })
   const certificate = selfSigned(privateKey, "Example Root")
   const store = await writeKeyStore({ privateKey, chain: [certificate], alias: "web" }, password)
@@ -59,7 +59,7 @@ test.skipIf(!hasKeytool)("Java finds the key in a key store, and what is trusted
   expect(keytool(trust)).toMatch(/ca-0, .*trustedCertEntry/)
 })
 
-test("no other password opens it", async () => {
+test("a wrong password does not open a key store", async () => {
   const privateKey = await testKeyGenerator.generate({ type: "ed25519" })
   const store = await writeKeyStore({ privateKey, chain: [selfSigned(privateKey, "leaf")], alias: "web" }, password)
   const args = ["pkcs12", "-in", "store.p12", "-nodes", "-passin", "pass:changeme"]

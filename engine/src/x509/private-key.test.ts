@@ -68,7 +68,7 @@ describe.each(allKeyAlgorithms.map((algorithm) => ({ algorithm, name: describeKe
       }
     })
 
-    test("keeps its secret to itself when it is logged, inspected or sent as JSON", () => {
+    test("does not reveal its secret when it is logged, inspected or encoded as JSON", () => {
       const shown = `${inspect(key, { depth: 9, showHidden: true })}${JSON.stringify(key)}`
       const secret = Buffer.from(key.der("traditional")).subarray(20)
       expect(shown).not.toContain(secret.toString("hex"))
@@ -76,7 +76,7 @@ describe.each(allKeyAlgorithms.map((algorithm) => ({ algorithm, name: describeKe
       expect(Object.keys(key)).toEqual(["publicKey"])
     })
 
-    test("is the same whatever happens to the octets it was read from", () => {
+    test("does not change when the octets that it was read from change", () => {
       for (const format of formats) {
         const octets = Buffer.from(key.der(format))
         const read = readPrivateKey(octets)
@@ -87,7 +87,7 @@ describe.each(allKeyAlgorithms.map((algorithm) => ({ algorithm, name: describeKe
   },
 )
 
-test("a key made by Java's rules, with its public key inside (RFC 5958), is read", async () => {
+test("a key of Java that contains its public key (RFC 5958) is read", async () => {
   const key = await testKeyGenerator.generate({ type: "ed25519" })
   const parts = [integer(1), sequence([objectIdentifier(oids.ed25519)]), octetString(octetString(seedOf(key)))]
   const attributes = context(0, [sequence([objectIdentifier(oids.commonName), tree(0x31, [derNull])])])
@@ -95,16 +95,16 @@ test("a key made by Java's rules, with its public key inside (RFC 5958), is read
   expect(readPrivateKey(encode(sequence([...parts, publicKey]))).pem("pkcs8")).toBe(key.pem("pkcs8"))
   expect(readPrivateKey(encode(sequence([...parts, attributes, publicKey]))).pem("pkcs8")).toBe(key.pem("pkcs8"))
   const other = primitive(0x81, [0, ...(await testKeyGenerator.generate({ type: "ed25519" })).publicKey.octets])
-  expect(() => readPrivateKey(encode(sequence([...parts, other])))).toThrow("does not fit the public key")
+  expect(() => readPrivateKey(encode(sequence([...parts, other])))).toThrow("does not match its public key")
 })
 
-test("what OpenSSL writes with its curve before it is read", () => {
+test("a key of OpenSSL with EC PARAMETERS before it is read", () => {
   const text = openssl(["ecparam", "-name", "secp384r1", "-genkey"], "").toString("utf8")
   expect(text).toContain("EC PARAMETERS")
   expect(readPrivateKeyPem(text, limit).algorithm).toEqual({ type: "ec", bits: 384 })
 })
 
-test("a scalar without its leading zeros, as old encoders write it, is read and written with them", () => {
+test("a scalar without leading zeros, as old encoders write it, is read and written with them", () => {
   const scalar = Uint8Array.of(1, 2, 3)
   const key = readPrivateKey(sec1(scalar))
   expect(Buffer.from(key.der("traditional")).toString("hex")).toContain(`0420${"00".repeat(29)}010203`)
@@ -151,7 +151,7 @@ const pkcs1 = (changes: Partial<RsaNumbers>): Uint8Array =>
 const misfit = "The private key does not match its public key"
 const huge = 2n ** 200_000n + 1n
 
-test("the numbers of an RSA key that belong together are read", () => {
+test("an RSA key with consistent numbers is read", () => {
   expect(readPrivateKey(pkcs1({})).pem("pkcs8")).toBe(testRsaKey(2048).pem("pkcs8"))
 })
 
@@ -160,7 +160,7 @@ test.each([
   { der: encode(sequence([])), refusal: "private key: version is missing" },
   { der: encode(sequence([integer(0)])), refusal: "private key: privateKeyAlgorithm is missing" },
   { der: encode(sequence([integer(2), sequence([])])), refusal: "private key: version is not between 0 and 1" },
-  { der: Buffer.concat([pkcs1({}), derNull]), refusal: "private key: PrivateKey is followed by octets" },
+  { der: Buffer.concat([pkcs1({}), derNull]), refusal: "private key: PrivateKey is followed by extra octets" },
   { der: pkcs1({ version: 1n }), refusal: "private key: version is not between 0 and 0" },
   { der: pkcs1({ n: numbers.n + 2n }), refusal: misfit },
   { der: pkcs1({ e: 3n }), refusal: misfit },
@@ -196,7 +196,7 @@ test.each([
   { der: sec1(new Uint8Array(33).fill(1)), refusal: "The private key is too long for EC P-256" },
   {
     der: sec1(octetsOf(7n), context(1, [bitString(new Uint8Array(65))])),
-    refusal: "are missing, so that the curve is not",
+    refusal: "are missing; the private key does not name",
   },
   {
     der: sec1(octetsOf(7n), context(0, [p256]), context(1, [bitString(new Uint8Array(65).fill(4))])),
@@ -206,7 +206,7 @@ test.each([
     der: sec1(octetsOf(7n), context(0, [objectIdentifier("1.3.132.0.10")])),
     refusal: "1.3.132.0.10 are not supported",
   },
-  { der: sec1(octetsOf(7n), context(0, [sequence([])])), refusal: "explicit parameters are refused" },
+  { der: sec1(octetsOf(7n), context(0, [sequence([])])), refusal: "explicit parameters are not supported" },
   { der: encode(sequence([integer(0), octetString(octetsOf(7n))])), refusal: "private key: version is not 1" },
   {
     der: pkcs8(oids.ecPublicKey, [objectIdentifier(oids.secp384r1)], sec1(octetsOf(7n))),
@@ -233,7 +233,7 @@ test.each([
     }),
     refusal: "Keys of the algorithm 1.2.840.10040.4.1 are not supported",
   },
-])("a private key is refused: $refusal", ({ der, refusal }) => {
+])("a private key is rejected: $refusal", ({ der, refusal }) => {
   expect(() => readPrivateKey(der)).toThrow(UnacceptableInput)
   expect(() => readPrivateKey(der)).toThrow(refusal)
 })
@@ -250,8 +250,8 @@ test.each([
   },
   { text: pem("OPENSSH PRIVATE KEY"), refusal: "is in OpenSSH format; convert it to PKCS#8 first" },
   { text: pem("DSA PRIVATE KEY"), refusal: 'Private keys of the kind "DSA PRIVATE KEY" are not supported' },
-  { text: pem("CERTIFICATE"), refusal: 'holds a block "CERTIFICATE" where a private key is expected' },
-  { text: pem("PUBLIC KEY"), refusal: 'holds a block "PUBLIC KEY" where a private key is expected' },
+  { text: pem("CERTIFICATE"), refusal: 'contains a block "CERTIFICATE" where a private key is expected' },
+  { text: pem("PUBLIC KEY"), refusal: 'contains a block "PUBLIC KEY" where a private key is expected' },
   { text: "", refusal: "The PEM text contains 0 blocks where one private key is expected" },
   { text: pem("EC PARAMETERS"), refusal: "The PEM text contains 0 blocks where one private key is expected" },
   { text: pem("PRIVATE KEY").repeat(2), refusal: "The PEM text contains 2 blocks where one private key is expected" },
@@ -263,7 +263,7 @@ test.each([
     text: ecPem().export({ type: "pkcs8", format: "pem" }).replaceAll(" PRIVATE", " RSA PRIVATE"),
     refusal: "private key: modulus has the tag",
   },
-])("PEM text is refused: $refusal", ({ text, refusal }) => {
+])("PEM text is rejected: $refusal", ({ text, refusal }) => {
   expect(() => readPrivateKeyPem(text, limit)).toThrow(UnacceptableInput)
   expect(() => readPrivateKeyPem(text, limit)).toThrow(refusal)
 })
@@ -274,17 +274,17 @@ test.each([
   { label: "RSA PRIVATE KEY", expected: true },
   { label: "CERTIFICATE", expected: false },
   { label: "EC PARAMETERS", expected: false },
-])("that $label is the label of a private key is $expected", ({ label, expected }) => {
+])("isPrivateKeyLabel returns $expected for $label", ({ label, expected }) => {
   expect(isPrivateKeyLabel(label)).toBe(expected)
 })
 
-test("keys are the same if and only if their public keys are", () => {
+test("keys are equal if and only if their public keys are equal", () => {
   const one = testRsaKey(2048, 1).publicKey
   expect(isSamePublicKey(one, publicKeyOf(one.algorithm, one.octets))).toBe(true)
   expect(isSamePublicKey(one, testRsaKey(2048, 2).publicKey)).toBe(false)
 })
 
-test("a spoiled key is refused as input, or is still a key, and no refusal repeats what was in it", async () => {
+test("a corrupted key is rejected or still valid, and no error repeats its content", async () => {
   const keys = await Promise.all(allKeyAlgorithms.slice(4).map((algorithm) => testKeyGenerator.generate(algorithm)))
   const forms = [...keys, testRsaKey(2048)].flatMap((key) => formats.map((format) => key.der(format)))
   const spoiled = fc.tuple(fc.constantFrom(...forms), fc.nat(), fc.nat(255), fc.boolean())

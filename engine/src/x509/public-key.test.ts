@@ -13,7 +13,7 @@ const described = allKeyAlgorithms.map((algorithm) => ({ algorithm, name: descri
 
 const openssl = (args: readonly string[], input: Uint8Array): Buffer => execFileSync("openssl", args, { input })
 
-test.each(described)("a public key of $name is written as OpenSSL writes it, and read again", async ({ algorithm }) => {
+test.each(described)("a public key of $name is written as by OpenSSL, and read again", async ({ algorithm }) => {
   const { publicKey, ...key } = await testKeyGenerator.generate(algorithm).then((key) => ({
     publicKey: key.publicKey,
     der: key.der("pkcs8"),
@@ -112,7 +112,7 @@ test.each([
     spki: exported(generateKeyPairSync("ec", { namedCurve: "secp256k1" })),
     refusal: "Keys on the elliptic curve 1.3.132.0.10 are not supported",
   },
-  { spki: ecSpki(good, p256, derNull), refusal: "public key: parameters is followed by octets" },
+  { spki: ecSpki(good, p256, derNull), refusal: "public key: parameters is followed by extra octets" },
   { spki: ecSpki(offCurve, p256), refusal: "The public key is a point that is not on its elliptic curve" },
   { spki: ecSpki(new Uint8Array(65).fill(4, 0, 1), p256), refusal: "a point that is not on its elliptic curve" },
   { spki: ecSpki(good.subarray(0, 64), p256), refusal: "subjectPublicKey is not an uncompressed point of P-256" },
@@ -126,7 +126,7 @@ test.each([
     refusal: "subjectPublicKey is not an uncompressed point of P-256",
   },
   { spki: ecSpki(good, objectIdentifier(oids.secp384r1)), refusal: "is not an uncompressed point of P-384" },
-  { spki: ed25519Spki(new Uint8Array(31).fill(9)), refusal: "public key: subjectPublicKey has not 32 octets" },
+  { spki: ed25519Spki(new Uint8Array(31).fill(9)), refusal: "public key: subjectPublicKey is not 32 octets long" },
   {
     spki: spkiOf(identifier(oids.ed25519, derNull), new Uint8Array(32).fill(9)),
     refusal: "public key: algorithm is followed by extra octets",
@@ -140,8 +140,8 @@ test.each([
     refusal: "Keys of the algorithm 1.3.101.110 are not supported",
   },
   { spki: new Uint8Array(), refusal: "public key: SubjectPublicKeyInfo is missing" },
-  { spki: Buffer.concat([ed25519Spki(new Uint8Array(32).fill(9)), derNull]), refusal: "is followed by octets" },
-])("a public key is refused: $refusal", ({ spki, refusal }) => {
+  { spki: Buffer.concat([ed25519Spki(new Uint8Array(32).fill(9)), derNull]), refusal: "is followed by extra octets" },
+])("a public key is rejected: $refusal", ({ spki, refusal }) => {
   expect(() => readPublicKey(spki)).toThrow(UnacceptableInput)
   expect(() => readPublicKey(spki)).toThrow(refusal)
 })
@@ -161,7 +161,7 @@ test.each(
   )
 })
 
-test("whatever octets come, they are refused as input or are a key that OpenSSL reads too", () => {
+test("random octets are rejected or are a key that OpenSSL reads too", () => {
   const spki = rsaSpki(modulus(2048), 65_537n)
   const spoiled = fc
     .tuple(fc.constantFrom(spki, ecSpki(good, p256), ed25519Spki(new Uint8Array(32).fill(9))), fc.nat(), fc.nat(255))
@@ -185,7 +185,7 @@ test("whatever octets come, they are refused as input or are a key that OpenSSL 
   )
 })
 
-test("a modulus is written with as many octets as it has", () => {
+test("a modulus is written without superfluous octets", () => {
   const key = readPublicKey(rsaSpki(modulus(2048), 65_537n))
   expect(encode(sequence([unsignedInteger(Buffer.from(modulus(2048).toString(16), "hex")), integer(65_537)]))).toEqual(
     Uint8Array.from(key.octets),

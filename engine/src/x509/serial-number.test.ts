@@ -9,18 +9,18 @@ import {
   serialNumberOf,
 } from "./serial-number.ts"
 
-test("a new serial number is the drawn bits without the sign bit", () => {
+test("a new serial number consists of the random bits without the sign bit", () => {
   const drawn = Uint8Array.from({ length: 20 }, (_, index) => 0xf0 + (index % 16))
   expect(newSerialNumber({ bytes: () => drawn.slice() })).toBe(
     "70:f1:f2:f3:f4:f5:f6:f7:f8:f9:fa:fb:fc:fd:fe:ff:f0:f1:f2:f3",
   )
 })
 
-test("what was kept is the serial number it was, and nothing else is taken for one", () => {
+test("a stored serial number is read unchanged, and other text is rejected", () => {
   const [kept] = ["4f:00:a1"].map(parseSerialNumber)
   expect(keptSerialNumber(serialNumberOctets(kept!))).toBe(kept)
   for (const octets of [new Uint8Array(), new Uint8Array(20), new Uint8Array(21).fill(1)])
-    expect(() => keptSerialNumber(octets)).toThrow("none")
+    expect(() => keptSerialNumber(octets)).toThrow("is not valid")
 })
 
 test("new serial numbers are positive, at most 20 octets, and do not repeat", () => {
@@ -36,7 +36,7 @@ test("new serial numbers are positive, at most 20 octets, and do not repeat", ()
   }
 })
 
-test("a random source that yields only zeros is refused", () => {
+test("newSerialNumber throws when the random source returns only zeros", () => {
   expect(() => newSerialNumber({ bytes: (count) => new Uint8Array(count) })).toThrow("nothing but zeros")
 })
 
@@ -65,7 +65,7 @@ test.each([
   { text: "4f\n", why: "a newline" },
   { text: "01".repeat(21).match(/../g)!.join(":"), why: "21 octets" },
   { text: "00:".repeat(100_000), why: "no end of zeros" },
-])("$why is no serial number", ({ text }) => {
+])("parseSerialNumber returns undefined for $why", ({ text }) => {
   expect(parseSerialNumber(text)).toBeUndefined()
 })
 

@@ -83,7 +83,7 @@ const opensslNames: Readonly<Record<SignatureAlgorithm, string>> = {
   Ed25519: "ED25519",
 }
 
-test.each(algorithms)("the identifier of %s is what OpenSSL calls by that name, and is read again", (algorithm) => {
+test.each(algorithms)("the identifier of %s is that of OpenSSL, and is read again", (algorithm) => {
   const der = signatureAlgorithmIdentifier(algorithm)
   const dump = execFileSync("openssl", ["asn1parse", "-inform", "DER"], { input: der, encoding: "utf8" })
   const values = [...dump.matchAll(/prim: (?:OBJECT|INTEGER) *:(.*)/g)].map(([, value]) => value)
@@ -128,21 +128,21 @@ test.each([
     refusal: "Signatures with MD5 are not supported; use SHA-256 or better",
   },
   { der: identifier(oids.sha1WithRsa, derNull), refusal: noSha1 },
-  { der: identifier(oids.sha224WithRsa, derNull), refusal: "Signatures with SHA-224 are refused" },
+  { der: identifier(oids.sha224WithRsa, derNull), refusal: "Signatures with SHA-224 are not supported" },
   { der: identifier(oids.ecdsaWithSha1), refusal: noSha1 },
-  { der: identifier(oids.ecdsaWithSha224), refusal: "Signatures with SHA-224 are refused" },
+  { der: identifier(oids.ecdsaWithSha224), refusal: "Signatures with SHA-224 are not supported" },
   { der: identifier("1.2.840.10040.4.3"), refusal: "Signatures of the algorithm 1.2.840.10040.4.3 are not supported" },
   { der: identifier(oids.rsaEncryption, derNull), refusal: "Signatures of the algorithm 1.2.840.113549.1.1.1" },
-  { der: identifier(oids.ecdsaWithSha256, derNull), refusal: "parameters is followed by octets" },
-  { der: identifier(oids.ed25519, derNull), refusal: "parameters is followed by octets" },
-  { der: identifier(oids.sha256WithRsa, derNull, derNull), refusal: "parameters is followed by octets" },
-  { der: identifier(oids.sha256WithRsa, integer(0)), refusal: "parameters is followed by octets" },
+  { der: identifier(oids.ecdsaWithSha256, derNull), refusal: "parameters is followed by extra octets" },
+  { der: identifier(oids.ed25519, derNull), refusal: "parameters is followed by extra octets" },
+  { der: identifier(oids.sha256WithRsa, derNull, derNull), refusal: "parameters is followed by extra octets" },
+  { der: identifier(oids.sha256WithRsa, integer(0)), refusal: "parameters is followed by extra octets" },
   { der: pss(), refusal: noSha1 },
   { der: identifier(oids.rsassaPss), refusal: "parameters is missing" },
   { der: pss(context(0, [sha256])), refusal: noSha1 },
   { der: pssOf(digest(oids.sha1, derNull), mgf1(sha256), 32), refusal: noSha1 },
   { der: pssOf(sha256, mgf1(digest(oids.sha1, derNull)), 32), refusal: noSha1 },
-  { der: pssOf(sha256, mgf1(digest(oids.sha512)), 32), refusal: "whose mask has another hash than the message" },
+  { der: pssOf(sha256, mgf1(digest(oids.sha512)), 32), refusal: "with different hashes for mask and message" },
   { der: pssOf(sha256, digest(oids.sha256, sha256), 32), refusal: "maskGenAlgorithm is not MGF1" },
   { der: pssOf(sha256, sequence([objectIdentifier(oids.mgf1)]), 32), refusal: "maskGenAlgorithm is missing" },
   { der: pssOf(sha256, mgf1(sha256), 20), refusal: "need a salt as long as the hash, 32 octets; got 20" },
@@ -151,16 +151,19 @@ test.each([
   { der: pss(context(0, [sha256]), context(1, [mgf1(sha256)])), refusal: "as long as the hash, 32 octets; got 20" },
   {
     der: pss(context(0, [sha256]), context(1, [mgf1(sha256)]), context(2, [integer(32)]), context(3, [integer(1)])),
-    refusal: "trailerField is followed by octets",
+    refusal: "trailerField is followed by extra octets",
   },
   { der: new Uint8Array(), refusal: "signature algorithm: AlgorithmIdentifier is missing" },
-  { der: Buffer.concat([identifier(oids.ed25519), derNull]), refusal: "AlgorithmIdentifier is followed by octets" },
-])("a signature algorithm is refused: $refusal", ({ der, refusal }) => {
+  {
+    der: Buffer.concat([identifier(oids.ed25519), derNull]),
+    refusal: "AlgorithmIdentifier is followed by extra octets",
+  },
+])("a signature algorithm is rejected: $refusal", ({ der, refusal }) => {
   expect(() => readSignatureAlgorithm(der)).toThrow(UnacceptableInput)
   expect(() => readSignatureAlgorithm(der)).toThrow(refusal)
 })
 
-test("whatever octets come, they are refused as input or name an algorithm", () => {
+test("random octets are rejected or name an algorithm", () => {
   const spoiled = fc
     .tuple(fc.constantFrom(...algorithms), fc.nat(), fc.nat(255))
     .map(([algorithm, at, octet]) =>

@@ -71,7 +71,7 @@ describe("[F-P9] an RSA modulus", () => {
     expect(rsaModulusProblem(octetsOf(modulus))).toBeUndefined()
   })
 
-  test.each([2048, 3072, 4096, 8192] as const)("of a key of %i bits made by OpenSSL passes", (bits) => {
+  test.each([2048, 3072, 4096, 8192] as const)("of an OpenSSL key of %i bits passes", (bits) => {
     for (const number of [1, 2] as const) {
       const { publicKey } = testRsaKey(bits, number)
       expect(rsaModulusProblem(rsaPublicNumbers(publicKey).modulus)).toBeUndefined()
@@ -79,7 +79,7 @@ describe("[F-P9] an RSA modulus", () => {
     }
   })
 
-  test("that is weak makes its key unacceptable", () => {
+  test("that is weak makes assertStrongKey throw", () => {
     const octets = encode(sequence([unsignedInteger(octetsOf(p * p)), unsignedInteger(octetsOf(65_537n))]))
     expect(() => assertStrongKey(publicKeyOf({ type: "rsa", bits: 2048 }, octets))).toThrow(/RSA key is weak/)
   })

@@ -8,7 +8,7 @@ const authorityOf = (scope: string, keyOctet = 1) => ({ signer: hmacSigner(Buffe
 const ground = authorityOf("mnt-1 acme")
 const random = { bytes: (count: number) => Buffer.alloc(count, 7) }
 
-test("a nonce says itself where and until when it counts, and has an identity of its own", () => {
+test("a nonce contains its directory and its expiry, and has a unique digest", () => {
   const nonce = newNonce(ground, random, 0)
   expect(nonce).toMatch(/^[\w-]+$/)
   const read = readNonce(nonce, ground, 60 * minuteMs - 1)
@@ -31,13 +31,13 @@ test.each([
   ["empty", "", ground, 0],
   ["no base64url", `${nonce} `, ground, 0],
   ["[F-P15] of a time when the clock was ahead", newNonce(ground, random, 24 * 60 * minuteMs), ground, 0],
-])("a nonce that is %s counts for nothing", (_why, text, where, now) => {
+])("readNonce rejects a nonce that is %s", (_why, text, where, now) => {
   expect(() => readNonce(text, where, now)).toThrow(
     expect.objectContaining({ problem: expect.objectContaining({ type: "badNonce" }) }),
   )
 })
 
-test("a server that has begun anew under the same key takes nonces of before", () => {
+test("a restarted server with the same key accepts nonces issued before", () => {
   expect(readNonce(nonce, authorityOf("mnt-1 acme"), 0)).toEqual(readNonce(nonce, ground, 0))
 })
 
@@ -45,12 +45,12 @@ test.each([
   { read: "before it ends", atMs: 60 * minuteMs - 1, isOver: false },
   { read: "when it ends", atMs: 60 * minuteMs, isOver: true },
   { read: "later", atMs: 61 * minuteMs, isOver: true },
-])("a digest that is looked at $read is told from others by the time alone", ({ atMs, isOver }) => {
+])("endOfNonces sorts after the digest of an expired nonce only: $read", ({ atMs, isOver }) => {
   expect(Buffer.compare(readNonce(nonce, ground, 0).digest, endOfNonces(atMs)) < 0).toBe(isOver)
 })
 
 // certbot decodes nonces, and fails on one that is not base64url (RFC 8555, section 6.5.1).
-test("a nonce is base64url of whole octets from its beginning to its end", () => {
+test("a nonce consists of base64url without padding", () => {
   const own = systemRuntime().random
   const nonces = Array.from({ length: 100 }, () => newNonce(ground, own, Date.now()))
   expect(nonces.map((nonce) => Buffer.from(nonce, "base64url").toString("base64url"))).toEqual(nonces)

@@ -46,13 +46,13 @@ async function problemOf(questions: readonly CaaQuery[], told: Told) {
 
 const names = ["a.example", "b.example", "c.example"].map((name) => questionOf(name))
 
-describe("owners of names", () => {
+describe("the CAA check of an order", () => {
   test.each([
     ["say nothing", {}],
     ["let this authority issue", { "a.example": [issue("ca.example")], "b.example": [issue("ca.example")] }],
     ["let it for all below", { example: [issue("ca.example")] }],
     ["forbid wildcards alone", { "a.example": [issue(";", "issuewild")] }],
-  ])("who %s refuse nothing", async (_what, told: Told) => {
+  ])("passes when the owner of a name %s", async (_what, told: Told) => {
     await expect((await problemOf(names, told)).answered).resolves.toBeUndefined()
   })
 
@@ -67,18 +67,18 @@ describe("owners of names", () => {
     identifier: { type: "dns", value: name },
   })
 
-  test("are named where they refuse", async () => {
+  test("names each identifier whose CAA records forbid to issue", async () => {
     const { answered } = await problemOf(names, { "b.example": [issue("other.example")] })
     const { detail, type } = refusal("b.example")
     expect(await answered).toEqual({ type, detail, subproblems: [refusal("b.example")] })
   })
 
-  test("of wildcards are asked for them", async () => {
+  test("reads issuewild records for a wildcard", async () => {
     const { answered } = await problemOf([questionOf("a.example", true)], { "a.example": [issue(";", "issuewild")] })
     expect(await answered).toMatchObject({ type: "caa" })
   })
 
-  test("who refuse count before those who cannot be asked", async () => {
+  test("reports a CAA problem before a DNS problem", async () => {
     const { answered } = await problemOf(names, { "a.example": "failure", "c.example": [issue(";")] })
     expect(await answered).toEqual({
       type: "caa",
@@ -87,12 +87,12 @@ describe("owners of names", () => {
     })
   })
 
-  test("who cannot be asked are told with the reason", async () => {
+  test("reports the reason when a lookup fails", async () => {
     const { answered } = await problemOf(names, { "a.example": "failure" })
     expect(await answered).toMatchObject({ type: "dns", subproblems: [unknown("a.example")] })
   })
 
-  test("are waited for as long as for a proof", async () => {
+  test("ends at the timeout of a validation", async () => {
     const { answered, timers } = await problemOf(names, { "a.example": "silence" })
     await timers.advance(1)
     expect(await answered).toEqual({

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import { distinctIdentifiers, provedBy, readIdentifier } from "./identifier.ts"
 import { AcmeProblem, type ProblemType } from "../problem.ts"
 
-describe("what an order may name", () => {
+describe("readIdentifier", () => {
   test.each([
     ["dns", "example.com", "example.com"],
     ["dns", "WWW.Example.COM", "www.example.com"],
@@ -70,18 +70,18 @@ describe("what an order may name", () => {
     ["ip", "example.com", "malformed"],
     ["ip", "192.0.2.0/24", "malformed"],
   ]
-  test.each(refused)("[F-A10] %s %j is refused", (type, value, problem) => {
+  test.each(refused)("[F-A10] rejects %s %j", (type, value, problem) => {
     expect(() => readIdentifier(type, value)).toThrow(
       expect.toSatisfy((error) => error instanceof AcmeProblem && error.problem.type === problem),
     )
   })
 
-  test("names come once, in an order of their own", () => {
+  test("distinctIdentifiers sorts identifiers and removes duplicates", () => {
     const [a, b] = [readIdentifier("dns", "b.example"), readIdentifier("dns", "A.example")]
     expect(distinctIdentifiers([a, b, a])).toEqual([b, a])
   })
 
-  test("a wildcard is proved by its base", () => {
+  test("provedBy returns the base name of a wildcard", () => {
     expect(provedBy({ type: "dns", value: "*.example.com" })).toEqual({
       type: "dns",
       value: "example.com",

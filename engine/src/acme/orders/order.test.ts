@@ -30,12 +30,9 @@ describe("an order is (RFC 8555, section 7.1.6)", () => {
     ["valid", ["deactivated"], "ahead", "valid"],
     ["valid", ["expired"], "past", "valid"],
   ]
-  test.each(table)(
-    "of the state %s with authorizations that are %j, and its end %s: %s",
-    (state, statuses, end, status) => {
-      expect(orderStatusOf({ state, expiresAt: end === "ahead" ? now + 1 : now }, statuses, now)).toBe(status)
-    },
-  )
+  test.each(table)("in state %s with authorizations %j and expiry %s: %s", (state, statuses, end, status) => {
+    expect(orderStatusOf({ state, expiresAt: end === "ahead" ? now + 1 : now }, statuses, now)).toBe(status)
+  })
 })
 
 describe("an authorization is (RFC 8555, section 7.1.6)", () => {
@@ -49,7 +46,7 @@ describe("an authorization is (RFC 8555, section 7.1.6)", () => {
     ["deactivated", "ahead", "deactivated"],
     ["deactivated", "past", "deactivated"],
   ]
-  test.each(table)("of the state %s with its end %s: %s", (state, end, status) => {
+  test.each(table)("in state %s with expiry %s: %s", (state, end, status) => {
     const expiresAt = end === "ahead" ? now + 1 : now
     expect(authorizationStatusOf({ state, expiresAt } as Authorization, now)).toBe(status)
   })
@@ -65,7 +62,7 @@ describe("[P-4.1-n2] challenges", () => {
   })
 })
 
-describe("what CAA records said when a name was proved", () => {
+describe("the CAA check of a validation", () => {
   const proved = { identifier: { type: "dns", value: "a.example", wildcard: false }, state: "valid" } as const
   const expiresAt = now + validityMs
 

@@ -3,7 +3,7 @@ import { dayMs, hourMs, minuteMs, secondMs } from "../../core/time.ts"
 import type { SerialNumber } from "../../x509/serial-number.ts"
 import { readCertificateId, renewalWindow } from "./renewal-info.ts"
 
-test("a certificate is named as RFC 9773, section 4.1, names one", () => {
+test("readCertificateId reads the example of RFC 9773, section 4.1", () => {
   const { keyIdentifier, serialNumber } = readCertificateId("aYhba4dGQEHhs3uEe6CuLN4ByNQ.AIdlQyE")
   expect(Buffer.from(keyIdentifier).toString("hex")).toBe("69885b6b87464041e1b37b847ba0ae2cde01c8d4")
   expect(serialNumber).toBe("87:65:43:21")
@@ -19,7 +19,7 @@ describe("[F-A2] a certificate has one identifier (RFC 9773, section 4.1; X.690,
     ["01", "01"],
     ["00ff01", "ff:01"],
     ["1000", "10:00"],
-  ])("the serial number of the octets %s is %s", (octets, serialNumber) => {
+  ])("the serial number with the octets %s is %s", (octets, serialNumber) => {
     expect(readCertificateId(idOf(octets)).serialNumber).toBe(serialNumber)
   })
 
@@ -38,7 +38,7 @@ test.each(["", "a", "a.", ".a", "a.b.c", "aYhba4dGQEHhs3uEe6CuLN4ByNQ=.AIdlQyE",
   },
 )
 
-describe("the window in which a certificate is best renewed", () => {
+describe("the renewal window", () => {
   const life = { notBefore: 0, notAfter: 90 * dayMs }
   const serialNumber = "01:ff" as SerialNumber
   test.each(["01:00", "01:7f", "01:ff"] as SerialNumber[])(
@@ -50,32 +50,38 @@ describe("the window in which a certificate is best renewed", () => {
       expect(end).toBeLessThanOrEqual(80 * dayMs)
     },
   )
-  test("lies behind where it is due at once", () => {
+  test("is in the past when the renewal is due", () => {
     const { start, end } = renewalWindow(life, { now: dayMs, isDue: true, serialNumber })
     expect(start).toBeLessThan(end)
     expect(end).toBeLessThan(dayMs)
   })
-  describe.each([minuteMs, hourMs, dayMs, 90 * dayMs])("[F-A3] [F-A11] of a life of %i ms", (lifeMs) => {
-    const [notBefore, notAfter] = [dayMs, dayMs + lifeMs]
-    const signal = { raisedAt: notBefore, renewBy: notBefore + lifeMs / 2, explanationUrl: null }
-    test.each([
-      ["usual", { now: notBefore, isDue: false }],
-      ["due at its beginning", { now: notBefore + 10 * secondMs, isDue: true }],
-      ["due in its middle", { now: notBefore + lifeMs / 2, isDue: true }],
-      ["due after its end", { now: notAfter + dayMs, isDue: true }],
-      ["wanted by a signal", { now: notBefore, isDue: false, signal }],
-    ])("lies in it: %s", (_how, asked) => {
-      for (const serial of ["01:00", "01:ff"] as SerialNumber[]) {
-        const { start, end, retryAfterMs } = renewalWindow({ notBefore, notAfter }, { ...asked, serialNumber: serial })
-        expect(start).toBeGreaterThanOrEqual(notBefore)
-        expect(end).toBeGreaterThan(start)
-        expect(end).toBeLessThanOrEqual(notAfter)
-        expect(retryAfterMs).toBe(Math.min(6 * hourMs, Math.max(secondMs, lifeMs / 24)))
-      }
-    })
-  })
+  describe.each([minuteMs, hourMs, dayMs, 90 * dayMs])(
+    "[F-A3] [F-A11] of a certificate with a lifetime of %i ms",
+    (lifeMs) => {
+      const [notBefore, notAfter] = [dayMs, dayMs + lifeMs]
+      const signal = { raisedAt: notBefore, renewBy: notBefore + lifeMs / 2, explanationUrl: null }
+      test.each([
+        ["usual", { now: notBefore, isDue: false }],
+        ["due at its beginning", { now: notBefore + 10 * secondMs, isDue: true }],
+        ["due in its middle", { now: notBefore + lifeMs / 2, isDue: true }],
+        ["due after its end", { now: notAfter + dayMs, isDue: true }],
+        ["wanted by a signal", { now: notBefore, isDue: false, signal }],
+      ])("is inside the lifetime: %s", (_how, asked) => {
+        for (const serial of ["01:00", "01:ff"] as SerialNumber[]) {
+          const { start, end, retryAfterMs } = renewalWindow(
+            { notBefore, notAfter },
+            { ...asked, serialNumber: serial },
+          )
+          expect(start).toBeGreaterThanOrEqual(notBefore)
+          expect(end).toBeGreaterThan(start)
+          expect(end).toBeLessThanOrEqual(notAfter)
+          expect(retryAfterMs).toBe(Math.min(6 * hourMs, Math.max(secondMs, lifeMs / 24)))
+        }
+      })
+    },
+  )
 
-  test.each([1, 2, 3])("[F-A3] of a life of %i seconds lies in it", (seconds) => {
+  test.each([1, 2, 3])("[F-A3] of a certificate with a lifetime of %i seconds is inside the lifetime", (seconds) => {
     const life = { notBefore: dayMs, notAfter: dayMs + seconds * secondMs }
     const { start, end } = renewalWindow(life, { now: dayMs, isDue: false, serialNumber })
     expect(start).toBeGreaterThanOrEqual(life.notBefore)
@@ -84,7 +90,7 @@ describe("the window in which a certificate is best renewed", () => {
   })
 
   const wanted = { raisedAt: dayMs, renewBy: 2 * dayMs, explanationUrl: "https://ca.example/why" }
-  test("is that of a signal where one wants it sooner", () => {
+  test("is that of a renewal signal with an earlier deadline", () => {
     const asked = { now: dayMs, isDue: false, serialNumber }
     expect(renewalWindow(life, { ...asked, signal: wanted })).toMatchObject({
       start: dayMs,

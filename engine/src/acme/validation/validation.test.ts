@@ -39,7 +39,7 @@ describe("http-01", () => {
       network({ getHttp: async () => ({ status, body: Buffer.from(body) }) }),
       terms,
     )
-  test("is proved by the key authorization, with white space behind it or none", async () => {
+  test("accepts the key authorization with or without trailing white space", async () => {
     expect(await answering(200, keyAuthorization)).toBeUndefined()
     expect(await answering(200, `${keyAuthorization}\r\n`)).toBeUndefined()
   })
@@ -48,7 +48,7 @@ describe("http-01", () => {
     [200, ` ${keyAuthorization}`],
     [404, keyAuthorization],
     [301, keyAuthorization],
-  ])("is not proved by %i %j, which nobody is told", async (status, body) => {
+  ])("rejects %i %j and does not repeat the body", async (status, body) => {
     const problem = await answering(status, body)
     expect(problem).toMatchObject({ type: "incorrectResponse" })
     expect(problem?.detail).not.toContain(body)
@@ -59,7 +59,7 @@ describe("dns-01", () => {
   const digest = Buffer.from(sha256(Buffer.from(keyAuthorization)), "hex").toString("base64url")
   const answering = (records: readonly string[]) =>
     attempt({ ...proof, type: "dns-01" }, network({ lookUpTxt: async () => records }), terms)
-  test("is proved by any of several records", async () => {
+  test("accepts any of several records", async () => {
     expect(await answering(["other", digest])).toBeUndefined()
   })
   test.each([
@@ -128,11 +128,11 @@ describe("CAA records (RFC 8659, RFC 8657)", () => {
     [[record("issue", "ca.example; policy=1;")], false, false],
     [[record("unheard-of", "x", true)], false, false],
     [[record("unheard-of", "x")], false, true],
-  ])("%j, for a wildcard %s, let us issue: %s", (records, wildcard, isLet) => {
+  ])("%j, for a wildcard %s, allow to issue: %s", (records, wildcard, isLet) => {
     expect(caaRefusal(records, wildcard, asked) === undefined).toBe(isLet)
   })
 
-  test("are those of the nearest name above that has any", async () => {
+  test("are those of the nearest parent domain that has any", async () => {
     const asked_: string[] = []
     const lookUpCaa = async (name: string) => {
       asked_.push(name)
@@ -144,12 +144,12 @@ describe("CAA records (RFC 8659, RFC 8657)", () => {
     expect(asked_).toEqual(["a.b.example.com", "b.example.com", "example.com"])
   })
 
-  test("that cannot be looked up let nobody issue", async () => {
+  test("forbid to issue when the lookup fails", async () => {
     expect(await caaProblem(proof.identifier, asked, network({}), terms)).toMatchObject({ type: "dns" })
   })
 })
 
-describe("an attempt as a whole", () => {
+describe("attemptInTime", () => {
   const caa = { identities: ["ca.example"], accountUrl: "https://ca.example/account/1" }
   const proving: Partial<AcmeNetwork> = { getHttp: async () => ({ status: 200, body: Buffer.from(keyAuthorization) }) }
   const silent = () => new Promise<never>(() => {})
@@ -159,7 +159,7 @@ describe("an attempt as a whole", () => {
     { answers: { ...proving, lookUpCaa: async () => [] }, asks: caa, problems: [] },
     { answers: proving, asks: caa, problems: [{ type: "dns" }] },
     { answers: { lookUpCaa: silent }, asks: caa, problems: [{ type: "connection", detail: "nobody is there" }] },
-  ])("with $answers and CAA records $asks comes to $problems", async ({ answers, asks, problems }) => {
+  ])("returns $problems for answers $answers and CAA terms $asks", async ({ answers, asks, problems }) => {
     const timers = manualTimers(manualClock())
     const around = { network: network(answers), terms, timers }
     const found = await attemptInTime({ ...proof, type: "http-01" }, asks, around)
@@ -170,7 +170,7 @@ describe("an attempt as a whole", () => {
   test.each<{ answers: Partial<AcmeNetwork>; why: string }>([
     { answers: { getHttp: silent }, why: "the name's server" },
     { answers: { ...proving, lookUpCaa: silent }, why: "who knows its CAA records" },
-  ])("ends before its turn does, whenever $why would answer", async ({ answers }) => {
+  ])("ends before its lease when $why does not answer", async ({ answers }) => {
     const timers = manualTimers(manualClock())
     const around = { network: network(answers), terms, timers }
     const attempted = attemptInTime({ ...proof, type: "http-01" }, caa, around)

@@ -30,14 +30,14 @@ test("record reads parameters by the older name unless the newer one is sent", (
   ])
 })
 
-test("record drops parameters that are not supported, and refuses values of them", () => {
+test("record drops unsupported parameters, and rejects values of them", () => {
   expect(account.change.decode(requestOf({ strict: false, secret: "s" }))).toEqual({ secret: "s" })
   expect(account.input.decode(requestOf({ strict: true })).faults).toEqual([
     { field: ["strict"], detail: '"strict" is not supported' },
   ])
 })
 
-test("record reads no read-only members, and answers no write-only ones", () => {
+test("record ignores read-only members in requests, and omits write-only ones from answers", () => {
   expect(account.change.decode(requestOf({ created_at: "2030-01-01T00:00:00Z" }))).toEqual({})
   const view = { periodMs: 60_000, comment: "c", createdAt: 0 }
   const document = { token_period: 60, comment: "c", created_at: "1970-01-01T00:00:00.000Z", local: false }
@@ -45,7 +45,7 @@ test("record reads no read-only members, and answers no write-only ones", () => 
   expect(account.decode(document)).toEqual(view)
 })
 
-test("record refuses answers that lack a member, unless it is optional", () => {
+test("record rejects answers that lack a required member", () => {
   expect(account.decode({ token_period: 0, created_at: "2030-01-01T00:00:00Z" })).toMatchObject({ periodMs: null })
   expect(() => account.decode({ token_period: 0 })).toThrow('"created_at" is missing')
 })

@@ -44,7 +44,7 @@ const read: readonly (readonly [string, ParameterType<unknown>, unknown, unknown
   ["unsupported if empty", unsupported(texts), "", []],
 ]
 
-test.each(read)("%s is read", (_name, { schema }, given, value) => {
+test.each(read)("%s decodes a value", (_name, { schema }, given, value) => {
   expect(schema.parse(given)).toEqual(value)
 })
 
@@ -58,11 +58,11 @@ const written: readonly (readonly [string, ParameterType<unknown>, unknown, unkn
   ["nullable", nullable(seconds), 3_000, 3],
 ]
 
-test.each(written)("%s is written", (_name, { schema }, value, document) => {
+test.each(written)("%s encodes a value", (_name, { schema }, value, document) => {
   expect(encode(schema, value)).toEqual(document)
 })
 
-test("nullable and mapped keep the form that Vault clients read", () => {
+test("nullable and mapped preserve the form for Vault clients", () => {
   expect(nullable(duration).vault?.(60_000)).toBe(60)
   expect(nullable(duration).vault?.(null)).toBeNull()
   expect(zeroAsNull(duration).vault?.(60_000)).toBe(60)

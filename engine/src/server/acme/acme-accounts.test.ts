@@ -11,7 +11,7 @@ import { systemRuntime } from "../../core/runtime.ts"
 const base = `${acmeCluster}/acme`
 
 describe("an account", () => {
-  test("is made once for a key, found again, changed and given up", async () => {
+  test("is created once per key, found again, changed and deactivated", async () => {
     const world = await newAcmeEngine()
     const client = await AcmeTestClient.open(world, base)
     expect(await client.register({ onlyReturnExisting: true })).toMatchObject({
@@ -80,14 +80,14 @@ describe("an account", () => {
     [["mailto:a@example.com?subject=x"], "invalidContact"],
     [["mailto:a@example.com,b@example.com"], "invalidContact"],
     ["mailto:a@example.com", "malformed"],
-  ])("with the contact %j is refused: %s", async (contact, problem) => {
+  ])("with the contact %j is rejected: %s", async (contact, problem) => {
     const world = await newAcmeEngine()
     const client = await AcmeTestClient.open(world, base)
     expect(await client.register({ contact })).toMatchObject({ status: 400, problem })
     expect(await client.register({ onlyReturnExisting: true })).toMatchObject({ problem: "accountDoesNotExist" })
   })
 
-  test("agrees to terms where there are any", async () => {
+  test("must agree to the terms of service if there are any", async () => {
     const world = await newAcmeEngine({ settings: { terms_of_service: "https://ca.example/terms" } })
     const client = await AcmeTestClient.open(world, base)
     expect(await client.register()).toMatchObject({ status: 403, problem: "userActionRequired" })
@@ -112,7 +112,7 @@ describe("an account", () => {
     })
   })
 
-  test("gets another key, with which alone it signs from then on", async () => {
+  test("signs only with its new key after a key change", async () => {
     const world = await newAcmeEngine()
     const client = await AcmeTestClient.registered(world, base)
     const taken = await AcmeTestClient.registered(world, base)
@@ -157,7 +157,7 @@ describe("an account", () => {
     expect(await listed()).toEqual([])
   })
 
-  test("lists its orders, and no other account's", async () => {
+  test("lists only its own orders", async () => {
     const world = await newAcmeEngine({ settings: { orders_per_name: 0 } })
     const client = await AcmeTestClient.registered(world, base)
     const other = await AcmeTestClient.registered(world, base)

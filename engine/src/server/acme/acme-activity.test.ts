@@ -10,7 +10,7 @@ import { type RecordedMetrics, recordedMetrics } from "../../../testing/recorded
 test.each([
   ["is not on record", false],
   ["is on record where that is asked for", true],
-])("what only tells of an order %s", async (_what, auditOpenReads) => {
+])("a request that only reads an order %s", async (_what, auditOpenReads) => {
   const folder = await mkdtemp(join(tmpdir(), "chancery-"))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
   const auditFile = join(folder, "audit.log")
@@ -33,7 +33,7 @@ const ordersOf = (metrics: RecordedMetrics) => {
   return { made: count("made"), valid: count("valid"), invalid: count("invalid") }
 }
 
-test("an order is counted with its validation, and its signature is on record with order and account", async () => {
+test("an order and its validation are counted, and the key use is recorded with order and account", async () => {
   const folder = await mkdtemp(join(tmpdir(), "chancery-"))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
   const auditFile = join(folder, "audit.log")
@@ -61,7 +61,7 @@ test("an order is counted with its validation, and its signature is on record wi
   ])
 })
 
-test("an order that comes to nothing with a name is counted once, however it does", async () => {
+test("an order that fails with a name is counted once", async () => {
   const metrics = recordedMetrics()
   const { world, responder } = await newProvingEngine({ options: { ...hurriedTime(), metrics } })
   const client = await AcmeTestClient.registered(world, `${acmeCluster}/acme`)

@@ -9,7 +9,7 @@ import { systemRuntime } from "../../core/runtime.ts"
 
 const base = `${acmeCluster}/acme`
 
-describe("[P-5-n2] [P-4.1-n6] an account is bound to who has a token", () => {
+describe("[P-5-n2] [P-4.1-n6] an external account binding", () => {
   async function bindingFor(world: TestEngine, path = "acme", body: object = {}) {
     const { status, body: answer } = await world.pki("POST", `/pki/${path}/new-eab`, { body })
     expect(status).toBe(200)
@@ -27,7 +27,7 @@ describe("[P-5-n2] [P-4.1-n6] an account is bound to who has a token", () => {
     return signedBy(mac, { alg: "HS256", kid: id, url: `${client.base}/new-account`, ...header }, client.key.jwk)
   }
 
-  test("[P-2.3-r1] [P-2.3-r2] [P-2.3-r3] [P-2.3-r4] [P-2.3-r5] [P-4.2-r1] [P-3-r4] a token is made for one directory", async () => {
+  test("[P-2.3-r1] [P-2.3-r2] [P-2.3-r3] [P-2.3-r4] [P-2.3-r5] [P-4.2-r1] [P-3-r4] a binding token is created for one directory", async () => {
     const world = await newAcmeEngine()
     for (const path of ["acme", "issuer/root/acme", "roles/web/acme", "issuer/root/roles/web/acme"]) {
       const { body } = await world.pki("POST", `/pki/${path}/new-eab`)
@@ -42,7 +42,7 @@ describe("[P-5-n2] [P-4.1-n6] an account is bound to who has a token", () => {
     expect(new Set((await world.pki("LIST", "/pki/eab")).body.data.keys).size).toBe(4)
   })
 
-  test("[P-4.2-r2] [P-3-r2] a token is listed until it is used, once and in its directory", async () => {
+  test("[P-4.2-r2] [P-3-r2] a binding token is listed until it is used, once and in its directory", async () => {
     const world = await newAcmeEngine({ settings: { eab_policy: "new-account-required" } })
     const token = await bindingFor(world)
     const { body } = await world.pki("LIST", "/pki/eab")
@@ -70,7 +70,7 @@ describe("[P-5-n2] [P-4.1-n6] an account is bound to who has a token", () => {
     })
   })
 
-  test("[P-4.2-r3] [P-3-r3] a token that is deleted lets nobody in", async () => {
+  test("[P-4.2-r3] [P-3-r3] a deleted binding token creates no account", async () => {
     const world = await newAcmeEngine()
     const token = await bindingFor(world)
     expect((await world.pki("DELETE", `/pki/eab/${token.id}`)).status).toBe(204)
@@ -79,7 +79,7 @@ describe("[P-5-n2] [P-4.1-n6] an account is bound to who has a token", () => {
     expect(await client.register({ externalAccountBinding: await bound(client, token) })).toMatchObject({ status: 403 })
   })
 
-  test("a token ends when it was said to", async () => {
+  test("a binding token expires after its ttl", async () => {
     const clock = manualClock(Date.now())
     const world = await newAcmeEngine({ options: { runtime: { ...systemRuntime(), clock } } })
     const token = await bindingFor(world, "acme", { ttl: "10m" })
@@ -125,7 +125,7 @@ describe("[P-5-n2] [P-4.1-n6] an account is bound to who has a token", () => {
     expect((await world.pki("LIST", "/pki/eab")).body.data.keys).toEqual([token.id])
   })
 
-  test("[P-2.4-r7] existing accounts keep working where only new ones need a binding, and not where all do", async () => {
+  test("[P-2.4-r7] existing accounts work when only new accounts need a binding, and fail when all accounts need one", async () => {
     const world = await newAcmeEngine()
     const client = await AcmeTestClient.registered(world, base)
     await world.pki("POST", "/pki/config/acme", { body: { eab_policy: "new-account-required" } })

@@ -7,7 +7,7 @@ import { issued, localhost, newProvingEngine, readyOrder, renewalIdOf } from "..
 const base = `${acmeCluster}/acme`
 
 describe("a certificate", () => {
-  test("is revoked by who ordered it, with the reason that is given", async () => {
+  test("is revoked by the account that ordered it, with the given reason", async () => {
     const { world, responder } = await newProvingEngine()
     const client = await AcmeTestClient.registered(world, base)
     const { leaf } = await issued(client, responder)
@@ -21,7 +21,7 @@ describe("a certificate", () => {
     expect(await client.post("/revoke-cert", { certificate })).toMatchObject({ status: 400, problem: "alreadyRevoked" })
   })
 
-  test("is revoked by who has its key, or has proved its names, and by nobody else", async () => {
+  test("is revoked only by the owner of its key or by an account with authorizations for its names", async () => {
     const { world, responder } = await newProvingEngine()
     const client = await AcmeTestClient.registered(world, base)
     const stranger = await AcmeTestClient.registered(world, base)
@@ -36,7 +36,7 @@ describe("a certificate", () => {
     expect((await stranger.post("/revoke-cert", { certificate })).status).toBe(200)
   })
 
-  test("[F-A4] is revoked by the account that ordered it after its order is deleted, and by no other", async () => {
+  test("[F-A4] is revoked only by the account that ordered it after its order is deleted", async () => {
     const { world, responder } = await newProvingEngine()
     const client = await AcmeTestClient.registered(world, base)
     const stranger = await AcmeTestClient.registered(world, base)
@@ -55,7 +55,7 @@ describe("a certificate", () => {
     expect(await client.post("/revoke-cert", { certificate })).toMatchObject({ problem: "alreadyRevoked" })
   })
 
-  test("[F-A4] that the API has issued is revoked by an account that holds authorizations for all its names", async () => {
+  test("[F-A4] issued by the API is revoked by an account with authorizations for all its names", async () => {
     const { world, responder } = await newProvingEngine()
     const role = { allow_any_name: true, allow_ip_sans: true, enforce_hostnames: false, key_type: "ec", ttl: "1h" }
     await world.pki("POST", "/pki/roles/any", {
@@ -109,7 +109,7 @@ describe("a certificate", () => {
       },
       400,
     ],
-  ])("[F-A2] is not named by %s, neither in replaces nor for renewal information", async (_how, spoil, status) => {
+  ])("[F-A2] is not identified by %s, neither in replaces nor for renewal information", async (_how, spoil, status) => {
     const { world, responder } = await newProvingEngine({ settings: { orders_per_account: 1, orders_per_name: 1 } })
     const client = await AcmeTestClient.registered(world, base)
     const { leaf } = await issued(client, responder)
@@ -123,7 +123,7 @@ describe("a certificate", () => {
     expect(await order(id)).toMatchObject({ status: 409, problem: "alreadyReplaced" })
   })
 
-  test("tells when to renew it, sooner when it is revoked, and is replaced once", async () => {
+  test("has renewal information, with an earlier window when it is revoked, and is replaced once", async () => {
     const { world, responder } = await newProvingEngine()
     const client = await AcmeTestClient.registered(world, base)
     const { leaf } = await issued(client, responder)

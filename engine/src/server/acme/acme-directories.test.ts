@@ -11,7 +11,7 @@ import { openTestEngine } from "../../../testing/test-engine.ts"
 const base = `${acmeCluster}/acme`
 
 describe("a directory", () => {
-  test("[P-7-n4] [P-2.4-r1] [P-3-r1] is not there until ACME is enabled, nor is anything below it", async () => {
+  test("[P-7-n4] [P-2.4-r1] [P-3-r1] answers 404 with all its resources until ACME is enabled", async () => {
     const world = await newAcmeEngine({ settings: { enabled: false } })
     const client = await AcmeTestClient.open(world, base)
     for (const path of ["/directory", "/new-nonce", "/renewal-info/a.b"]) {
@@ -26,7 +26,7 @@ describe("a directory", () => {
     expect((await client.get(`${base}/directory`)).status).toBe(200)
   })
 
-  test("names every address by the mount's own, whatever host was asked", async () => {
+  test("contains URLs of the mount's cluster path for any Host header", async () => {
     const world = await newAcmeEngine({
       settings: {
         terms_of_service: "https://ca.example/terms",
@@ -55,7 +55,7 @@ describe("a directory", () => {
     })
   })
 
-  test("gives out nonces, with HEAD and GET and every answer", async () => {
+  test("returns nonces for HEAD, GET and with every answer", async () => {
     const world = await newAcmeEngine()
     const client = await AcmeTestClient.open(world, base)
     for (const [method, status] of [
@@ -73,7 +73,7 @@ describe("a directory", () => {
     expect(refused.headers.get("replay-nonce")).toMatch(/^[\w-]{64}$/)
   })
 
-  test("writes nothing when it gives out a nonce", async () => {
+  test("stores nothing when it returns a nonce", async () => {
     const folder = await mkdtemp(join(tmpdir(), "chancery-"))
     onTestFinished(() => rm(folder, { recursive: true, force: true }))
     const file = join(folder, "chancery.db")
@@ -89,7 +89,7 @@ describe("a directory", () => {
     expect(version()).not.toEqual(before)
   })
 
-  test("is read with POST alone where it is signed for", async () => {
+  test("answers GET of signed resources with 405", async () => {
     const world = await newAcmeEngine()
     const answer = await world.pki("GET", "/pki/acme/new-order", { token: null })
     expect(answer).toMatchObject({ status: 405, body: { type: "urn:ietf:params:acme:error:malformed", status: 405 } })
@@ -139,12 +139,12 @@ describe("a directory", () => {
     expect(made.status).toBe(201)
   })
 
-  test("[F-A8] new-eab, which is of the API, takes PUT as POST", async () => {
+  test("[F-A8] new-eab, an endpoint of the API, accepts PUT as POST", async () => {
     const world = await newAcmeEngine()
     expect((await world.pki("PUT", "/pki/acme/new-eab", { body: {} })).status).toBe(200)
   })
 
-  test("[F-A8] is open to pages of every origin, with every answer (RFC 8555, section 6.1)", async () => {
+  test("[F-A8] allows every origin in every answer (RFC 8555, section 6.1)", async () => {
     const world = await newAcmeEngine()
     const client = await AcmeTestClient.open(world, base)
     const shared = (answer: { headers: Headers }) => {
@@ -176,7 +176,7 @@ describe("a directory", () => {
     shared(await client.get(`${base}/directory`))
   })
 
-  test("[F-A8] nothing but ACME is open to pages of other origins", async () => {
+  test("[F-A8] other endpoints do not allow other origins", async () => {
     const world = await newAcmeEngine()
     for (const path of ["/pki/roles/web", "/pki/acme/new-eab", "/pki/eab", "/pki/acme/mgmt/order"]) {
       const preflight = await world.pki("OPTIONS", path, { token: null })
@@ -188,7 +188,7 @@ describe("a directory", () => {
   })
 })
 
-describe("[P-4.1-p1] which directories issue, and what by:", () => {
+describe("[P-4.1-p1] an ACME directory issues by its policy and path:", () => {
   const order = { identifiers: [{ type: "dns", value: "www.example.com" }] }
   const elsewhere = { identifiers: [{ type: "dns", value: "www.example.net" }] }
   const cases: readonly (readonly [string, string, object, "any name" | "names of the role" | "nothing"])[] = [
@@ -251,7 +251,7 @@ describe("[F-A12] a mount without a default issuer", () => {
   }
   const reason = { status: 404, problem: "malformed", body: { detail: expect.stringContaining("default issuer") } }
 
-  test("has no directory, and says why", async () => {
+  test("answers 404 with the reason for its directory", async () => {
     const world = await withoutIssuer()
     const client = await AcmeTestClient.registered(world, base)
     expect(await client.get(`${base}/directory`)).toMatchObject(reason)
@@ -284,7 +284,7 @@ describe("[F-A12] a mount without a default issuer", () => {
   })
 })
 
-test("[P-4.2-r4] [P-4.2-r5] [P-2.4-r1] the configuration is read whole, and written in parts", async () => {
+test("[P-4.2-r4] [P-4.2-r5] [P-2.4-r1] the configuration is read as a whole and written in parts", async () => {
   const world = await openTestEngine()
   onTestFinished(() => world[Symbol.asyncDispose]())
   await world.pki("POST", "/sys/mounts/pki", { body: { type: "pki" } })

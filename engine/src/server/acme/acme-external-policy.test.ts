@@ -10,7 +10,7 @@ import { subjectAltName } from "../../x509/extensions.ts"
 
 const base = `${acmeCluster}/acme`
 
-describe("where an external policy service decides", () => {
+describe("ACME with an external policy service", () => {
   const names = (values: readonly string[]) => [
     subjectAltName(
       values.map((value) => ({ kind: "dns", value })),
@@ -42,7 +42,7 @@ describe("where an external policy service decides", () => {
     ["[P-4.1-r5] external-policy/strict/acme", "strict"],
     ["[P-4.1-r6] issuer/root/external-policy/acme", ""],
     ["[P-4.1-r6] issuer/root/external-policy/strict/acme", "strict"],
-  ])("the directory %s asks it by the policy %j, and the certificate is kept whatever it says", async (path, asked) => {
+  ])("the directory %s queries it with the policy %j, and the certificate is always stored", async (path, asked) => {
     const { world, responder, policy } = await newDecidedWorld()
     const client = await AcmeTestClient.registered(world, `${acmeCluster}/${path.replace(/^\S+ /, "")}`)
     const { leaf } = await issued(client, responder)
@@ -64,7 +64,7 @@ describe("where an external policy service decides", () => {
         notAfter: Math.floor(Date.now() / 1_000) * 1_000 + 100 * dayMs,
       },
     ],
-  ])("nothing is issued of what it decides with %s", async (_how, template) => {
+  ])("an order fails when the service's certificate has %s", async (_how, template) => {
     const { world, responder, policy } = await newDecidedWorld()
     policy.answerWith((question) => ({ certificate: templateFor(question, template), store_certificate: true }))
     const client = await AcmeTestClient.registered(world, base)
@@ -85,7 +85,7 @@ describe("where an external policy service decides", () => {
     expect((await world.pki("LIST", "/pki/certs")).body.data.keys).toEqual(before)
   })
 
-  test("[F-A3] a certificate that it decides to begin long ago begins with its issuer", async () => {
+  test("[F-A3] a certificate with an early notBefore begins with its issuer", async () => {
     const { world, responder, policy } = await newDecidedWorld()
     const template = { commonName: "localhost", extensions: names(["localhost"]), notBefore: Date.UTC(2015, 0, 1) }
     policy.answerWith((question) => ({ certificate: templateFor(question, template), store_certificate: true }))
@@ -101,7 +101,7 @@ describe("where an external policy service decides", () => {
     expect(await validFrom(serial)).toBe(await validFrom("ca"))
   })
 
-  test("nothing is issued where it refuses, and its reason is told", async () => {
+  test("an order fails with the service's reason when it refuses", async () => {
     const { world, responder, policy } = await newDecidedWorld()
     policy.answerWith(() => ({ error: "not on a Sunday" }))
     const client = await AcmeTestClient.registered(world, base)
@@ -114,7 +114,7 @@ describe("where an external policy service decides", () => {
     expect(await client.post(`${url}/cert`)).toMatchObject({ status: 404, problem: "malformed" })
   })
 
-  test("an order is processing for as long as the service thinks, and says when to ask again", async () => {
+  test("an order is processing with Retry-After until the service answers", async () => {
     const { world, responder, policy } = await newDecidedWorld()
     const answer = Promise.withResolvers<void>()
     policy.answerWith(async (question) => {
@@ -143,7 +143,7 @@ describe("where an external policy service decides", () => {
     expect(policy.seen).toHaveLength(1)
   })
 
-  test("an order is given up where the service does not answer however often it is asked", async () => {
+  test("an order fails when the service never answers", async () => {
     const { world, responder, policy } = await newDecidedWorld(hurriedTime())
     const client = await AcmeTestClient.registered(world, base)
     const { finalize, url } = await readyOrder(client, responder)
@@ -157,7 +157,7 @@ describe("where an external policy service decides", () => {
     expect(policy.seen).toHaveLength(0)
   })
 
-  test("an order becomes valid where the service answers once more", async () => {
+  test("an order becomes valid when the service answers again", async () => {
     const { world, responder, policy } = await newDecidedWorld(hurriedTime())
     let asked = 0
     policy.answerWith((question) => {
@@ -182,7 +182,7 @@ describe("where an external policy service decides", () => {
           body: { status: "revoked" },
         }),
     ],
-  ])("what an account is waiting for comes to nothing when it is %s", async (_how, end) => {
+  ])("a processing order fails when its account is %s", async (_how, end) => {
     const { world, responder, policy } = await newDecidedWorld()
     const answer = Promise.withResolvers<void>()
     policy.answerWith(async (question) => {

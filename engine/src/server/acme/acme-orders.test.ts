@@ -103,7 +103,7 @@ describe("an order", () => {
     ],
     ["a profile that is not offered", { identifiers: [localhost], profile: "absent" }, "invalidProfile"],
     ["to replace what is no certificate", { identifiers: [localhost], replaces: "x" }, "malformed"],
-  ])("for %s is refused", async (_how, order, problem) => {
+  ])("for %s is rejected", async (_how, order, problem) => {
     const world = await newAcmeEngine()
     const client = await AcmeTestClient.registered(world, base)
     expect(await client.post("/new-order", order)).toMatchObject({ status: 400, problem })
@@ -113,7 +113,7 @@ describe("an order", () => {
     ["dns", "2130706433"],
     ["dns", "*.127.1"],
     ["ip", "::ffff:10.0.0.1"],
-  ])("[F-A10] is refused for the %s identifier %s, and so is an authorization", async (type, value) => {
+  ])("[F-A10] is rejected for the %s identifier %s, and so is an authorization", async (type, value) => {
     const world = await newAcmeEngine()
     const client = await AcmeTestClient.registered(world, base)
     const refused = { status: 400, problem: "rejectedIdentifier" }
@@ -126,7 +126,7 @@ describe("an order", () => {
     )
   })
 
-  test("has each name once and in lower case, reserved and private ones too: an authority of one's own has such hosts", async () => {
+  test("has each name once and in lower case, including reserved and private names", async () => {
     const world = await newAcmeEngine()
     const client = await AcmeTestClient.registered(world, base)
     const identifiers = ["Printer.TEST", "printer.test", "db.internal"].map((value) => ({ type: "dns", value }))
@@ -140,7 +140,7 @@ describe("an order", () => {
     expect(made.body.authorizations).toHaveLength(3)
   })
 
-  test("is refused with every name that its role does not allow", async () => {
+  test("is rejected with a subproblem for each name that its role does not allow", async () => {
     const world = await newAcmeEngine()
     const client = await AcmeTestClient.registered(world, `${acmeCluster}/roles/web/acme`)
     const identifiers = ["www.example.com", "a.example.net", "b.example.net"].map((value) => ({ type: "dns", value }))
@@ -152,7 +152,7 @@ describe("an order", () => {
     expect(refused.body.subproblems[0].type).toBe("urn:ietf:params:acme:error:rejectedIdentifier")
   })
 
-  test("[P-2.4-r4] becomes a certificate for servers, with the chain to its root", async () => {
+  test("[P-2.4-r4] becomes a server certificate with the chain to its root", async () => {
     const { world, responder } = await newProvingEngine()
     const client = await AcmeTestClient.registered(world, base)
     const { leaf, downloaded, finalized } = await issued(client, responder)
@@ -164,14 +164,14 @@ describe("an order", () => {
     expect(finalized.body.error).toBeUndefined()
   })
 
-  test("[P-2.4-r4] of a role whose key usages are allowed has them", async () => {
+  test("[P-2.4-r4] has the extended key usages of its role when the mount allows them", async () => {
     const { world, responder } = await newProvingEngine({ settings: { allow_role_ext_key_usage: true } })
     const client = await AcmeTestClient.registered(world, `${acmeCluster}/roles/web/acme`)
     const { leaf } = await issued(client, responder)
     expect(leaf.keyUsage).toEqual([serverAuth, "1.3.6.1.5.5.7.3.2"])
   })
 
-  test("[P-2.4-r8] is valid for max_ttl at most, and until when its client asked", async () => {
+  test("[P-2.4-r8] becomes a certificate that is valid until the requested notAfter, for max_ttl at most", async () => {
     const { world, responder } = await newProvingEngine({ settings: { max_ttl: "48h" }, role: { ttl: "720h" } })
     const client = await AcmeTestClient.registered(world, `${acmeCluster}/roles/web/acme`)
     const until = ({ leaf }: { leaf: X509Certificate }) => new Date(leaf.validTo).getTime()
@@ -180,7 +180,7 @@ describe("an order", () => {
     expect(until(await issued(client, responder, { notAfter: notAfter.toISOString() }))).toBe(notAfter.getTime())
   })
 
-  test("is proved by the time the answer to its challenge leaves, where that takes no time", async () => {
+  test("is validated before the answer to its challenge when the validation is fast", async () => {
     const { world, responder } = await newProvingEngine()
     const client = await AcmeTestClient.registered(world, base)
     const ordered = await client.post("/new-order", { identifiers: [localhost] })
@@ -196,7 +196,7 @@ describe("an order", () => {
     expect((await client.post(ordered.headers.get("location") ?? "")).body.status).toBe("ready")
   })
 
-  test("is being looked at where that takes longer, and says when to ask again", async () => {
+  test("is processing with Retry-After when the validation takes longer", async () => {
     const asked: Socket[] = []
     const silent = createServer((socket) => asked.push(socket)).listen(0, "127.0.0.1")
     onTestFinished(() => void silent.close())
@@ -216,7 +216,7 @@ describe("an order", () => {
     for (const socket of asked) socket.destroy()
   })
 
-  test("says why it has failed", async () => {
+  test("contains the error when it has failed", async () => {
     const { world } = await newProvingEngine({ options: hurriedTime() })
     const client = await AcmeTestClient.registered(world, base)
     const ordered = await client.post("/new-order", { identifiers: [localhost] })
@@ -240,7 +240,7 @@ describe("an order", () => {
     })
   })
 
-  test("uses what is proved again, and where CAA records are looked at no longer than eight hours", async () => {
+  test("reuses authorizations, with CAA checks for eight hours at most", async () => {
     const { clock, prove, statusOfNext, lookAtCaa } = await newLateWorld()
     await prove()
     clock.advance(8 * hourMs - 60_000)
@@ -251,7 +251,7 @@ describe("an order", () => {
     expect(await statusOfNext()).toBe("ready")
   })
 
-  test("uses nothing again that was proved before CAA records were looked at", async () => {
+  test("does not reuse authorizations from before CAA checks were enabled", async () => {
     const { clock, prove, statusOfNext, lookAtCaa } = await newLateWorld("")
     await prove()
     clock.advance(60_000)
@@ -268,7 +268,7 @@ describe("an order", () => {
     ["that are set since, where the owner names it", "", "ca.example", "issue ca.example", "valid"],
     ["that are others, where the owner names the former", "ca.example", "new.example", "issue ca.example", "invalid"],
     ["that are more, as was said before", "ca.example", "ca.example,new.example", "issue other.example", "valid"],
-  ])("is finalized after its proof by identities %s", async (_how, first, then, after, status) => {
+  ])("is finalized with CAA identities %s", async (_how, first, then, after, status) => {
     const { finalizedLate } = await newLateWorld(first)
     const told = { before: ["issue ca.example"], after: [after], waitMs: 60_000, identities: then }
     expect((await finalizedLate(told)).status).toBe(status)
@@ -305,7 +305,7 @@ describe("an order", () => {
   test.each([
     ["allows the name no longer", { allowed_domains: ["example.org"] }, "invalid"],
     ["goes on allowing it", { allowed_domains: ["localhost"], allow_bare_domains: true, key_type: "any" }, "valid"],
-  ])("is signed by the role as it is by then: where that %s", async (_how, role, status) => {
+  ])("is signed by the current role when that %s", async (_how, role, status) => {
     const { finalizedLate } = await newLateWorld("ca.example", { default_directory_policy: "role:web" })
     const told = { before: ["issue ca.example"], after: ["issue ca.example"], waitMs: 8 * hourMs, meanwhile: role }
     const order = await finalizedLate(told)
@@ -315,7 +315,7 @@ describe("an order", () => {
     ])
   })
 
-  test("is finalized by what its owner said when it was proved, within eight hours of that", async () => {
+  test("is finalized with the CAA check of its validation within eight hours", async () => {
     const { finalizedLate, questions } = await newLateWorld()
     // Each poll of the order advances the clock by a minute, and there are at most twenty polls.
     const waitMs = 8 * hourMs - 30 * 60_000
@@ -327,7 +327,7 @@ describe("an order", () => {
     expect(questions.filter((question) => question === "CAA localhost")).toHaveLength(1)
   })
 
-  test("waits for a name server that cannot tell, and comes to nothing where it never does", async () => {
+  test("retries when a name server fails, and becomes invalid when it never answers", async () => {
     const { finalizedLate, questions } = await newLateWorld()
     const order = await finalizedLate({ before: ["issue ca.example"], after: "failure", waitMs: 8 * hourMs })
     expect(order).toMatchObject({ status: "invalid", error: { type: "urn:ietf:params:acme:error:dns", status: 400 } })
@@ -335,7 +335,7 @@ describe("an order", () => {
     expect(questions.filter((question) => question === "CAA localhost").length).toBeGreaterThanOrEqual(5)
   })
 
-  test("uses what is proved again, until it is given up", async () => {
+  test("reuses authorizations until they are deactivated", async () => {
     const { world, responder } = await newProvingEngine()
     const client = await AcmeTestClient.registered(world, base)
     const { authorizations } = await readyOrder(client, responder)
@@ -349,7 +349,7 @@ describe("an order", () => {
     expect((await client.post("/new-order", { identifiers: [localhost] })).body.status).toBe("pending")
   })
 
-  test("may find its names proved before it", async () => {
+  test("uses authorizations that were created before it", async () => {
     const world = await newAcmeEngine()
     const client = await AcmeTestClient.registered(world, base)
     const made = await client.post("/new-authz", { identifier: localhost })
@@ -377,7 +377,7 @@ describe("an order", () => {
     ["what is none", async () => "AAAA"],
     ["what is not in base64url", async () => "a b"],
   ]
-  test.each(finalizing)("is not finalized with a CSR for %s, and can be all the same afterwards", async (_how, csr) => {
+  test.each(finalizing)("is not finalized with a CSR for %s, and stays ready", async (_how, csr) => {
     const { world, responder } = await newProvingEngine()
     const client = await AcmeTestClient.registered(world, base)
     const { finalize } = await readyOrder(client, responder)
@@ -385,7 +385,7 @@ describe("an order", () => {
     expect((await client.post(finalize, { csr: await csrFor(["localhost"]) })).body.status).toBe("valid")
   })
 
-  test("is finalized once, and tells the same again", async () => {
+  test("is finalized once, and the same CSR returns the same certificate", async () => {
     const { world, responder } = await newProvingEngine()
     const client = await AcmeTestClient.registered(world, base)
     const { finalize } = await readyOrder(client, responder)
@@ -398,7 +398,7 @@ describe("an order", () => {
     expect((await world.pki("LIST", "/pki/certs")).body.data.keys).toHaveLength(2)
   })
 
-  test("follows the profile that it names", async () => {
+  test("is issued by its profile", async () => {
     const { world, responder } = await newProvingEngine()
     await world.pki("POST", "/pki/roles/short", {
       body: { allow_any_name: true, key_type: "any", require_cn: false, ttl: "1h" },

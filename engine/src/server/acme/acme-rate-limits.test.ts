@@ -28,8 +28,8 @@ const limited = (member: string) => ({
   body: { detail: expect.stringContaining(member) },
 })
 
-describe("a limit that is reached is told with the time when it ends, and ends then", () => {
-  test("of orders by one account", async () => {
+describe("a rate limit answers with Retry-After and ends at that time:", () => {
+  test("orders of one account", async () => {
     const { clock, options } = adjustable()
     const world = await newAcmeEngine({ settings: { orders_per_account: 2 }, options })
     const [client, other] = [await AcmeTestClient.registered(world, base), await AcmeTestClient.registered(world, base)]
@@ -47,7 +47,7 @@ describe("a limit that is reached is told with the time when it ends, and ends t
     expect(await order(client, "d.example.com")).toMatchObject(limited("orders_per_account"))
   })
 
-  test("[F-P15] and orders of a time when the clock was ahead do not count", async () => {
+  test("[F-P15] orders from a time when the clock was ahead do not count", async () => {
     const { clock, options } = adjustable()
     const world = await newAcmeEngine({ settings: { orders_per_account: 1 }, options })
     const client = await AcmeTestClient.registered(world, base)
@@ -58,7 +58,7 @@ describe("a limit that is reached is told with the time when it ends, and ends t
     expect(await order(client, "c.example.com")).toMatchObject(limited("orders_per_account"))
   })
 
-  test("of authorizations that one account asks for ahead of an order", async () => {
+  test("authorizations of one account without an order", async () => {
     const { clock, options } = adjustable()
     const world = await newAcmeEngine({ settings: { orders_per_account: 2 }, options })
     const [client, other] = [await AcmeTestClient.registered(world, base), await AcmeTestClient.registered(world, base)]
@@ -82,7 +82,7 @@ describe("a limit that is reached is told with the time when it ends, and ends t
     expect(await authorize(client, "c.example.com")).toMatchObject(limited("orders_per_account"))
   })
 
-  test("[F-A1] of certificates issued for one name to anybody, where a name and its wildcard are one", async () => {
+  test("[F-A1] certificates of all accounts for one name and its wildcard", async () => {
     const { clock, options } = adjustable()
     const { world, responder } = await newProvingEngine({ settings: { orders_per_name: 2 }, options })
     const [client, other] = [await AcmeTestClient.registered(world, base), await AcmeTestClient.registered(world, base)]
@@ -102,7 +102,7 @@ describe("a limit that is reached is told with the time when it ends, and ends t
     expect((await order(await AcmeTestClient.registered(world, base), "localhost")).status).toBe(201)
   })
 
-  test("[F-A1] orders for a name that is not proved count for their account alone", async () => {
+  test("[F-A1] orders for a name without a valid authorization count only for their account", async () => {
     const { world, responder } = await newProvingEngine({ settings: { orders_per_name: 1, orders_per_account: 4 } })
     const stranger = await AcmeTestClient.registered(world, base)
     expect((await order(stranger, "localhost")).status).toBe(201)
@@ -116,7 +116,7 @@ describe("a limit that is reached is told with the time when it ends, and ends t
     expect(await order(owner, "localhost")).toMatchObject(limited("orders_per_name"))
   })
 
-  test("[F-A1] certificates count whatever becomes of their orders and authorizations", async () => {
+  test("[F-A1] certificates count after their orders and authorizations are deleted", async () => {
     const { world, responder } = await newProvingEngine({ settings: { orders_per_name: 1 } })
     const client = await AcmeTestClient.registered(world, base)
     const { url } = await issued(client, responder)
@@ -129,7 +129,7 @@ describe("a limit that is reached is told with the time when it ends, and ends t
     )
   })
 
-  test("of accounts from one address", async () => {
+  test("accounts of one address", async () => {
     const { clock, options } = adjustable()
     const world = await newAcmeEngine({ settings: { accounts_per_address: 2 }, options })
     const register = (address?: string) => newTestAccount(world.engine, "pki", address === undefined ? {} : { address })
@@ -144,7 +144,7 @@ describe("a limit that is reached is told with the time when it ends, and ends t
     await register("192.0.2.1")
   })
 
-  test("of failures to prove one name", async () => {
+  test("failed validations of one name", async () => {
     const { clock, options } = adjustable()
     const { world } = await newProvingEngine({ settings: { failed_validations: 1 }, options })
     const client = await AcmeTestClient.registered(world, base)
@@ -167,7 +167,7 @@ describe("a limit that is reached is told with the time when it ends, and ends t
   }, 60_000)
 })
 
-test("a directory may have limits of its own, in the place of the mount's", async () => {
+test("directory_limits replace the limits of the mount", async () => {
   const directory_limits = [
     "roles/*/acme orders_per_account=2 accounts_per_address=1",
     "roles/big/acme orders_per_account=0",
@@ -193,7 +193,7 @@ test("a directory may have limits of its own, in the place of the mount's", asyn
   expect([refused.status, refused.body.errors]).toEqual([400, [expect.stringContaining('"directory_limits" has')]])
 })
 
-test("who renews by renewal information is not held up", async () => {
+test("renewals by renewal information are not limited", async () => {
   const { world, responder } = await newProvingEngine({ settings: { orders_per_account: 1, orders_per_name: 1 } })
   const client = await AcmeTestClient.registered(world, base)
   const { leaf } = await issued(client, responder)
@@ -202,7 +202,7 @@ test("who renews by renewal information is not held up", async () => {
   expect(renewed.serialNumber).not.toBe(leaf.serialNumber)
 })
 
-test("who gives a renewal up and orders it again uses up as much as with any order", async () => {
+test("an abandoned renewal counts like any order", async () => {
   const { world, responder } = await newProvingEngine({ settings: { orders_per_account: 2 } })
   const client = await AcmeTestClient.registered(world, base)
   const { leaf } = await issued(client, responder)
@@ -217,7 +217,7 @@ test("who gives a renewal up and orders it again uses up as much as with any ord
   expect(await renew()).toMatchObject(limited("orders_per_account"))
 })
 
-test("there are limits unless they are set", async () => {
+test("limits have defaults", async () => {
   const world = await newAcmeEngine()
   expect((await world.pki("GET", "/pki/config/acme")).body.data).toMatchObject({
     orders_per_account: 3_000,

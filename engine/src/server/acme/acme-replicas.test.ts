@@ -25,7 +25,7 @@ describe.each(databaseKinds.filter(({ available, name }) => available && name !=
       return { first, second, responder }
     }
 
-    test("what a server has taken down, and does nothing about, another brings to its end", async () => {
+    test("an order that one server leaves unfinished is completed by another", async () => {
       const { first, responder } = await newServers([false, true])
       const client = await AcmeTestClient.registered(first, base)
       const { finalize, url } = await readyOrder(client, responder)
@@ -56,7 +56,7 @@ describe.each(databaseKinds.filter(({ available, name }) => available && name !=
       expect((await first.pki("LIST", "/pki/certs")).body.data.keys).toHaveLength(before + orders)
     })
 
-    test("a key that was changed on one server is not the account's on another that knew it, and the new one is", async () => {
+    test("a key change on one server takes effect on another that cached the old key", async () => {
       const { first, second } = await newServers([false, false])
       const client = await AcmeTestClient.registered(first, base)
       const elsewhere = await AcmeTestClient.open(second, base)
@@ -72,7 +72,7 @@ describe.each(databaseKinds.filter(({ available, name }) => available && name !=
       expect((await elsewhere.post("/new-order", order)).status).toBe(201)
     })
 
-    test("an account that was deactivated on one server does nothing on another that knew its key", async () => {
+    test("an account that is deactivated on one server is rejected by another that cached its key", async () => {
       const { first, second } = await newServers([false, false])
       const client = await AcmeTestClient.registered(first, base)
       const elsewhere = await AcmeTestClient.open(second, base)

@@ -8,7 +8,7 @@ import { localhost, newAcmeEngine } from "../../../testing/acme-engine.ts"
 
 const base = `${acmeCluster}/acme`
 
-describe("a request that is not as it should be", () => {
+describe("an invalid request", () => {
   const identifiers = { identifiers: [localhost] }
   const cases: readonly (readonly [string, (client: AcmeTestClient) => Promise<AcmeAnswer>, number, string])[] = [
     [
@@ -269,7 +269,7 @@ describe("a request that is not as it should be", () => {
     ["whose payload is a list", async (client) => client.post("/new-order", "[]"), 400, "malformed"],
     ["with a payload where it reads", async (client) => client.post(`${client.account}/orders`, {}), 400, "malformed"],
   ]
-  test.each(cases)("%s is refused, and changes nothing", async (how, ask, status, problem) => {
+  test.each(cases)("%s is rejected and changes nothing", async (how, ask, status, problem) => {
     const world = await newAcmeEngine()
     const client = await AcmeTestClient.registered(world, base)
     const answer = await ask(client)
@@ -291,7 +291,7 @@ describe("a request that is not as it should be", () => {
     return client.send(url, { protected: encoded(whole), payload: encoded(identifiers), signature: "AAAA" })
   }
 
-  test("with a nonce that is too old is refused, and told a fresh one", async () => {
+  test("with an expired nonce is rejected with a new nonce", async () => {
     const clock = manualClock(Date.now())
     const world = await newAcmeEngine({ options: { runtime: { ...systemRuntime(), clock } } })
     const client = await AcmeTestClient.registered(world, base)
@@ -323,7 +323,7 @@ describe("a request that is not as it should be", () => {
     ["of the type that agrees on secrets", { kty: "OKP", crv: "X25519", x: Buffer.alloc(32, 9).toString("base64url") }],
     ["that is too long", { kty: "RSA", e: "AQAB", n: Buffer.alloc(2_049, 0xff).toString("base64url") }],
     ["that is too short", { kty: "RSA", e: "AQAB", n: Buffer.alloc(128, 0xff).toString("base64url") }],
-  ])("with a key %s is refused", async (_how, jwk) => {
+  ])("with a key %s is rejected", async (_how, jwk) => {
     const world = await newAcmeEngine()
     const client = await AcmeTestClient.open(world, base)
     expect(await client.post("/new-account", {}, { byKey: true, header: { jwk } })).toMatchObject({
@@ -333,8 +333,8 @@ describe("a request that is not as it should be", () => {
   })
 })
 
-describe("what anybody may get", () => {
-  test("is told to an account that asks by POST as well", async () => {
+describe("a public resource", () => {
+  test("is returned to an account by POST-as-GET", async () => {
     const world = await newAcmeEngine()
     const client = await AcmeTestClient.registered(world, base)
     const got = await client.get(`${base}/directory`)
@@ -349,7 +349,7 @@ describe("what anybody may get", () => {
     expect(await client.post("/directory", {})).toMatchObject({ status: 400, problem: "malformed" })
   })
 
-  test("is not told to an account that was given up", async () => {
+  test("is not returned to a deactivated account", async () => {
     const world = await newAcmeEngine()
     const client = await AcmeTestClient.registered(world, base)
     await client.post(client.account ?? "", { status: "deactivated" })
@@ -358,7 +358,7 @@ describe("what anybody may get", () => {
   })
 })
 
-test("a member that is null is one that is left out", async () => {
+test("a null member is treated as absent", async () => {
   const world = await newAcmeEngine()
   const client = await AcmeTestClient.open(world, base)
   const nothing = { onlyReturnExisting: null, externalAccountBinding: null }

@@ -25,7 +25,7 @@ const unsupported: readonly (readonly [string, object])[] = [
   ["b64 behind another unknown parameter", { x: 1, b64: false }],
 ]
 
-describe("[F-A6] a JWS is refused when its protected header has", () => {
+describe("[F-A6] a JWS is rejected when its protected header has", () => {
   test.each(unsupported)("%s, as an account's request", async (_how, parameters) => {
     const world = await newAcmeEngine()
     const client = await AcmeTestClient.registered(world, base)
@@ -41,7 +41,7 @@ describe("[F-A6] a JWS is refused when its protected header has", () => {
     expect((await client.send(url, accepted)).status).toBe(201)
   })
 
-  test.each(unsupported)("%s, as a request signed by the key it shows", async (_how, parameters) => {
+  test.each(unsupported)("%s, as a request signed by its jwk", async (_how, parameters) => {
     const world = await newAcmeEngine()
     const client = await AcmeTestClient.open(world, base)
     for (const path of ["new-account", "revoke-cert"]) {
@@ -116,7 +116,7 @@ function withSpareBits(text: string): string {
 const withLeadingZero = (text: string): string =>
   Buffer.concat([Buffer.of(0), Buffer.from(text, "base64url")]).toString("base64url")
 
-describe("[F-A5] a key in another form than RFC 7518 has is refused when", () => {
+describe("[F-A5] a key that is not encoded as RFC 7518 requires is rejected when", () => {
   const forms: readonly (readonly [string, string, (jwk: Record<string, string>) => object])[] = [
     ["RS256", "e has a leading zero", ({ e = "" }) => ({ e: withLeadingZero(e) })],
     ["RS256", "n has a leading zero", ({ n = "" }) => ({ n: withLeadingZero(n) })],
@@ -154,7 +154,7 @@ describe("[F-A5] a key in another form than RFC 7518 has is refused when", () =>
     expect((await client.register({ onlyReturnExisting: true })).headers.get("location")).toBe(account)
   })
 
-  test("a binding or a keyChange names it", async () => {
+  test("a binding or a keyChange contains it", async () => {
     const world = await newAcmeEngine()
     const client = await AcmeTestClient.registered(world, base)
     const jwk = { ...client.key.jwk, x: withSpareBits(client.key.jwk.x ?? "") }

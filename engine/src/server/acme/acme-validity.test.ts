@@ -37,7 +37,7 @@ describe("[F-A3] a certificate begins", () => {
   test.each([
     ["in 2015", iso(Date.UTC(2015, 0, 1))],
     ["an hour ago", iso(Date.now() - hourMs)],
-  ])("not %s, however an order asks for it", async (_how, notBefore) => {
+  ])("not %s, even if an order requests it", async (_how, notBefore) => {
     const world = await newAcmeEngine()
     const client = await AcmeTestClient.registered(world, base)
     for (const order of [{ notBefore }, { notBefore, notAfter: iso(Date.now() + hourMs) }])
@@ -48,7 +48,7 @@ describe("[F-A3] a certificate begins", () => {
       })
   })
 
-  test("no earlier than its issuer, and lives no longer than max_ttl", async () => {
+  test("no earlier than its issuer, and is valid for max_ttl at most", async () => {
     const { world, responder } = await newProvingEngine({
       settings: { max_ttl: "2h" },
       role: { not_before_duration: "1h", ttl: "2h" },
@@ -61,7 +61,7 @@ describe("[F-A3] a certificate begins", () => {
     expect(notAfter).toBeGreaterThan(Date.now() + hourMs)
   })
 
-  test("when its order asks, within the role's back-dating, also where it is finalized later", async () => {
+  test("at the requested time within the role's back-dating, even if it is finalized later", async () => {
     const runtime = systemRuntime()
     const clock = { aheadMs: 0, now: () => runtime.clock.now() + clock.aheadMs }
     const { world, responder } = await newProvingEngine({
@@ -86,7 +86,7 @@ describe("[F-A3] a certificate begins", () => {
 })
 
 describe("[F-A9] under an issuer that ends before the default lifetime", () => {
-  test("a certificate ends with it, which is counted and logged", async () => {
+  test("a certificate ends with its issuer, which is counted and logged", async () => {
     const warned: [string, object][] = []
     const runtime = systemRuntime()
     const log = { ...runtime.log, warn: (event: string, fields = {}) => void warned.push([event, fields]) }
@@ -103,7 +103,7 @@ describe("[F-A9] under an issuer that ends before the default lifetime", () => {
     ])
   })
 
-  test("an end that the order asks for is not moved", async () => {
+  test("a requested notAfter is not changed", async () => {
     const world = await newAcmeEngine()
     await withBriefIssuer(world, "2h")
     const client = await AcmeTestClient.registered(world, base)
@@ -114,7 +114,7 @@ describe("[F-A9] under an issuer that ends before the default lifetime", () => {
     expect(await order(Date.now() + 3 * hourMs)).toMatchObject({ status: 400, problem: "malformed" })
   })
 
-  test("or that has ended, an order is no fault of its names", async () => {
+  test("or has expired, an order fails without subproblems for its names", async () => {
     const runtime = systemRuntime()
     const clock = { aheadMs: 0, now: () => runtime.clock.now() + clock.aheadMs }
     const world = await newAcmeEngine({ options: { runtime: { ...runtime, clock } } })
@@ -132,7 +132,7 @@ describe("[F-A9] under an issuer that ends before the default lifetime", () => {
     })
   })
 
-  test("whose leaves must never be cut, an order is no fault of its names either", async () => {
+  test("and must not truncate, an order fails without subproblems for its names", async () => {
     const world = await newAcmeEngine()
     await withBriefIssuer(world, "2h", { leaf_not_after_behavior: "always_enforce_err" })
     const client = await AcmeTestClient.registered(world, base)
@@ -144,7 +144,7 @@ describe("[F-A9] under an issuer that ends before the default lifetime", () => {
   })
 })
 
-test("[F-A11] renewal information of a certificate of a minute is asked for within the minute", async () => {
+test("[F-A11] renewal information of a certificate of one minute has a Retry-After below one minute", async () => {
   const { world, responder } = await newProvingEngine({ role: { ttl: "1m" } })
   const client = await AcmeTestClient.registered(world, `${acmeCluster}/roles/web/acme`)
   const { leaf } = await issued(client, responder)

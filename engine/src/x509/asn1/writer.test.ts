@@ -82,14 +82,14 @@ function ascii(text: string): string {
 }
 
 test.each([127, 128, 255, 256, 65_535, 65_536, 16_777_215, 16_777_216])(
-  "a length of %i takes as few octets as it can",
+  "the writer encodes a length of %i in as few octets as possible",
   (length) => {
     const written = encode(octetString(new Uint8Array(length)))
     expect(reader(written).octetString("value").length).toBe(length)
   },
 )
 
-test("content below and above the size that is copied by loop arrives whole", () => {
+test("the writer copies content below and above the size that it copies in a loop", () => {
   for (const length of [0, 1, 23, 24, 25, 200]) {
     const content = Uint8Array.from({ length }, (_, index) => index)
     expect(
@@ -112,21 +112,21 @@ test.each([
   "1.2.x",
   `1.2.${"9".repeat(500)}`,
   `1.2${".99999999".repeat(44)}`,
-])("%j is not a valid object identifier", (text) => {
+])("the writer rejects the object identifier %j", (text) => {
   expect(() => objectIdentifier(text)).toThrow(RangeError)
 })
 
-test("an instant outside the years of four digits is not written", () => {
+test("the writer rejects an instant outside the years 0 to 9999", () => {
   expect(() => time(Date.parse("9999-12-31T23:59:59Z") + 1000)).toThrow(RangeError)
   expect(() => time(-1e15)).toThrow(RangeError)
   expect(() => time(Number.NaN)).toThrow(RangeError)
 })
 
-test("text outside ASCII is not written as IA5String", () => {
+test("the writer rejects text outside ASCII in an IA5String", () => {
   expect(() => ia5String("é")).toThrow(RangeError)
 })
 
-describe("whatever is written is read as the same value", () => {
+describe("the reader returns the written value of", () => {
   const second = { min: at("0000-01-01T00:00:00Z") / 1000, max: at("9999-12-31T23:59:59Z") / 1000 }
   const instants = fc.integer(second).map((value) => value * 1000)
   const arc = fc.oneof(fc.nat(), fc.bigInt({ min: 0n, max: 1n << 130n }))
@@ -206,7 +206,7 @@ describe("whatever is written is read as the same value", () => {
   })
 })
 
-test("every second of every day is in the calendar", () => {
+test("toCalendar converts every second of a day", () => {
   const second = fc.integer({ min: at("0000-01-01T00:00:00Z") / 1000, max: at("9999-12-31T23:59:59Z") / 1000 })
   fc.assert(
     fc.property(second, (value) => {
@@ -223,7 +223,7 @@ test.each(["2026-02-29", "2100-02-29", "2026-04-31", "2026-13-01", "2026-00-10",
   },
 )
 
-test("an identifier octet keeps its place in a tree", () => {
+test("the writer preserves identifier octets in a tree", () => {
   expect(hex(context(0, [primitive(tag.octetString, [1])]))).toBe("a003040101")
 })
 

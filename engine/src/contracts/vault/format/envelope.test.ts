@@ -3,7 +3,7 @@ import { decodeEnvelope, encodeEnvelope } from "./envelope.ts"
 
 const lease = { id: "pki/issue/web/1", durationSeconds: 60, renewable: false }
 
-test("an envelope says what stands around the data", () => {
+test("encodeEnvelope adds lease, warnings and auth to the data", () => {
   const answer = { data: { a: 1 }, warnings: ["one", "two\nlines"], lease, mountType: "pki" }
   expect(encodeEnvelope(answer, "r-1", "native")).toEqual({
     request_id: "r-1",
@@ -29,12 +29,12 @@ test("an envelope says what stands around the data", () => {
   })
 })
 
-test("members of the data can stand beside it, and never in the envelope's own places", () => {
+test("encodeEnvelope repeats members of the data without replacing its own", () => {
   const envelope = encodeEnvelope({ data: { "pki/": {}, data: 1 }, repeated: true }, "r-1", "vault")
   expect(envelope).toMatchObject({ "pki/": {}, data: { "pki/": {}, data: 1 } })
 })
 
-test("the remote engine reads what was written", () => {
+test("decodeEnvelope reads an encoded envelope", () => {
   const read = (answer: Parameters<typeof encodeEnvelope>[0]) => decodeEnvelope(encodeEnvelope(answer, "r-1", "native"))
   expect(read({ data: { a: 1 } })).toEqual({ data: { a: 1 }, warnings: [], lease: undefined })
   expect(read({ data: null, warnings: ["one", "two"], lease })).toEqual({ data: null, warnings: ["one", "two"], lease })

@@ -34,7 +34,7 @@ describe("an error", () => {
     expect(encodeError(error)).toMatchObject({ status, document: { errors } })
   })
 
-  test("says every fault in a sentence that names the parameter as it is on the wire", () => {
+  test("has one sentence per fault with the wire name of the parameter", () => {
     const error = invalid([
       { field: ["maxTtlMs"], detail: "must not be negative" },
       { field: ["ttlMs"], detail: '"ttl" value must be less than "max_ttl" value' },
@@ -58,17 +58,17 @@ describe("an error", () => {
     })
   })
 
-  test("with very many faults says the first hundred", () => {
+  test("has the first hundred of many faults", () => {
     const faults = Array.from({ length: 1_000 }, (_, index) => ({ field: ["altNames", index], detail: "is no name" }))
     expect(encodeError(invalid(faults)).document.errors).toHaveLength(100)
   })
 
-  test("tells when to come back", () => {
+  test("has a Retry-After header when the engine is busy", () => {
     expect(encodeError(busy("try again")).headers).toMatchObject({ "retry-after": "1" })
   })
 })
 
-describe("what the remote engine throws", () => {
+describe("an error of the remote engine", () => {
   const codes: readonly EngineErrorCode[] = [
     "bad-request",
     "unauthenticated",
@@ -84,12 +84,12 @@ describe("what the remote engine throws", () => {
     "out-of-service",
     "internal",
   ]
-  test.each(codes)("is the same where the engine threw %s", (code) => {
+  test.each(codes)("equals the engine's error with code %s", (code) => {
     const error = code === "unauthenticated" ? unauthenticated() : new EngineError(code, "a sentence")
     expect(decoded(error)).toMatchObject({ code, message: error.message, faults: [] })
   })
 
-  test("is the same where something was not found", () => {
+  test("equals the engine's error when a resource is not found", () => {
     expect(decoded(notFound("web"))).toMatchObject({ code: "not-found", message: notFound().message })
     expect(decoded(new EngineError("not-found", "unsupported path"))).toMatchObject({ message: "unsupported path" })
   })
@@ -104,7 +104,7 @@ describe("what the remote engine throws", () => {
     expect(decoded(invalid(faults), { max_ttl: "maxTtlMs" }).faults).toEqual(faults)
   })
 
-  test("from a server that says less has a code by its status", () => {
+  test("has a code by its status when the server sends no code", () => {
     const header = () => undefined
     expect(decodeError({ status: 403, document: { errors: ["permission denied"] }, header })).toMatchObject({
       code: "forbidden",

@@ -44,7 +44,7 @@ test.each([
   )
 })
 
-test("[F-P17] several names are one field, and every page has its rows", async () => {
+test("[F-P17] inventoryCsv joins names in one field and yields the rows of every page", async () => {
   const text = await csvOf([{ ...entry, names: ["a.test", "b.test"] }, entry], [], [entry])
   expect(text.split("\r\n").map((line) => line.split(",")[3])).toEqual(["names", "a.test;b.test", "", "", undefined])
 })

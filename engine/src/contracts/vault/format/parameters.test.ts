@@ -32,7 +32,7 @@ function read(reading: Reading, given: unknown): unknown {
 }
 const refused = (detail: unknown) => ({ refused: detail })
 
-describe("what clients send is read", () => {
+describe("a parameter is decoded", () => {
   test.each<[kind: string, of: Reading, given: unknown, value: unknown]>([
     ["text", text, "a", "a"],
     ["text", text, "", ""],
@@ -106,11 +106,11 @@ describe("what clients send is read", () => {
     ["some words", words("a", "b"), "a,d", 'must be any of "a" or "b"'],
     ["some words", words("a", "b"), [1], 'must be any of "a" or "b"'],
     ["some words", words("a", "b"), {}, 'must be any of "a" or "b"'],
-  ])("unless it is no %s", (_kind, of, given, detail) => {
+  ])("unless it is not a valid %s", (_kind, of, given, detail) => {
     expect(read(of, given)).toEqual(refused(detail))
   })
 
-  test("and whatever else it may be, nothing throws", () => {
+  test("without throwing for any value", () => {
     const kinds: Reading[] = [text, flag, integer, duration, texts, pairs, instant, word("a"), nullable(types.texts)]
     fc.assert(
       fc.property(fc.anything(), fc.constantFrom(...kinds), (given, kind) => {
@@ -126,7 +126,7 @@ const table = parameters(
 )
 
 describe("a table", () => {
-  test("knows members by their names on the wire, and counts what it does not know", () => {
+  test("decodes members by wire name and lists unknown ones", () => {
     const document = { max_ttl: "1h", issuer_ref: null, enabled: "perhaps", maxTtlMs: 1, constructor: 1 }
     expect(decodeDocument(table, document)).toEqual({
       value: { maxTtlMs: 3_600_000 },
@@ -136,13 +136,13 @@ describe("a table", () => {
     })
   })
 
-  test("writes durations for whoever reads them", () => {
+  test("encodes durations in the form of each dialect", () => {
     const value = { maxTtlMs: 5_400_000, expiryMs: 5_400_000, waitMs: 5_400_000 }
     expect(encodeMembers(table, value, "native")).toEqual({ max_ttl: "1h30m", expiry: "1h30m", wait: 5_400 })
     expect(encodeMembers(table, value, "vault")).toEqual({ max_ttl: 5_400, expiry: "1h30m", wait: 5_400 })
   })
 
-  test("reads what it wrote in either dialect as the same values", () => {
+  test("decodes its own output of either dialect to the same values", () => {
     const whole = fc.record({
       maxTtlMs: fc.nat().map((seconds) => seconds * 1_000),
       expiryMs: fc.nat().map((seconds) => seconds * 1_000),
@@ -161,14 +161,14 @@ describe("a table", () => {
     ["lacks a member", { max_ttl: 1 }, '"expiry" is missing'],
     ["has one of another kind", { max_ttl: "x" }, '"max_ttl" must be a duration'],
     ["is no object", [], '"data" must be an object'],
-  ])("does not take an answer that %s", (_why, document, message) => {
+  ])("rejects an answer that %s", (_why, document, message) => {
     expect(() => decodeAnswer(table, document)).toThrow(
       expect.objectContaining({ code: "unavailable", message: expect.stringContaining(message) }),
     )
   })
 })
 
-describe("[F-W8] a member that is not supported", () => {
+describe("[F-W8] an unsupported member", () => {
   const table = parameters({
     version: unsupported(types.text, ": remove it"),
     pinned: unsupported(types.flag),
@@ -176,14 +176,14 @@ describe("[F-W8] a member that is not supported", () => {
     options: unsupported(types.anything),
   })
 
-  test("is read where it says nothing", () => {
+  test("is accepted when it is empty", () => {
     for (const document of [{}, { version: "", pinned: false, names: [], options: {} }, { pinned: "false", names: "" }])
       expect(decodeDocument(table, document).faults).toEqual([])
     const nulls = Object.fromEntries([...table.byWireName.keys()].map((name) => [name, null]))
     expect(decodeDocument(table, nulls).faults).toEqual([])
   })
 
-  test("is refused by name otherwise", () => {
+  test("is rejected by name when it has a value", () => {
     const document = { version: "1", pinned: true, names: ["a"], options: { a: 1 } }
     expect(decodeDocument(table, document).faults.map(({ detail }) => detail)).toEqual([
       '"version" is not supported: remove it',

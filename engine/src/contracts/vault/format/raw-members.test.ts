@@ -2,7 +2,7 @@ import { array, assert, dictionary, integer, json, jsonValue, property, string }
 import { expect, test } from "vitest"
 import { rawMembers } from "./raw-members.ts"
 
-test("members are the texts they came as: long numbers, spaces, escapes and depth included", () => {
+test("rawMembers returns original texts with long numbers, spaces, escapes and nesting", () => {
   const text = ` { "a" : 12345678901234567890.10 ,"b":"x,\\"}\\u00e9", "c":{ "d": [1, {"e":"}"}] } , "f":null,"":1e2 } `
   expect([...(rawMembers(text) ?? [])]).toEqual([
     ["a", "12345678901234567890.10"],
@@ -13,7 +13,7 @@ test("members are the texts they came as: long numbers, spaces, escapes and dept
   ])
 })
 
-test("of a name that comes twice the last counts", () => {
+test("rawMembers returns the last of two members with one name", () => {
   expect(rawMembers('{"csr":1,"\\u0063sr":2}')).toEqual(new Map([["csr", "2"]]))
 })
 
@@ -21,12 +21,12 @@ test.each(["", "1", "[]", "null", "{", '{"a":1', '{"a":1}}', "{a:1}", '"{}"'])("
   expect(rawMembers(text)).toBeUndefined()
 })
 
-test("a value as deep as a body can hold is no trouble", () => {
+test("rawMembers reads a value of any depth", () => {
   const deep = "[".repeat(100_000) + "]".repeat(100_000)
   expect(rawMembers(`{"a":${deep}}`)?.get("a")).toBe(deep)
 })
 
-test("put together again they are the object that they came from", () => {
+test("rawMembers returns members that form the same object again", () => {
   assert(
     property(dictionary(string(), jsonValue()), integer({ min: 0, max: 4 }), (object, indent) => {
       const members = rawMembers(JSON.stringify(object, undefined, indent)) ?? new Map<string, string>()
@@ -36,7 +36,7 @@ test("put together again they are the object that they came from", () => {
   )
 })
 
-test("whatever is no JSON object is refused, and nothing else", () => {
+test("rawMembers returns undefined if and only if the text is not a JSON object", () => {
   assert(
     property(array(json(), { maxLength: 3 }), (texts) => {
       const text = texts.join("")
