@@ -182,13 +182,13 @@ describe("a revocation list is rejected with the reason", () => {
     {
       what: "with an explicit version 1",
       parts: { version: integer(0), extensions: null },
-      reason: /version is written/,
+      reason: /version is present and not version 2/,
     },
-    { what: "of version 1 with extensions", parts: { version: null }, reason: /crlExtensions have no place/ },
+    { what: "of version 1 with extensions", parts: { version: null }, reason: /crlExtensions require version 2/ },
     {
       what: "of version 1 with reasons",
       parts: { version: null, extensions: null, entries: [listed(sequence([reason]))] },
-      reason: /crlEntryExtensions have no place/,
+      reason: /crlEntryExtensions require version 2/,
     },
     {
       what: "with GeneralizedTime before 2050",
@@ -203,18 +203,18 @@ describe("a revocation list is rejected with the reason", () => {
     {
       what: "with fractions of seconds",
       parts: { nextUpdate: generalized("20500101000000.5Z") },
-      reason: /nextUpdate is no GeneralizedTime/,
+      reason: /nextUpdate is not a valid GeneralizedTime/,
     },
     {
       what: "with a time without seconds",
       parts: { thisUpdate: utc("2601010000Z") },
-      reason: /thisUpdate is no UTCTime/,
+      reason: /thisUpdate is not a valid UTCTime/,
     },
-    { what: "with a time zone", parts: { thisUpdate: utc("260101000000+0100") }, reason: /thisUpdate is no UTCTime/ },
+    { what: "with a time zone", parts: { thisUpdate: utc("260101000000+0100") }, reason: /thisUpdate is not a valid UTCTime/ },
     {
       what: "with a day that does not exist",
       parts: { thisUpdate: utc("260231000000Z") },
-      reason: /thisUpdate is no day/,
+      reason: /thisUpdate is not a valid date/,
     },
     {
       what: "with a negative serial number",
@@ -244,7 +244,7 @@ describe("a revocation list is rejected with the reason", () => {
       },
       reason: /contains certificates of other issuers/,
     },
-    { what: "with two algorithms", parts: { inner: ecdsaWithNull }, reason: /signature names another algorithm/ },
+    { what: "with two algorithms", parts: { inner: ecdsaWithNull }, reason: /signature differs from signatureAlgorithm/ },
     { what: "signed with SHA-1", parts: { algorithm: sha1 }, reason: /SHA-?1|ecdsaWithSha1|1\.2\.840\.10045\.4\.1/i },
     {
       what: "signed with unexpected algorithm parameters",

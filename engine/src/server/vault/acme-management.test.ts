@@ -12,8 +12,8 @@ const renewals = "/pki/acme/mgmt/renewal"
 const colons = (leaf: X509Certificate): string => (leaf.serialNumber.toLowerCase().match(/../g) ?? []).join(":")
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT/)
 
-describe("accounts, as an administrator sees them", () => {
-  test("are listed and shown with their key, contacts, binding and orders", async () => {
+describe("managed ACME accounts", () => {
+  test("are listed and returned with key, contacts, binding and orders", async () => {
     const { world, responder } = await newProvingEngine()
     expect((await world.pki("LIST", accounts)).status).toBe(404)
     const client = await AcmeTestClient.registered(world, base, { contact: ["mailto:ops@example.com"] })
@@ -52,7 +52,7 @@ describe("accounts, as an administrator sees them", () => {
     expect((await world.pki("GET", `${accounts}/acct-absent`)).status).toBe(404)
   })
 
-  test("are read in parts, by their ids", async () => {
+  test("are listed in pages by id", async () => {
     const world = await newAcmeEngine()
     const made = await Promise.all(Array.from({ length: 5 }, () => newTestAccount(world.engine, "pki")))
     const ids = made.map(({ id }) => id).toSorted()
@@ -61,7 +61,7 @@ describe("accounts, as an administrator sees them", () => {
     expect((await world.pki("LIST", `${accounts}?after=${ids[4]}`)).status).toBe(404)
   })
 
-  test("are disabled, which ends all that they have proved, and enabled again", async () => {
+  test("are disabled, which deactivates their authorizations, and enabled again", async () => {
     const { world, responder } = await newProvingEngine()
     const client = await AcmeTestClient.registered(world, base)
     const { url } = await issued(client, responder)
@@ -78,7 +78,7 @@ describe("accounts, as an administrator sees them", () => {
     expect(order).toMatchObject({ status: 201, body: { status: "pending" } })
   })
 
-  test("stay deactivated where their holders have said so, and become nothing else", async () => {
+  test("stay deactivated when their holders deactivated them", async () => {
     const world = await newAcmeEngine()
     const client = await AcmeTestClient.registered(world, base)
     const id = client.account?.split("/").at(-1) ?? ""
@@ -91,7 +91,7 @@ describe("accounts, as an administrator sees them", () => {
     expect((await world.pki("POST", `${accounts}/acct-absent`, { body: { status: "valid" } })).status).toBe(404)
   })
 
-  test("are deleted with their orders, and their certificates stay", async () => {
+  test("are deleted with their orders but without their certificates", async () => {
     const { world, responder } = await newProvingEngine()
     const client = await AcmeTestClient.registered(world, base)
     const { leaf } = await issued(client, responder)
@@ -104,8 +104,8 @@ describe("accounts, as an administrator sees them", () => {
   })
 })
 
-describe("orders, as an administrator sees them", () => {
-  test("are listed, of all accounts or of one, shown and deleted", async () => {
+describe("managed ACME orders", () => {
+  test("are listed for all accounts or one, returned and deleted", async () => {
     const world = await newAcmeEngine()
     const [one, other] = [await newTestAccount(world.engine, "pki"), await newTestAccount(world.engine, "pki")]
     const first = await one.order("a.example.com", "b.example.com")
@@ -123,7 +123,7 @@ describe("orders, as an administrator sees them", () => {
   })
 })
 
-describe("a signal that certificates are to be renewed", () => {
+describe("a renewal signal", () => {
   async function renewable() {
     const { world, responder } = await newProvingEngine()
     const client = await AcmeTestClient.registered(world, base)
@@ -136,7 +136,7 @@ describe("a signal that certificates are to be renewed", () => {
     return { world, responder, client, leaf, windowOf }
   }
 
-  test("by serial numbers puts their window behind, tells why, and goes when it is withdrawn", async () => {
+  test("by serial numbers moves their renewal window to the past with an explanation until it is deleted", async () => {
     const { world, leaf, windowOf } = await renewable()
     const usual = await windowOf(leaf)
     const body = { serial_numbers: [colons(leaf)], explanation_url: "https://ca.example/incident" }
@@ -163,7 +163,7 @@ describe("a signal that certificates are to be renewed", () => {
     for (const method of ["GET", "DELETE"]) expect((await world.pki(method, `${renewals}/${id}`)).status).toBe(404)
   })
 
-  test("by issuer means what was ordered until then, spread over the time that is given, and nothing later", async () => {
+  test("by issuer applies to certificates ordered before it, spread over the given time", async () => {
     const { world, responder, client, leaf, windowOf } = await renewable()
     const raised = await world.pki("POST", renewals, { body: { issuer_ref: "root", within: "24h" } })
     expect(raised.body.data).toMatchObject({ issuer_id: expect.stringMatching(/^iss-/), serial_number_count: 0 })
@@ -175,7 +175,7 @@ describe("a signal that certificates are to be renewed", () => {
     expect((await windowOf(renewed)).start).toBeGreaterThan(Date.now() + 24 * 3_600_000)
   })
 
-  test("is not raised for what there is not, or that is no signal", async () => {
+  test("is rejected for missing certificates and for invalid parameters", async () => {
     const world = await newAcmeEngine()
     const refused = {
       'exactly one of "issuer_ref" and "serial_numbers" is required': [

@@ -38,8 +38,8 @@ const dataOf = ({ status, body }: Answer): unknown => {
   return body.data
 }
 
-describe("a role that programs log in as", () => {
-  test("is written and read the way existing clients know it", async () => {
+describe("an AppRole role", () => {
+  test("is written and read as Vault clients expect", async () => {
     const { send } = await opened()
     const answer = await send("POST", "/role/Web", {
       token_policies: ["web", "default", "web"],
@@ -76,7 +76,7 @@ describe("a role that programs log in as", () => {
     expect((await send("LIST", "/role")).status).toBe(404)
   })
 
-  test("is written in the words of older clients", async () => {
+  test("accepts the parameter names of older clients", async () => {
     const { send } = await opened()
     await send("POST", "/role/web", { policies: "web", period: "1h", bound_cidr_list: ["10.0.0.0/8"], role_id: "own" })
     const role = { token_policies: ["web"], token_period: 3_600, secret_id_bound_cidrs: ["10.0.0.0/8"] }
@@ -98,7 +98,7 @@ describe("a role that programs log in as", () => {
     ["secret-id-bound-cidrs", { secret_id_bound_cidrs: ["10.0.0.0/8"] }, { secret_id_bound_cidrs: [] }],
     ["token-bound-cidrs", { token_bound_cidrs: ["10.0.0.0/8"] }, { token_bound_cidrs: [] }],
     ["period", { token_period: 60 }, { token_period: 0 }],
-  ])("has %s at an address of its own", async (part, changed, initial) => {
+  ])("has %s at a separate path", async (part, changed, initial) => {
     const { send } = await opened()
     // A role needs at least one constraint, whichever parameter is removed.
     const kept = part === "secret-id-bound-cidrs" ? {} : { secret_id_bound_cidrs: "192.0.2.0/24" }
@@ -114,7 +114,7 @@ describe("a role that programs log in as", () => {
     expect((await send("GET", `/role/none/${part}`)).status).toBe(404)
   })
 
-  test("is refused by the names of what is wrong", async () => {
+  test("is rejected with the names of invalid parameters", async () => {
     const { send } = await opened()
     const answer = await send("POST", "/role/web", {
       token_ttl: "soon",
@@ -135,7 +135,7 @@ describe("a role that programs log in as", () => {
     expect((await send("LIST", "/role")).status).toBe(404)
   })
 
-  test("is who may: each address is allowed by itself, in whatever case the name is written", async () => {
+  test("requires rights for each path, regardless of the case of its name", async () => {
     const { engine, send, made } = await opened()
     await made()
     await engine.policies.put(
@@ -155,7 +155,7 @@ describe("a role that programs log in as", () => {
 })
 
 describe("a secret id", () => {
-  test("is made, looked at by itself and by its accessor, and destroyed", async () => {
+  test("is created, looked up by value and by accessor, and destroyed", async () => {
     const { send, clock } = await opened()
     await send("POST", "/role/web", { secret_id_num_uses: 10 })
     const metadata = '{ "tag1": "production" }'
@@ -214,7 +214,7 @@ describe("a secret id", () => {
     [{ a: "b" }, { a: "b" }],
     ["a=b,c=d", { a: "b", c: "d" }],
     ["", {}],
-  ])("takes %j for its metadata", async (metadata, told) => {
+  ])("accepts %j as its metadata", async (metadata, told) => {
     const { send, made } = await opened()
     const { secret_id } = await made({}, { metadata })
     expect(dataOf(await send("POST", "/role/web/secret-id/lookup", { secret_id }))).toMatchObject({ metadata: told })
@@ -232,7 +232,7 @@ describe("a secret id", () => {
 })
 
 describe("a login", () => {
-  test("is answered the way existing clients read it, without a token", async () => {
+  test("returns an answer as Vault clients expect, without a token", async () => {
     const { made, logIn, pki } = await opened()
     const { role_id, secret_id } = await made({ token_ttl: "20m", token_max_ttl: "30m" }, { metadata: '{"job":"7"}' })
     const answer = await logIn({ role_id, secret_id })
@@ -273,7 +273,7 @@ describe("a login", () => {
     expect(renewed.body.auth).toMatchObject({ lease_duration: 1_800, metadata: { job: "7", role_name: "web" } })
   })
 
-  test("is refused in the same words whatever is wrong, and a token that is shown does not help", async () => {
+  test("fails with the same error for every cause, even with a token", async () => {
     const { made, logIn, send, rootToken } = await opened()
     const { role_id, secret_id, secret_id_accessor } = await made({}, { num_uses: 1 })
     for (const body of [
@@ -292,7 +292,7 @@ describe("a login", () => {
     expect((await send("GET", "/login")).status).toBe(405)
   })
 
-  test("comes from where the client is", async () => {
+  test("is checked against the client address", async () => {
     const { app, made, rootToken } = await opened()
     const { role_id, secret_id } = await made({ secret_id_bound_cidrs: "10.0.0.0/8", token_bound_cidrs: "192.0.2.7" })
     const send = (path: string, remoteAddress: string, init: RequestInit) =>
@@ -314,7 +314,7 @@ describe("a login", () => {
     expect(await look("10.0.0.1", rootToken)).toBe(200)
   })
 
-  test("leaves no secret in the audit log, and is there with what came of it", async () => {
+  test("is in the audit log with its result and without secrets", async () => {
     const folder = mkdtempSync(join(tmpdir(), "chancery-approle-"))
     onTestFinished(() => rmSync(folder, { recursive: true }))
     const auditFile = join(folder, "audit.log")

@@ -5,7 +5,7 @@ async function enabled(world: TestEngine, path: string, body: object = { type: "
   expect((await world.pki("POST", `/sys/auth/${path}`, { body })).status).toBe(204)
 }
 
-test("methods are told with the slash at their end and the server's own among them, within the data and beside it", async () => {
+test("the list of auth methods contains token/, with a trailing slash, in the data and beside it", async () => {
   await using world = await openTestEngine()
   await enabled(world, "approle", { type: "approle", description: "Machines", config: { max_lease_ttl: "24h" } })
   await enabled(world, "team/approle")
@@ -68,7 +68,7 @@ test.each(["/sys/auth", "/sys/mounts/auth"])("a method is tuned at %s, and tells
   ])
 })
 
-test("a method is disabled, which existing clients are told where there is none as well", async () => {
+test("disabling an auth method succeeds for Vault clients even if it does not exist", async () => {
   await using world = await openTestEngine()
   await enabled(world, "approle")
   const headers = { "x-vault-request": "true" }
@@ -97,7 +97,7 @@ test.each<[why: string, path: string, body: object, status: number, errors: read
     [/^"max_lease_ttl" must be a duration/, /^"token_type" must not be "batch": every token/, /^"force_no_cache" must/],
   ],
   ["a config that is no object", "web", { type: "approle", config: [] }, 400, [/^"config" must be an object$/]],
-])("%s is refused, and nothing is enabled", async (_why, path, body, status, errors) => {
+])("enabling %s is rejected and enables nothing", async (_why, path, body, status, errors) => {
   await using world = await openTestEngine()
   await enabled(world, "approle")
   const answer = await world.pki("POST", `/sys/auth/${path}`, { body })
@@ -106,14 +106,14 @@ test.each<[why: string, path: string, body: object, status: number, errors: read
   expect(Object.keys((await world.pki("GET", "/sys/auth")).body.data)).toEqual(["approle/", "token/"])
 })
 
-test("what a method cannot have is answered with a warning where it is asked for", async () => {
+test("enabling an auth method warns of settings that it cannot have", async () => {
   await using world = await openTestEngine()
   const body = { type: "approle", local: true, seal_wrap: false }
   const answer = await world.pki("POST", "/sys/auth/approle", { body })
   expect([answer.status, answer.body.warnings]).toEqual([200, '"local" has no effect on this server'])
 })
 
-test("an address below auth/ is the method's, from its first request to its last on every replica", async () => {
+test("a path below auth/ belongs to its method on every replica as long as it is enabled", async () => {
   await using world = await openTestEngine()
   const answered = async (path: string) => {
     const { status, body } = await world.pki("GET", path)
@@ -131,7 +131,7 @@ test("an address below auth/ is the method's, from its first request to its last
   expect(await answered("/auth/team/approle/nothing")).toEqual(unknown("auth/team/approle/nothing"))
 })
 
-test("whoever shows no good token is not told which methods there are", async () => {
+test("a request without a valid token does not reveal which auth methods exist", async () => {
   await using world = await openTestEngine()
   await enabled(world, "approle")
   const refused = { status: 403, body: { errors: ["permission denied"] } }
@@ -140,14 +140,14 @@ test("whoever shows no good token is not told which methods there are", async ()
       expect(await world.pki("GET", path, { token })).toMatchObject(refused)
 })
 
-describe("who may", () => {
+describe("rights on auth methods", () => {
   const tokenWith = async ({ engine }: TestEngine, rules: Readonly<Record<string, readonly string[]>>) => {
     const path = Object.fromEntries(Object.entries(rules).map(([at, capabilities]) => [at, { capabilities }]))
     await engine.policies.put("test", JSON.stringify({ path }))
     return (await engine.serviceTokens.create({ policies: ["test"], noDefaultPolicy: true })).secret
   }
 
-  test("enable, tune, look at and disable a method is who has sudo there as well", async () => {
+  test("require sudo to enable, tune, read and disable a method", async () => {
     await using world = await openTestEngine()
     await enabled(world, "approle")
     const all = ["create", "read", "update", "delete"]
@@ -161,7 +161,7 @@ describe("who may", () => {
     expect(await asked(await tokenWith(world, { "sys/auth/*": [...all, "sudo"] }))).toEqual([200, 204, 204, 204])
   })
 
-  test("tune a method among the mounts needs no sudo", async () => {
+  test("do not require sudo to tune a method below sys/mounts", async () => {
     await using world = await openTestEngine()
     await enabled(world, "approle")
     const token = await tokenWith(world, { "sys/mounts/auth/approle/tune": ["read", "update"] })
@@ -171,7 +171,7 @@ describe("who may", () => {
     expect((await world.pki("DELETE", "/sys/auth/approle", { token })).status).toBe(403)
   })
 
-  test("read a method among the mounts needs a rule for it there", async () => {
+  test("require a rule to read a method below sys/mounts", async () => {
     await using world = await openTestEngine()
     for (const path of ["approle", "other"]) await enabled(world, path)
     const token = await tokenWith(world, { "sys/mounts/auth/approle": ["read"] })
@@ -179,7 +179,7 @@ describe("who may", () => {
     expect((await world.pki("GET", "/sys/mounts/auth/other", { token })).status).toBe(403)
   })
 
-  test("hear of a method is whom a rule leads there, and everybody of what is meant for everybody", async () => {
+  test("show a method in sys/internal/ui/mounts to callers with a rule for it, and unauth methods to all", async () => {
     await using world = await openTestEngine()
     await enabled(world, "open", { type: "approle", config: { listing_visibility: "unauth" } })
     await enabled(world, "approle")

@@ -108,7 +108,7 @@ async function ocspStatus(world: TestEngine, old: OpensslAuthority, name: string
   return new RegExp(`^${name}\\.pem: (.*)$`, "m").exec(said)?.[1] ?? said
 }
 
-test("[F-P16] certificates and a list of an authority that was elsewhere come along with times, reasons and numbers", async () => {
+test("[F-P16] importing certificates and a CRL preserves times, reasons and serial numbers", async () => {
   await using world = await openTestEngine()
   const old = opensslAuthority()
   const [live, superseded, lost, unknown] = [old.issue(), old.issue(), old.issue(), old.issue()]
@@ -162,7 +162,7 @@ test("[F-P16] certificates and a list of an authority that was elsewhere come al
   expect((await listOf(world)).entries).toHaveLength(4)
 })
 
-test("[F-P16] the next list has a higher number than the imported one, however high that is", async () => {
+test("[F-P16] the next CRL has a higher number than any imported CRL", async () => {
   await using world = await openTestEngine()
   // 2^52 in hexadecimal, higher than a CRL number that is derived from the time in milliseconds.
   const old = opensslAuthority("10000000000000")
@@ -176,7 +176,7 @@ test("[F-P16] the next list has a higher number than the imported one, however h
   expect((await listOf(world)).number).toBe(2 ** 52 + 2)
 })
 
-test("[F-P16] what no issuer of the mount signed is refused whole", async () => {
+test("[F-P16] an import is rejected as a whole when no issuer of the mount signed an entry", async () => {
   await using world = await openTestEngine()
   const [old, other] = [opensslAuthority(), opensslAuthority()]
   const [name, stranger] = [old.issue(), other.issue()]
@@ -220,7 +220,7 @@ test("[F-P16] what no issuer of the mount signed is refused whole", async () => 
   ])
 })
 
-test("[F-P16] holds are revoked, with a warning, and an issuer of the mount that is listed issues no more", async () => {
+test("[F-P16] an import revokes certificates on hold, with a warning, and listed issuers of the mount", async () => {
   await using world = await openTestEngine()
   const old = opensslAuthority()
   const held = old.issue()

@@ -92,7 +92,7 @@ async function selfIssued(world: TestEngine, key: PrivateKey): Promise<string> {
   return certificate as string
 }
 
-test("[F-A7] a key that an authority has already is neither certified nor requested for once it is blocked", async () => {
+test("[F-A7] a blocked key of an issuer is neither certified nor used for a CSR", async () => {
   await using world = await openTestEngine()
   await newMount(world, "one")
   const key = await ecKey()
@@ -109,7 +109,7 @@ test("[F-A7] a key that an authority has already is neither certified nor reques
   }
 })
 
-test("[F-A7] a later revocation for keyCompromise blocks the key, and so does one with the key", async () => {
+test("[F-A7] a second revocation for keyCompromise blocks the key, and so does a revocation with the key", async () => {
   await using world = await openTestEngine()
   await newMount(world, "one")
   const [superseded, proven] = [await ecKey(), await ecKey()]
@@ -129,7 +129,7 @@ test("[F-A7] a later revocation for keyCompromise blocks the key, and so does on
   await done(world, "/one/revoke-with-key", { serial_number: second.serial_number, private_key: proven.pem("pkcs8") })
 })
 
-test("[F-A7] the list is read, written and deleted from by API", async () => {
+test("[F-A7] the API lists, adds and deletes blocked keys", async () => {
   await using world = await openTestEngine()
   await newMount(world, "one")
   const key = await ecKey()
@@ -221,7 +221,7 @@ test("[F-A7] ACME answers badCSR and badPublicKey for a blocked key", async () =
   })
 })
 
-test("[F-A7] ACME revocations with reason keyCompromise fill the list, also of what is revoked already", async () => {
+test("[F-A7] ACME revocations with reason keyCompromise block keys, even of revoked certificates", async () => {
   const { world, responder } = await newProvingEngine()
   const client = await AcmeTestClient.registered(world, directory)
   const { leaf } = await issued(client, responder)

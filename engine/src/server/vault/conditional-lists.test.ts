@@ -41,7 +41,7 @@ test.each(["ca", "crl", "cert/crl", "crl/pem"])(
   },
 )
 
-test("a list that was made anew is new, and one that was read in its first second has no date", async () => {
+test("a rebuilt CRL has a new ETag, and a CRL read within its first second has no Last-Modified", async () => {
   const before = await read("crl")
   await read("crl/rotate", { "x-service-token": world.rootToken })
   const fresh = await read("crl", { "if-none-match": before.headers.get("etag") ?? "" })

@@ -19,14 +19,14 @@ const answered = (
     response,
   )
 
-test("whoever asks for the first time is told what to ask with", () => {
+test("a first response contains ETag and Last-Modified", () => {
   expect(answered({})).toEqual({
     ...response,
     headers: { "content-type": "text/plain", etag: '"t"', "last-modified": date, "cache-control": "no-cache" },
   })
 })
 
-describe("an answer is", () => {
+describe("a conditional request", () => {
   test.each<[status: number, asked: Readonly<Record<string, string>>, why: string]>([
     [304, { "if-none-match": '"t"' }, "the tag is that"],
     [304, { "if-none-match": 'W/"t"' }, "of a weak tag only the text counts"],
@@ -49,7 +49,7 @@ describe("an answer is", () => {
   })
 })
 
-test("what stands in an envelope is the same, and not to the letter", () => {
+test("an enveloped response has a weak ETag", () => {
   const data = { kind: "data", status: 200, data: { a: 1 } } as const
   const ask = (headers: Readonly<Record<string, string>>) =>
     unlessKnown(
@@ -66,13 +66,13 @@ test("what stands in an envelope is the same, and not to the letter", () => {
   expect(ask({ "if-none-match": 'W/"t"' })).toEqual({ kind: "raw", status: 304, body: "", headers: known })
 })
 
-test("no date tells one change from another within its second", () => {
+test("If-Modified-Since is ignored within the second of the change", () => {
   const now = modifiedAt + 500
   const fresh = answered({ "if-modified-since": date }, { now })
   expect(fresh).toEqual({ ...response, headers: { ...response.headers, etag: '"t"', "cache-control": "no-cache" } })
   expect(answered({ "if-none-match": '"t"' }, { now })).toMatchObject({ status: 304 })
 })
 
-test("what was never dated has no date", () => {
+test("a response without a modification time has no Last-Modified", () => {
   expect(answered({ "if-modified-since": date }, { at: 0 })).toMatchObject({ status: 200 })
 })

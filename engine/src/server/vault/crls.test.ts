@@ -2,7 +2,7 @@ import { expect, test } from "vitest"
 import type { PkiRequest } from "./vault-route.ts"
 import { crlRoutes } from "./crls.ts"
 
-test("a list that is held is put into PEM once, whoever asks for it and in whatever form", async () => {
+test("a cached CRL is encoded as PEM once for all requests", async () => {
   let reads = 0
   const octets = new Uint8Array(100).fill(7)
   // The PEM encoder reads `buffer` once for each conversion.

@@ -71,7 +71,7 @@ const lastQuestion = (): SeenQuestion => {
 const issuerOf = (answer: { body: { data: { issuing_ca: string } } }) =>
   new X509Certificate(answer.body.data.issuing_ca).subject
 
-test("[P-1-n5] [P-4.3-p1] the settings are kept, and told without the key among them", async () => {
+test("[P-1-n5] [P-4.3-p1] the settings are stored and returned without the private key", async () => {
   const set = await config({
     timeout: "20s",
     trusted_ca: testTlsPem("authority"),
@@ -100,7 +100,7 @@ test("[P-1-n5] [P-4.3-p1] the settings are kept, and told without the key among 
   await config({ entity_jmespath: "" })
 })
 
-test("settings of a mount that has none are the defaults", async () => {
+test("the settings of a new mount are the defaults", async () => {
   await world.engine.mounts.create({ path: "bare" })
   const { body } = await world.pki("GET", "/bare/config/external-policy")
   expect(body.data).toEqual({
@@ -118,7 +118,7 @@ test("settings of a mount that has none are the defaults", async () => {
   })
 })
 
-test("[P-4.3-p1] settings that cannot work are refused by their names on the wire, and nothing is changed", async () => {
+test("[P-4.3-p1] invalid settings are rejected with their wire names and change nothing", async () => {
   const { status, body } = await config({
     external_service_url: "http://x",
     vault_client_cert_bundle: testTlsPem("client"),
@@ -138,7 +138,7 @@ test("[P-4.3-p1] settings that cannot work are refused by their names on the wir
   expect(after.data.external_service_url).toBe(server.url)
 })
 
-test("[P-4.5-r1] [P-4.5-r2] [P-4.5-p1] issue asks the service and leaves it the issuer, in all forms of the path", async () => {
+test("[P-4.5-r1] [P-4.5-r2] [P-4.5-p1] issue queries the service, which selects the issuer, on all forms of the path", async () => {
   const body = { key_type: "ec", key_bits: "256", ttl: 12, "any thing": { a: [1] } }
   for (const [path, policy, proposed, chosen, issuer] of [
     ["/external-policy/issue", "", "blue", undefined, "CN=Blue Root"],
@@ -168,7 +168,7 @@ test("[P-4.5-r1] [P-4.5-r2] [P-4.5-p1] issue asks the service and leaves it the 
   }
 })
 
-test("what is not a parameter here goes to the service as it came, with every digit", async () => {
+test("unknown parameters are passed to the service unchanged, with every digit", async () => {
   allowAll()
   const text = `{ "key_type":"ec", "ticket": 12345678901234567890, "policy":"mine", "csr": "not this", "deep": {"x": [1.50, null]} }`
   const { status, body } = await post("/external-policy/issue/web", text)
@@ -183,7 +183,7 @@ test("what is not a parameter here goes to the service as it came, with every di
   expect(lastQuestion().document.user_request_key_values).toMatchObject({ key_type: "ec", team: ["a", "b"] })
 })
 
-test("keys are RSA unless another type is asked for, and the formats are those of issue", async () => {
+test("keys are RSA unless another type is requested, and the formats are those of issue", async () => {
   allowAll()
   const usual = await post("/external-policy/issue", {})
   expect(usual.body.data).toMatchObject({
@@ -207,7 +207,7 @@ test("keys are RSA unless another type is asked for, and the formats are those o
   ])
 })
 
-test("[P-4.7-p1] sign certifies the key of the request, in all forms of the path, without a private key", async () => {
+test("[P-4.7-p1] sign certifies the key of the CSR, on all forms of the path, without a private key", async () => {
   for (const [path, policy, issuer] of [
     ["/external-policy/sign", "", "CN=Blue Root"],
     ["/external-policy/sign/web", "web", "CN=Blue Root"],
@@ -233,7 +233,7 @@ test("[P-4.7-p1] sign certifies the key of the request, in all forms of the path
   }
 })
 
-test("[P-4.9-p1] sign-intermediate certifies an authority, in all forms of the path", async () => {
+test("[P-4.9-p1] sign-intermediate certifies a CA, on all forms of the path", async () => {
   const extensions = [basicConstraints({ isCa: true }), keyUsage(["keyCertSign", "cRLSign"])]
   for (const path of ["/external-policy/sign-intermediate", "/issuer/green/external-policy/sign-intermediate/sub"]) {
     server.answerWith((question) => ({ certificate: templateFor(question, { extensions }) }))
@@ -249,7 +249,7 @@ test("[P-4.9-p1] sign-intermediate certifies an authority, in all forms of the p
   }
 })
 
-test("the service says whether a certificate is kept, where it can be found and revoked", async () => {
+test("the service decides if a certificate is stored, and stored ones can be read and revoked", async () => {
   const serialOf = async (store: boolean): Promise<string> => {
     allowAll({ store_certificate: store })
     return (await post("/external-policy/sign", { csr })).body.data.serial_number
@@ -260,7 +260,7 @@ test("the service says whether a certificate is kept, where it can be found and 
   expect((await world.pki("GET", `/pki/cert/${await serialOf(false)}`)).status).toBe(404)
 })
 
-describe("what is refused", () => {
+describe("a rejected request", () => {
   test.each<{ why: string; answer: object; status: number; errors: readonly unknown[] }>([
     {
       why: "in the service's words is 400 with them",
@@ -286,7 +286,7 @@ describe("what is refused", () => {
     expect([refused.status, refused.body.errors]).toEqual([status, errors])
   })
 
-  test("before the service is asked is no business of its", async () => {
+  test("is not sent to the service", async () => {
     const before = server.seen.length
     for (const [path, body, status, error] of [
       ["/external-policy/sign", {}, 400, '"csr" is empty'],
@@ -309,11 +309,11 @@ describe("what is refused", () => {
     expect(server.seen).toHaveLength(before)
   })
 
-  test("as too long is what the service would have to read", async () => {
+  test("includes one that is too long for the service", async () => {
     expect((await post("/external-policy/sign", { csr, padding: "x".repeat(1024 * 1024) })).status).toBe(413)
   })
 
-  test("without a token is everything", async () => {
+  test("includes every request without a token", async () => {
     for (const path of ["/external-policy/sign", "/config/external-policy"])
       expect((await world.pki("POST", `/pki${path}`, { token: null, body: { csr } })).status).toBe(403)
   })

@@ -7,7 +7,7 @@ import { createApp } from "../app.ts"
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
 describe("the server", () => {
-  test("says to anybody that it is there, and what it is like", async () => {
+  test("answers health checks and seal status without a token", async () => {
     const now = Date.UTC(2030, 0, 1, 0, 0, 0, 999)
     await using world = await openTestEngine({ runtime: { ...systemRuntime(), clock: { now: () => now } } })
     const { status, body } = await world.pki("GET", "/sys/health", { token: null })
@@ -45,14 +45,14 @@ describe("the server", () => {
     })
   })
 
-  test("[P-9-n2] names a release that clients use several issuers and ACME from", async () => {
+  test("[P-9-n2] reports a version from which Vault clients use several issuers and ACME", async () => {
     await using world = await openTestEngine()
     const { version } = (await world.pki("GET", "/sys/health")).body
     const [major = 0, minor = 0] = String(version).split(".").map(Number)
     expect(major * 1_000 + minor).toBeGreaterThanOrEqual(1_014)
   })
 
-  test("is the same one to whoever asks again, and another one on another store", async () => {
+  test("has a cluster id that is constant for its store and differs between stores", async () => {
     await using world = await openTestEngine()
     await using other = await openTestEngine()
     const idOf = async ({ pki }: typeof world) => (await pki("GET", "/sys/health")).body.cluster_id
@@ -76,7 +76,7 @@ describe("the server", () => {
   test.each<[query: string, status: number]>([
     ["", 503],
     ["?sealedcode=599", 599],
-  ])("whose store does not answer is not well: %j %i", async (query, status) => {
+  ])("answers that it is unhealthy when its store does not answer: %j %i", async (query, status) => {
     await using world = await openTestEngine()
     const engine = new Proxy(world.engine, {
       get(target, name) {

@@ -54,7 +54,7 @@ const ask = (path: string, params: Readonly<Record<string, string>> = {}, header
     decode: () => ({ note: "named" }),
   } as unknown as SystemRequest)
 
-test("implement answers lists with what is known of each key, and warns of a list that may be longer", async () => {
+test("implement answers lists with key_info, and warns when a list may be truncated", async () => {
   expect(await ask("/things")).toMatchObject({ data: { keys: ["one"], key_info: { one: { comment: "first" } } } })
   expect(await ask("/names")).toMatchObject({ warnings: [expect.stringMatching(/^at most 1 are listed/)] })
 })

@@ -35,7 +35,7 @@ const search = (query: string, token?: string) =>
 const nearOf = (path: string) => `${path}/${serials[path]?.near}`
 const farOf = (path: string) => `${path}/${serials[path]?.far}`
 
-describe("the time of an end", () => {
+describe("an expiry filter", () => {
   const inMount = async (query: string) => {
     const { status, body } = await world.pki("LIST", `/a/certs/search?role=web&${query}`)
     return status === 404 ? [] : (body.data?.keys ?? body.errors)
@@ -71,7 +71,7 @@ describe("the time of an end", () => {
 })
 
 describe("a search across mounts", () => {
-  test("[F-P17] finds certificates of every mount, and says where each is", async () => {
+  test("[F-P17] finds certificates of all mounts, with the mount of each", async () => {
     const { status, body } = await search("expires_before=2d")
     expect([status, body.data.keys]).toEqual([200, ["a", "c", "team/b"].map(nearOf)])
     expect(body.data.key_info[nearOf("team/b")]).toMatchObject({
@@ -84,7 +84,7 @@ describe("a search across mounts", () => {
     expect((await search("name=none.test")).body).toEqual({ errors: [] })
   })
 
-  test("[F-P17] leaves out mounts that the token may not search", async () => {
+  test("[F-P17] omits mounts that the token may not search", async () => {
     await world.engine.policies.put(
       "some",
       'path "a/certs/search" { capabilities = ["list"] }\npath "team/+/certs/*" { capabilities = ["list"] }\npath "c/certs/search" { capabilities = ["read"] }',
@@ -102,13 +102,13 @@ describe("a search across mounts", () => {
     expect(await world.pki("LIST", "/sys/certs/search", { token: null })).toMatchObject(denied)
   })
 
-  test("[F-P17] is of the mounts that are named", async () => {
+  test("[F-P17] is limited to the given mounts", async () => {
     expect((await search("name=far.test&mounts=team/b/,a")).body.data.keys).toEqual(["a", "team/b"].map(farOf))
     expect(await search("mounts=missing")).toMatchObject({ status: 404 })
     expect((await search("issuer_ref=root-of-c&role=web&mounts=a,c")).body.data.keys).toEqual([farOf("c"), nearOf("c")])
   })
 
-  test.each([1, 2, 4, 100])("[F-P17] comes in pages of %i without a gap", async (limit) => {
+  test.each([1, 2, 4, 100])("[F-P17] returns pages of %i without a gap", async (limit) => {
     const whole = (await search("")).body.data.keys
     expect(whole).toHaveLength(9)
     const paged: string[] = []
@@ -123,7 +123,7 @@ describe("a search across mounts", () => {
     expect(paged).toEqual(whole)
   })
 
-  test("[F-P17] goes on behind a mount that is gone", async () => {
+  test("[F-P17] continues after a deleted mount", async () => {
     await world.engine.mounts.create({ path: "b-gone" })
     await world.engine.pki("b-gone").issuers.generateRoot({ commonName: "Root", keyType: "ec" })
     const { body } = await search("limit=1&mounts=b-gone,c")
@@ -146,7 +146,7 @@ describe("a search across mounts", () => {
 describe("CSV", () => {
   const rows = (text: string) => text.split("\r\n").slice(0, -1)
 
-  test("[F-P17] has every certificate of every mount, or of one", async () => {
+  test("[F-P17] contains all certificates of all mounts, or of one", async () => {
     const { status, headers, body } = await search("role=web&format=csv")
     expect([
       status,
@@ -167,7 +167,7 @@ describe("CSV", () => {
     expect(rows(one.body)).toEqual([rows(body)[0], expect.stringContaining(`team/b/,${serials["team/b"]?.near},`)])
   })
 
-  test("[F-P17] of nothing is the header, of a page so many rows, and a mistake is an error", async () => {
+  test("[F-P17] is only a header without certificates, has as many rows as the page size, and reports invalid parameters", async () => {
     expect(rows((await search("name=none.test&format=csv")).body)).toHaveLength(1)
     expect(rows((await search("format=csv&limit=2")).body)).toHaveLength(3)
     expect((await search("format=csv&limit=0")).status).toBe(400)
@@ -191,7 +191,7 @@ describe("CSV", () => {
     revokedAt: null,
   })
 
-  test("[F-P17] is read page by page, as it is sent", async () => {
+  test("[F-P17] is read from the store page by page while it is sent", async () => {
     const asked: CertificatePageRequest[] = []
     const answer = await csvAnswer(async (page) => {
       asked.push(page)
@@ -208,7 +208,7 @@ describe("CSV", () => {
     expect(asked.map(({ after }) => after)).toEqual([undefined, "1", "2", "3", "4"])
   })
 
-  test("[F-P17] ends with an error where a later page cannot be read", async () => {
+  test("[F-P17] ends with an error when a later page cannot be read", async () => {
     const { certificates } = world.engine.pki("a")
     let pages = 0
     const answer = await csvAnswer(async () => {

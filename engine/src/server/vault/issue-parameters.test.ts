@@ -62,7 +62,7 @@ async function refused(path: string, body: object): Promise<string[]> {
 }
 
 describe("the result of issue:", () => {
-  test("[P-2.2-r1] [P-2.2-r2] [P-2.2-r3] [P-2.2-r4] [P-2.2-r5] [P-2.2-r6] [P-2.2-r7] [P-4.4-p2] every member has its form", async () => {
+  test("[P-2.2-r1] [P-2.2-r2] [P-2.2-r3] [P-2.2-r4] [P-2.2-r5] [P-2.2-r6] [P-2.2-r7] [P-4.4-p2] every member has its type", async () => {
     const { data, certificate, ...envelope } = await issued("web")
     expect(Object.keys(data).toSorted()).toEqual([
       "ca_chain",
@@ -90,7 +90,7 @@ describe("the result of issue:", () => {
     expect(certificate.subject).toBe("CN=www.example.com")
   })
 
-  test("existing clients hear of numbers, lists and no lease that nobody keeps", async () => {
+  test("Vault clients receive numbers, lists and no lease unless one exists", async () => {
     const { body } = await askAsExisting("issue/web", { ...www, ttl: "1000h" })
     expect(body).toMatchObject({ lease_id: "", lease_duration: 0, data: { expiration: expect.any(Number) } })
     expect(body.warnings).toEqual([expect.stringContaining("longer than permitted")])
@@ -105,7 +105,7 @@ describe("the result of issue:", () => {
     expect((await ask("issuer/absent/issue/web", www)).status).toBe(404)
   })
 
-  test("[P-1-n6] an issuer is referred to by its identifier, by its name, or as the default", async () => {
+  test("[P-1-n6] an issuer is referenced by id, by name, or as the default", async () => {
     const { mapping } = await world.engine
       .pki("pki")
       .issuers.import((await ask("issuer/second/issue/web", www)).body.data.issuing_ca, "issuers/import/cert")
@@ -121,7 +121,7 @@ describe("the result of issue:", () => {
   })
 })
 
-describe("[F-P13] not_before is in the answer of", () => {
+describe("[F-P13] not_before is in the response of", () => {
   test.each(["issue/web", "issuer/first/issue/web", "sign/web", "issuer/first/sign/web"])("%s", async (path) => {
     const csr = path.includes("sign/") ? { csr: (await certificateRequest()).csr } : {}
     const native = (await ask(path, { ...www, ...csr })).body.data
@@ -132,7 +132,7 @@ describe("[F-P13] not_before is in the answer of", () => {
 })
 
 describe("the parameters of issue:", () => {
-  test("[P-4.4-r3] the common name is required unless the role says otherwise, and has to be allowed", async () => {
+  test("[P-4.4-r3] common_name is required unless the role disables it, and must be allowed", async () => {
     expect(await refused("issue/web", {})).toEqual([expect.stringContaining("common_name")])
     expect(await refused("issue/web", { common_name: "www.example.org" })).toEqual([
       expect.stringContaining("common name www.example.org not allowed by this role"),
@@ -141,7 +141,7 @@ describe("the parameters of issue:", () => {
     expect(certificate).toMatchObject({ subject: "", names: ["dns:www.example.com"] })
   })
 
-  test("[P-4.4-r4] alternative names are host names and mailboxes, and each that does not match is named", async () => {
+  test("[P-4.4-r4] alt_names are host names and e-mail addresses, and each forbidden one is named", async () => {
     const { certificate } = await issued("web", { ...www, alt_names: "api.example.com, post@example.com" })
     expect(certificate.names).toEqual(["dns:www.example.com", "dns:api.example.com", "email:post@example.com"])
     expect(await refused("issue/web", { ...www, alt_names: "api.example.com,b.test,c.test" })).toEqual([
@@ -150,7 +150,7 @@ describe("the parameters of issue:", () => {
     ])
   })
 
-  test("[P-4.4-r5] addresses are allowed unless the role says otherwise", async () => {
+  test("[P-4.4-r5] ip_sans are allowed unless the role forbids them", async () => {
     const ip_sans = "192.0.2.1,2001:db8::1"
     expect((await issued("web", { ...www, ip_sans })).certificate.names).toEqual([
       "dns:www.example.com",
@@ -163,7 +163,7 @@ describe("the parameters of issue:", () => {
     ])
   })
 
-  test("[P-4.4-r6] a URI that does not match denies the request", async () => {
+  test("[P-4.4-r6] a URI that does not match fails the request", async () => {
     const { certificate } = await issued("rich", { ...www, uri_sans: "spiffe://example.com/web" })
     expect(certificate.names).toContain("uri:spiffe://example.com/web")
     expect(
@@ -171,7 +171,7 @@ describe("the parameters of issue:", () => {
     ).toHaveLength(1)
   })
 
-  test("[P-4.4-r7] other names are typed text, in a list or with commas between, and have to match", async () => {
+  test("[P-4.4-r7] other_sans are typed strings, in an array or comma-separated, and must match", async () => {
     const upn = (name: string) => `1.3.6.1.4.1.311.20.2.3;UTF8:${name}@example.com`
     for (const other_sans of [`${upn("a")},${upn("b")}`, [upn("a"), upn("b")], JSON.stringify([upn("a"), upn("b")])])
       expect((await issued("rich", { ...www, other_sans })).certificate.names).toEqual([
@@ -187,7 +187,7 @@ describe("the parameters of issue:", () => {
     ])
   })
 
-  test("[P-4.4-r8] [F-P12] the lifetime is the one asked for up to the maximum, else the role's", async () => {
+  test("[P-4.4-r8] [F-P12] the lifetime is the requested one up to the maximum, else the role's", async () => {
     const lifetime = async (body: object) => {
       const { certificate, lease_duration } = await issued("web", { ...www, ...body })
       // Validity includes its last second; notBefore is backdated by 30 seconds.
@@ -203,7 +203,7 @@ describe("the parameters of issue:", () => {
     expect(await lifetime({ ttl: "1000h" })).toBe(259_200)
   })
 
-  describe("[F-P12] a ttl above the maximum is cut with a warning", () => {
+  describe("[F-P12] a ttl above the maximum is truncated with a warning", () => {
     const warning = 'TTL "1000h" is longer than permitted maxTTL "72h", so maxTTL is being used'
     const headers = (): Record<string, Record<string, string>> => ({
       native: { "x-service-token": world.rootToken },
@@ -244,7 +244,7 @@ describe("the parameters of issue:", () => {
     expect(await refused("issue/web", { ...www, format: "p12" })).toEqual([expect.stringContaining("format")])
   })
 
-  test("[P-4.4-r10] the key is in the form that is usual for it, or PKCS #8, but not in a bundle", async () => {
+  test("[P-4.4-r10] the key is in its traditional format, or in PKCS #8 except in a bundle", async () => {
     const key = async (role: string, body: object) => (await ask(`issue/${role}`, { ...www, ...body })).body.data
     expect((await key("web", {})).private_key).toMatch(/^-----BEGIN EC PRIVATE KEY/)
     expect((await key("rsa", {})).private_key).toMatch(/^-----BEGIN RSA PRIVATE KEY/)
@@ -259,12 +259,12 @@ describe("the parameters of issue:", () => {
     expect(bundle.private_key).toMatch(/^-----BEGIN PRIVATE KEY/)
   })
 
-  test("[P-4.4-r11] the common name stays out of the alternative names where that is asked for", async () => {
+  test("[P-4.4-r11] exclude_cn_from_sans omits the common name from the alternative names", async () => {
     const body = { ...www, alt_names: "api.example.com", exclude_cn_from_sans: true }
     expect((await issued("web", body)).certificate.names).toEqual(["dns:api.example.com"])
   })
 
-  test("[P-4.4-r12] an absolute end is taken as it is, up to the last there is", async () => {
+  test("[P-4.4-r12] not_after is used as it is, up to the last supported time", async () => {
     const inTwoDays = new Date(Date.now() + 172_800_000).toISOString().replace(/\.\d+Z$/, "Z")
     const { certificate } = await issued("web", { ...www, not_after: inTwoDays })
     expect(certificate.notAfter).toBe(Date.parse(inTwoDays))
@@ -280,11 +280,11 @@ describe("the parameters of issue:", () => {
     expect(body.data.expiration).toBe("253402300799")
   })
 
-  test("[P-4.4-r13] roots are left out of the chain where that is asked for", async () => {
+  test("[P-4.4-r13] remove_roots_from_chain omits roots from the chain", async () => {
     expect((await issued("web", { ...www, remove_roots_from_chain: true })).data.ca_chain).toEqual([])
   })
 
-  test("[P-4.4-r14] user ids go into the subject once the role allows them", async () => {
+  test("[P-4.4-r14] user_ids are in the subject when the role allows them", async () => {
     const { certificate } = await issued("web", { ...www, user_ids: "alice,bobby" })
     expect(certificate.subject).toBe("UID=bobby,UID=alice,CN=www.example.com")
     expect(await refused("issue/web", { ...www, user_ids: "alice,carol" })).toEqual([
@@ -292,7 +292,7 @@ describe("the parameters of issue:", () => {
     ])
   })
 
-  test("[P-4.4-r15] metadata is kept with the serial number where the role keeps any", async () => {
+  test("[P-4.4-r15] cert_metadata is stored with the serial number unless the role forbids it", async () => {
     const { data } = await issued("web", { ...www, cert_metadata: "b3duZXI=" })
     const kept = await world.pki("GET", `/pki/cert-metadata/${data.serial_number}`)
     expect(kept.body.data.cert_metadata).toBe("b3duZXI=")
@@ -305,7 +305,7 @@ describe("the parameters of issue:", () => {
     ])
   })
 
-  test("what is refused leaves nothing behind", async () => {
+  test("a rejected request stores nothing", async () => {
     const before = (await world.pki("LIST", "/pki/certs")).body.data.keys
     await refused("issue/web", { ...www, alt_names: "other.test" })
     expect((await world.pki("LIST", "/pki/certs")).body.data.keys).toEqual(before)
@@ -319,7 +319,7 @@ describe("sign:", () => {
       extensions: [subjectAltName([{ kind: "dns", value: "csr.example.com" }], { critical: false })],
     })
 
-  test("[P-4.6-r1] [P-4.6-r2] [P-4.6-p1] a CSR is signed for its own key, by the role's issuer or the path's", async () => {
+  test("[P-4.6-r1] [P-4.6-r2] [P-4.6-p1] a CSR is signed by the role's issuer or that of the path", async () => {
     const { csr, privateKey } = await named()
     for (const [path, issuer] of [
       ["sign/second", "Second"],
@@ -355,7 +355,7 @@ describe("sign:", () => {
     expect(readIssued(body.data.certificate)).toMatchObject({ subject: "", names: ["dns:csr.example.com"] })
   })
 
-  test("a CSR that OpenSSL has made is signed, and OpenSSL finds the certificate to be one", async () => {
+  test("a CSR of OpenSSL is signed, and OpenSSL verifies the certificate", async () => {
     const key = testRsaKey(2048).pem("pkcs8")
     const names = "subjectAltName=DNS:www.example.com,DNS:api.example.com"
     const made = ["req", "-new", "-key", "key.pem", "-subj", "/CN=www.example.com", "-addext", names]
@@ -378,7 +378,7 @@ describe("sign:", () => {
     expect(readIssued(body.data.certificate).signatureAlgorithm).toBe("SHA384WithRSA")
   })
 
-  test("a CSR that was changed, that holds a weak key, or that is none is refused", async () => {
+  test("a CSR that was changed, has a weak key, or is not a CSR is rejected", async () => {
     const { csr } = await named()
     const [block] = readPem(csr, 65_536)
     const changed = Uint8Array.from(block?.bytes ?? [])

@@ -72,7 +72,7 @@ const evil = "www.evil.org"
 const csrOf = async (...extensions: Extension[]) =>
   (await certificateRequest({ subject: named(evil), extensions: [dnsNames(evil), ...extensions] })).csr
 
-describe("[F-P2] name constraints of the issuer are kept by", () => {
+describe("[F-P2] name constraints of the issuer are enforced by", () => {
   const forbidden = [
     expect.stringMatching(
       /subject alternate name www\.evil\.org is not permitted \(only example\.com\) by the name constraints of the certificate of "CN=Narrow" \(serial number [0-9a-f:]+\)$/,
@@ -122,7 +122,7 @@ describe("[F-P2] name constraints of the issuer are kept by", () => {
     await done("POST", "/pki/config/issuers", { default: "wide" })
   })
 
-  test("a certificate that a program declares", async () => {
+  test("a declared certificate", async () => {
     const spec = { mount: "pki", role: "ec", issuerRef: "narrow", commonName: evil }
     const origin = { marker: "m", adopt: false }
     await expect(pkiCertificateResource.create(world.engine, spec, origin)).rejects.toMatchObject({
@@ -132,8 +132,8 @@ describe("[F-P2] name constraints of the issuer are kept by", () => {
   })
 })
 
-describe("[F-P2] of the issuer, beside its names,", () => {
-  test("extended key usages bound those of certificates", async () => {
+describe("[F-P2] the issuer's other constraints:", () => {
+  test("extended key usages limit those of certificates", async () => {
     const refused = [
       expect.stringMatching(
         /^issuer_ref: the extended key usage of the certificate of "CN=Coders" \(serial number .*\) \(codeSigning\) does not allow serverAuth$/,
@@ -147,7 +147,7 @@ describe("[F-P2] of the issuer, beside its names,", () => {
     await done("POST", "/coders/sign-verbatim", { csr: await csrOf() })
   })
 
-  test("the path length bounds authorities", async () => {
+  test("the path length limits intermediate CAs", async () => {
     const body = { csr: await csrOf(), common_name: "Sub CA" }
     const refused = [
       expect.stringMatching(/the certificate of "CN=Last" \(serial number .*\) limits the path length to 0$/),
@@ -161,7 +161,7 @@ describe("[F-P2] of the issuer, beside its names,", () => {
     expect(await refusals("/pki/issuer/last/sign-intermediate", body)).toEqual(refused)
   })
 
-  test("a validity that has not begun refuses everything", async () => {
+  test("an issuer that is not yet valid issues nothing", async () => {
     await done("POST", "/pki/root/generate/internal", {
       common_name: "Later",
       key_type: "ec",
@@ -177,7 +177,7 @@ describe("[F-P2] of the issuer, beside its names,", () => {
     ).toEqual(refused)
   })
 
-  test("critical extensions that no verifier processes are refused, the certificate's own among them", async () => {
+  test("unknown critical extensions are rejected, also in the new certificate", async () => {
     const csr = await csrOf({ oid: "1.3.6.1.4.1.99999.1", critical: true, value: Uint8Array.of(5, 0) })
     expect(await refusals("/pki/issuer/wide/sign-verbatim", { csr })).toEqual([
       expect.stringContaining("the critical extension 1.3.6.1.4.1.99999.1 is not processed by verifiers"),
@@ -188,7 +188,7 @@ describe("[F-P2] of the issuer, beside its names,", () => {
   })
 })
 
-test("[F-P2] an issuer shows which checks are disabled, and takes them back where they are not named", async () => {
+test("[F-P2] an issuer returns its disabled checks, and POST without them enables them again", async () => {
   const disabled = {
     disable_critical_extension_checks: true,
     disable_path_length_checks: true,
@@ -210,7 +210,7 @@ test("[F-P2] an issuer shows which checks are disabled, and takes them back wher
 describe("[F-P2] an ACME order", () => {
   const narrow = { common_name: "Narrow", key_type: "ec", permitted_dns_domains: "example.com", ttl: "9000h" }
 
-  test("for a name that the issuer may not certify is refused as rejectedIdentifier", async () => {
+  test("is rejected with rejectedIdentifier for a name that the issuer may not certify", async () => {
     const acme = await newAcmeEngine()
     const { issuer_id: id } = await done("POST", "/pki/root/generate/internal", narrow, acme)
     await done("POST", "/pki/config/issuers", { default: id }, acme)
@@ -228,7 +228,7 @@ describe("[F-P2] an ACME order", () => {
     expect((await client.post("/new-order", { identifiers: names.slice(1) })).status).toBe(201)
   })
 
-  test("is not finalized by an issuer that may no longer certify its name", async () => {
+  test("is not finalized when its issuer may no longer certify its name", async () => {
     const { world: acme, responder } = await newProvingEngine()
     const client = await AcmeTestClient.registered(acme, `${acmeCluster}/acme`)
     const { finalize } = await readyOrder(client, responder)
@@ -238,7 +238,7 @@ describe("[F-P2] an ACME order", () => {
     expect(refused).toMatchObject({ status: 400, problem: "rejectedIdentifier" })
   })
 
-  test("meets serverInternal where the issuer can issue nothing", async () => {
+  test("fails with serverInternal when the issuer cannot issue anything", async () => {
     const acme = await newAcmeEngine()
     const later = { ...narrow, common_name: "Later", not_before: new Date(Date.now() + 3_600_000).toISOString() }
     const { issuer_id: id } = await done("POST", "/pki/root/generate/internal", later, acme)

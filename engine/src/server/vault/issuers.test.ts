@@ -52,7 +52,7 @@ describe("a root", () => {
     },
   )
 
-  test("is shown to existing clients as they know it", async () => {
+  test("is returned to Vault clients as they expect", async () => {
     const pki = await newMount()
     const { body } = await pki("POST", "/root/generate/internal", { ...ec, common_name: "Root" }, vault())
     expect(body).toMatchObject({
@@ -61,7 +61,7 @@ describe("a root", () => {
     })
   })
 
-  test("[F-P12] with a ttl above the maximum is cut with a warning in both dialects", async () => {
+  test("[F-P12] with a ttl above the maximum is truncated with a warning in both dialects", async () => {
     const pki = await newMount()
     const asked = { ...ec, common_name: "Root", ttl: "87601h" }
     for (const [options, says] of [
@@ -89,7 +89,7 @@ describe("a root", () => {
     expect(body.data.private_key).toMatch(key)
   })
 
-  test("says all that it is asked to, as lists or as text with commas", async () => {
+  test("contains all requested members, from arrays or comma-separated strings", async () => {
     const pki = await newMount()
     const { body } = await pki("POST", "/root/generate/internal", {
       ...ec,
@@ -129,7 +129,7 @@ describe("a root", () => {
       expect(text).toMatch(part)
   })
 
-  test("is rotated: the next one is named so, and replaces the default when it is told to", async () => {
+  test("is rotated: the next root has the name next, and becomes the default on request", async () => {
     const pki = await newMount()
     const old = (await pki("POST", "/root/generate/internal", { ...ec, common_name: "Old" })).body.data
     const next = (await pki("POST", "/root/rotate/internal", { ...ec, common_name: "New" })).body.data
@@ -143,7 +143,7 @@ describe("a root", () => {
     expect((await pki("POST", "/root/replace", { default: old.issuer_id })).body.data.default).toBe(old.issuer_id)
   })
 
-  test("is made from a key that is there", async () => {
+  test("is generated from an existing key", async () => {
     const pki = await newMount()
     const first = (await pki("POST", "/root/generate/internal", { ...ec, common_name: "A", key_name: "k" })).body.data
     const second = await pki("POST", "/root/generate/existing", { ttl: "1h", common_name: "B", key_ref: "k" })
@@ -167,7 +167,7 @@ describe("a root", () => {
       [/unknown key type dsa/, /country/, /not a valid IP address/],
     ],
     ["a key_type for an existing key", "/root/generate/existing", { common_name: "A", key_type: "ec" }, [/"key_type"/]],
-  ])("is refused with %s, and nothing is made", async (_why, path, body, errors) => {
+  ])("is rejected with %s and creates nothing", async (_why, path, body, errors) => {
     const pki = await newMount()
     await pki("POST", "/keys/generate/internal", { key_type: "ec" })
     const refused = await pki("POST", path, body)
@@ -176,7 +176,7 @@ describe("a root", () => {
     expect((await pki("LIST", "/issuers")).status).toBe(404)
   })
 
-  test("and all others are deleted with all keys, at once", async () => {
+  test("and all other issuers and keys are deleted at once", async () => {
     const pki = await newMount()
     await pki("POST", "/root/generate/internal", { ...ec, common_name: "A" })
     const deleted = await pki("DELETE", "/root")
@@ -186,7 +186,7 @@ describe("a root", () => {
 })
 
 describe("an intermediate", () => {
-  test("[F-W8] has a warning about a validity that no request can carry", async () => {
+  test("[F-W8] is generated with a warning about validity parameters", async () => {
     const pki = await newMount()
     const asked = { key_type: "ec", common_name: "Intermediate", ttl: "1h", not_before_duration: "10s" }
     const { status, body } = await pki("POST", "/intermediate/generate/internal", asked, vault())
@@ -243,7 +243,7 @@ describe("an intermediate", () => {
     expect(await exported("pem")).toMatchObject({ private_key: expect.stringContaining("EC PRIVATE KEY") })
   })
 
-  test("is cross-signed from the key that is there", async () => {
+  test("is cross-signed from an existing key", async () => {
     const pki = await newMount()
     const first = (await pki("POST", "/root/generate/internal", { ...ec, common_name: "CA" })).body.data
     const { body } = await pki("POST", "/intermediate/cross-sign", { common_name: "CA", add_basic_constraints: true })
@@ -272,7 +272,7 @@ describe("importing", () => {
   test.each([
     ["/issuers/import/cert", "pem_bundle"],
     ["/intermediate/set-signed", "certificate"],
-  ])("by POST %s takes no keys, and names the member %s", async (path, member) => {
+  ])("by POST %s rejects keys and names the member %s", async (path, member) => {
     const pki = await newMount()
     const { key, certificate } = foreignRoot()
     const refused = await pki("POST", path, { [member]: `${key}${certificate}` })
@@ -285,7 +285,7 @@ describe("importing", () => {
     expect(empty.body.errors).toEqual([expect.stringContaining("'pem_bundle' and 'certificate' parameters were empty")])
   })
 
-  test("[P-9-n2] takes no certificate that is signed with SHA-1", async () => {
+  test("[P-9-n2] rejects a certificate that is signed with SHA-1", async () => {
     const pki = await newMount()
     const pem_bundle = openssl([
       "req",
@@ -304,7 +304,7 @@ describe("importing", () => {
     expect([refused.status, refused.body.errors]).toEqual([400, [expect.stringContaining("SHA-1")]])
   })
 
-  test("takes 1 MiB, and nothing longer is parsed", async () => {
+  test("accepts 1 MiB and parses nothing longer", async () => {
     const pki = await newMount()
     const { certificate } = foreignRoot()
     const padded = (length: number) => `${certificate}${" ".repeat(length - certificate.length)}`
@@ -323,7 +323,7 @@ describe("[P-1-n3] [P-1-n6] issuers", () => {
     return { pki, one, two }
   }
 
-  test("are listed, to everybody, with what is known of each", async () => {
+  test("are listed without a token, with key_info", async () => {
     const { pki, one, two } = await twoIssuers()
     const { status, body } = await pki("LIST", "/issuers", undefined, { token: null })
     expect([status, body.data]).toEqual([
@@ -348,7 +348,7 @@ describe("[P-1-n3] [P-1-n6] issuers", () => {
     ])
   })
 
-  test("are read by id, by name, and as the default", async () => {
+  test("are read by id, by name, or as the default", async () => {
     const { pki, one } = await twoIssuers()
     for (const reference of [one.issuer_id, "one", "default"]) {
       const { body } = await pki("GET", `/issuer/${reference}`)
@@ -384,13 +384,13 @@ describe("[P-1-n3] [P-1-n6] issuers", () => {
     ["GET", "/issuer/absent/json"],
     ["GET", "/issuer/absent/der"],
     ["GET", "/issuer/absent/pem"],
-  ])("that are not there answer %s %s with 404 and the reference", async (method, path) => {
+  ])("that do not exist answer %s %s with 404 and the reference", async (method, path) => {
     const pki = await newMount()
     const { status, body } = await pki(method, path, method === "GET" ? undefined : {})
     expect([status, body]).toEqual([404, { errors: ["unable to find PKI issuer for reference: absent"] }])
   })
 
-  test("are replaced by POST and changed by PATCH, where null takes away", async () => {
+  test("are replaced by POST and changed by PATCH, which resets null members", async () => {
     const { pki, one } = await twoIssuers()
     const patched = await pki("PATCH", "/issuer/one", {
       leaf_not_after_behavior: "truncate",
@@ -432,7 +432,7 @@ describe("[P-1-n3] [P-1-n6] issuers", () => {
     })
   })
 
-  test("are refused what they cannot be, one sentence for each fault", async () => {
+  test("reject invalid settings with one sentence per fault", async () => {
     const { pki } = await twoIssuers()
     const wrong = {
       issuer_name: "a b",
@@ -455,7 +455,7 @@ describe("[P-1-n3] [P-1-n6] issuers", () => {
     expect(unreadable.body.errors).toEqual([`"enable_aia_url_templating" must be a boolean`])
   })
 
-  test("[P-3-p1] are revoked once, for ever, and issue nothing more", async () => {
+  test("[P-3-p1] are revoked once and issue nothing afterwards", async () => {
     const { pki, one } = await twoIssuers()
     const now = Math.floor(clock.now() / 1_000)
     const revoked = await pki("POST", "/issuer/one/revoke")
@@ -476,7 +476,7 @@ describe("[P-1-n3] [P-1-n6] issuers", () => {
     expect([refused.status, refused.body.errors]).toEqual([400, [expect.stringContaining("issuing-certificates")]])
   })
 
-  test("[P-3-p1] are deleted, with a warning where it was the default; the keys stay", async () => {
+  test("[P-3-p1] are deleted without their keys, with a warning for the default", async () => {
     const { pki, one, two } = await twoIssuers()
     expect((await pki("DELETE", `/issuer/${two.issuer_id}`)).status).toBe(204)
     expect((await pki("DELETE", `/issuer/${two.issuer_id}`)).status).toBe(204)
@@ -487,7 +487,7 @@ describe("[P-1-n3] [P-1-n6] issuers", () => {
     expect((await pki("LIST", "/keys")).body.data.keys).toHaveLength(2)
   })
 
-  test("show their certificates to everybody as JSON, DER and PEM", async () => {
+  test("return their certificates without a token as JSON, DER and PEM", async () => {
     const { pki, one } = await twoIssuers()
     const open = { token: null }
     const json = await pki("GET", "/issuer/one/json", undefined, open)
@@ -504,7 +504,7 @@ describe("[P-1-n3] [P-1-n6] issuers", () => {
     expect(subjectOf(openssl(["x509", "-inform", "DER", "-in", "c"], { c: der.bytes }))).toBe("subject=CN=One")
   })
 
-  test("send their certificates once to whoever says since when they have them", async () => {
+  test("answer conditional requests for their certificates with 304", async () => {
     const { pki } = await twoIssuers()
     const early = await pki("GET", "/issuer/default/der")
     expect(early.headers.get("last-modified")).toBeNull()

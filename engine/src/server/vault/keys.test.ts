@@ -17,7 +17,7 @@ async function newMount() {
 }
 
 describe("keys", () => {
-  test("are generated, and given out only where that is asked for", async () => {
+  test("are generated, and returned only for exported", async () => {
     const pki = await newMount()
     const kept = await pki("POST", "/keys/generate/internal", { key_name: "one", key_type: "ec", key_bits: "384" })
     expect([kept.status, kept.body.data]).toEqual([
@@ -34,7 +34,7 @@ describe("keys", () => {
     expect(openssl(["pkey", "-noout", "-text", "-in", "k"], { k: given.body.data.private_key })).toMatch(/ED25519/)
   })
 
-  test("are listed and read, and never shown", async () => {
+  test("are listed and read without the private key", async () => {
     const pki = await newMount()
     expect((await pki("LIST", "/keys")).body).toEqual({ errors: [] })
     const one = (await pki("POST", "/keys/generate/internal", { key_name: "one", key_type: "ec" })).body.data
@@ -61,7 +61,7 @@ describe("keys", () => {
     expect([again.body.data, again.body.warnings]).toEqual([body.data, expect.stringContaining("already")])
   })
 
-  test("[P-3-p1] are renamed, and deleted when no issuer has them", async () => {
+  test("[P-3-p1] are renamed, and deleted when no issuer uses them", async () => {
     const pki = await newMount()
     const root = { common_name: "Root", key_type: "ec", key_name: "one" }
     const { issuer_id } = (await pki("POST", "/root/generate/internal", root)).body.data
@@ -105,7 +105,7 @@ describe("keys", () => {
       /unsupported bit length/,
     ],
     ["nothing to import", "POST", "/keys/import", {}, 400, /parameter was empty/],
-  ])("%s is refused", async (_why, method, path, body, status, error) => {
+  ])("%s is rejected", async (_why, method, path, body, status, error) => {
     const pki = await newMount()
     await pki("POST", "/keys/generate/internal", { key_type: "ec", key_name: "one" })
     const refused = await pki(method, path, method === "GET" ? undefined : body)

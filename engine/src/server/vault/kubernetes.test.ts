@@ -105,7 +105,7 @@ describe("the configuration", () => {
     expect(JSON.stringify(body)).not.toContain(reviewerJwt)
   })
 
-  test("takes the place of what was set before, the reviewer's token too", async () => {
+  test("replaces the previous configuration, including the reviewer's token", async () => {
     const stage = await opened()
     await configured(stage, { disable_iss_validation: "false", disable_local_ca_jwt: "true" })
     await done(stage.pki("PUT", "/auth/kubernetes/config", { body: { kubernetes_host: "10.96.0.1" } }))
@@ -129,7 +129,7 @@ describe("the configuration", () => {
       body: { kubernetes_host: "h", use_annotations_as_alias_metadata: true },
       names: "use_annotations_as_alias_metadata",
     },
-  ])("is refused with $why, by name, and changes nothing", async ({ body, names }) => {
+  ])("is rejected with $why, by name, and changes nothing", async ({ body, names }) => {
     const stage = await opened()
     const { status, body: answer } = await stage.pki("POST", "/auth/kubernetes/config", { body })
     expect({ status, errors: answer.errors }).toEqual({ status: 400, errors: [expect.stringContaining(names)] })
@@ -139,7 +139,7 @@ describe("the configuration", () => {
 })
 
 describe("a role", () => {
-  test("is written, read, listed and deleted, whatever case its name is in", async () => {
+  test("is written, read, listed and deleted regardless of the case of its name", async () => {
     const stage = await opened()
     const body = { ...bound, bound_service_account_names: "web,api-*", token_policies: "Web", token_ttl: "20m" }
     const written = await stage.pki("POST", "/auth/kubernetes/role/Issuer", { body, headers: vault })
@@ -168,7 +168,7 @@ describe("a role", () => {
     expect(await stage.pki("LIST", "/auth/kubernetes/role")).toMatchObject({ status: 404, body: { errors: [] } })
   })
 
-  test("knows the older names of terms, after which the newer ones come", async () => {
+  test("accepts the older names of token parameters, over which the newer take precedence", async () => {
     const stage = await opened()
     const older = { policies: "web", ttl: "10m", max_ttl: 7_200, period: "0s", num_uses: 3, bound_cidrs: "10.0.0.0/8" }
     await withRole(stage, { ...older, token_policies: undefined, token_ttl: "20m" })
@@ -204,14 +204,14 @@ describe("a role", () => {
       body: { ...bound, token_ttl: "2h", token_max_ttl: "1h" },
       names: "token_ttl",
     },
-  ])("with $why is refused, by name, and not written", async ({ body, names }) => {
+  ])("with $why is rejected by name and not stored", async ({ body, names }) => {
     const stage = await opened()
     const { status, body: answer } = await stage.pki("POST", "/auth/kubernetes/role/issuer", { body })
     expect({ status, errors: answer.errors }).toEqual({ status: 400, errors: [expect.stringContaining(names)] })
     expect(await stage.pki("GET", "/auth/kubernetes/role/issuer")).toMatchObject({ status: 404 })
   })
 
-  test("without an audience is written, with a warning of what that lets in", async () => {
+  test("without an audience is stored with a warning", async () => {
     const stage = await opened()
     const body = { ...bound, audience: undefined }
     const written = await stage.pki("POST", "/auth/kubernetes/role/issuer", { body, headers: vault })
@@ -219,8 +219,8 @@ describe("a role", () => {
   })
 })
 
-describe("whoever logs in", () => {
-  test("gets a token the way existing clients read it, which may do what the role says and no more", async () => {
+describe("a login", () => {
+  test("returns a token as Vault clients expect, with the policies of the role", async () => {
     const stage = await opened()
     await configured(stage)
     await withRole(stage, { token_ttl: "20m", token_max_ttl: "1h" })
@@ -269,7 +269,7 @@ describe("whoever logs in", () => {
     ])
   })
 
-  test("is found by the role in any case, at any path, with blanks around the token, as files have them", async () => {
+  test("accepts the role in any case, at any path, and white space around the token", async () => {
     const stage = await opened()
     await done(stage.pki("POST", "/sys/auth/clusters/blue", { body: { type: "kubernetes" } }))
     const at = "/auth/clusters/blue"
@@ -281,7 +281,7 @@ describe("whoever logs in", () => {
     expect(await logIn(stage)).toMatchObject({ status: 400 })
   })
 
-  test("reviews their own token where there is no other", async () => {
+  test("reviews with its own token when no reviewer token is configured", async () => {
     const stage = await opened()
     await configured(stage, { token_reviewer_jwt: "" })
     await withRole(stage)
@@ -294,7 +294,7 @@ describe("whoever logs in", () => {
     expect(await logIn(stage)).toMatchObject(denied)
   })
 
-  test("is reviewed for the token's own audiences where the role has none", async () => {
+  test("is reviewed for the token's audiences when the role has none", async () => {
     const stage = await opened()
     await configured(stage)
     await withRole(stage, { audience: "" })
@@ -327,7 +327,7 @@ describe("whoever logs in", () => {
       },
       asked: 1,
     },
-  ])("with a token of $why is told nothing, and the API server is asked $asked times", async ({ claims, asked }) => {
+  ])("with a token of $why is denied without a reason after $asked API server requests", async ({ claims, asked }) => {
     const stage = await opened()
     await configured(stage)
     await withRole(stage)
@@ -384,7 +384,7 @@ describe("whoever logs in", () => {
       why: "for an audience that is not said",
       status: { authenticated: true, user: { username: "system:serviceaccount:shop:web", uid: webAccount.uid } },
     },
-  ])("is told nothing where the API server says that the token is $why", async ({ status }) => {
+  ])("is denied without a reason when the API server reports that the token is $why", async ({ status }) => {
     const stage = await opened()
     await configured(stage)
     await withRole(stage)
@@ -398,14 +398,14 @@ describe("whoever logs in", () => {
     { why: "a role that is not there", body: { role: "none" }, errors: ['invalid role name "none"'] },
     { why: "a role that is no name", body: { role: '"\n' }, errors: [String.raw`invalid role name "\"\n"`] },
     { why: "a token that is a list", body: { jwt: [jwt] }, errors: [expect.stringContaining('"jwt"')] },
-  ])("is told of $why", async ({ body, errors }) => {
+  ])("is rejected with an error for $why", async ({ body, errors }) => {
     const stage = await opened()
     await configured(stage)
     await withRole(stage)
     expect(await logIn(stage, body)).toMatchObject({ status: 400, body: { errors } })
   })
 
-  test("is told where nobody has said which cluster it is", async () => {
+  test("is rejected with an error when no cluster is configured", async () => {
     const stage = await opened()
     await withRole(stage)
     expect(await logIn(stage)).toMatchObject({
@@ -414,7 +414,7 @@ describe("whoever logs in", () => {
     })
   })
 
-  test("comes from an address that the role lets in, or is told nothing", async () => {
+  test("is denied without a reason from an address outside the role's bound CIDRs", async () => {
     const stage = await opened()
     await configured(stage)
     await withRole(stage, { token_bound_cidrs: ["192.0.2.0/24"] })
@@ -437,7 +437,7 @@ describe("whoever logs in", () => {
     { why: "cannot be reached", body: { kubernetes_host: "https://localhost:1" } },
     { why: "is another", body: { kubernetes_ca_cert: testTlsPem("certificate") } },
     { why: "is where this server may not go", body: { kubernetes_host: "https://169.254.169.254" } },
-  ])("is asked to come again where the API server $why, without a word of where it is", async ({ body }) => {
+  ])("answers 503 without the host when the API server $why", async ({ body }) => {
     const stage = await opened()
     await configured(stage, body)
     await withRole(stage)
@@ -455,7 +455,7 @@ describe("whoever logs in", () => {
   })
 
   test.each([401, 403, 500])(
-    "is asked to come again where the API server answers this server's token with %i",
+    "answers 503 when the API server answers the reviewer's token with %i",
     async (code) => {
       const stage = await opened()
       await configured(stage)
@@ -465,7 +465,7 @@ describe("whoever logs in", () => {
     },
   )
 
-  test("gets nothing by a role, or by a method, that was taken away while the API server was asked", async () => {
+  test("is denied when the role or the method is deleted during the token review", async () => {
     const stage = await opened()
     await configured(stage)
     await withRole(stage)
@@ -489,7 +489,7 @@ describe("whoever logs in", () => {
     expect(await stage.engine.serviceTokens.list()).toEqual([])
   })
 
-  test("has the token renewed for as long as the role is there", async () => {
+  test("allows renewals of its token as long as the role exists", async () => {
     const stage = await opened()
     await configured(stage)
     await withRole(stage, { token_period: "10m" })
@@ -504,7 +504,7 @@ describe("whoever logs in", () => {
     expect(await stage.pki("GET", "/auth/token/lookup-self", { token })).toMatchObject({ status: 200 })
   })
 
-  test("loses the token with the method", async () => {
+  test("loses its token when the method is disabled", async () => {
     const stage = await opened()
     await configured(stage)
     await withRole(stage)
@@ -518,10 +518,10 @@ describe("whoever logs in", () => {
   })
 })
 
-describe("keys of the cluster", () => {
+describe("public keys of the cluster", () => {
   const stranger = generateKeyPairSync("ec", { namedCurve: "P-256" })
 
-  test("judge alone where there is no host, and nobody is asked", async () => {
+  test("decide alone when no host is configured", async () => {
     const stage = await opened()
     const body = { pem_keys: [publicKey] }
     const { body: answer } = await stage.pki("POST", "/auth/kubernetes/config", { body, headers: vault })
@@ -538,7 +538,7 @@ describe("keys of the cluster", () => {
     expect(stage.cluster.seen).toEqual([])
   })
 
-  test("judge before the API server is asked where there is one", async () => {
+  test("are checked before the token review when a host is configured", async () => {
     const stage = await opened()
     await configured(stage, { pem_keys: [publicKey] })
     await withRole(stage)
@@ -552,9 +552,9 @@ describe("keys of the cluster", () => {
 })
 
 test.each([
-  { why: "there is nobody left to judge", config: { kubernetesHost: "", pemKeys: [] } },
-  { why: "the API server has an address that is none", config: { kubernetesHost: "http://10.96.0.1", pemKeys: [] } },
-])("a store that says what is let in no more lets nobody in where $why", async ({ config }) => {
+  { why: "neither a host nor keys", config: { kubernetesHost: "", pemKeys: [] } },
+  { why: "a host without TLS", config: { kubernetesHost: "http://10.96.0.1", pemKeys: [] } },
+])("a login is denied when the stored configuration has $why", async ({ config }) => {
   const folder = await mkdtemp(join(tmpdir(), "chancery-logins-"))
   onTestFinished(() => rm(folder, { recursive: true }))
   const url = `sqlite:${join(folder, "chancery.db")}`
@@ -584,7 +584,7 @@ describe("in a pod", () => {
     return { stage, rotate, bearers }
   }
 
-  test("the pod's own authorities and token serve, as they are at each login", async () => {
+  test("the pod's CA certificates and token are used, as read at each login", async () => {
     const { stage, rotate, bearers } = await inPod()
     await configured(stage, { kubernetes_ca_cert: "", token_reviewer_jwt: "" })
     expect(await logIn(stage)).toMatchObject({ status: 200 })
@@ -595,7 +595,7 @@ describe("in a pod", () => {
     expect(bearers()).toEqual(["Bearer the-first", "Bearer the-second", "Bearer the-second"])
   })
 
-  test("they are left alone where that is asked for, or another token is kept", async () => {
+  test("the pod's files are not used with disable_local_ca_jwt or with another token", async () => {
     const { stage, bearers } = await inPod()
     await configured(stage)
     expect(await logIn(stage)).toMatchObject({ status: 200 })
@@ -604,7 +604,7 @@ describe("in a pod", () => {
     expect(bearers()).toEqual([`Bearer ${reviewerJwt}`, `Bearer ${jwt}`])
   })
 
-  test("the pod's token is not shown to a server that other authorities vouch for", async () => {
+  test("the pod's token is not sent to a server that other CA certificates verify", async () => {
     const { stage, bearers } = await inPod()
     await configured(stage, {
       kubernetes_ca_cert: `${testTlsPem("authority")}\n${testTlsPem("certificate")}`,
@@ -615,7 +615,7 @@ describe("in a pod", () => {
   })
 })
 
-test("the audit log has each login, and neither its token nor the reviewer's", async () => {
+test("the audit log contains each login without its token or the reviewer's", async () => {
   const folder = await mkdtemp(join(tmpdir(), "chancery-audit-"))
   onTestFinished(() => rm(folder, { recursive: true }))
   const auditFile = join(folder, "audit.log")
@@ -639,7 +639,7 @@ test("the audit log has each login, and neither its token nor the reviewer's", a
 })
 
 describe("rights", () => {
-  test("are asked for at each path, and for logins none", async () => {
+  test("are required on each path except logins", async () => {
     const stage = await opened()
     await configured(stage)
     await withRole(stage)
