@@ -118,11 +118,11 @@ export class OrderSigning extends DirectoryService {
       const { notAfter } = await signProved(this.access, request, {
         rejectOthers(names) {
           const problem = namesProblem(order.identifiers, names)
-          if (problem !== undefined) throw unauthorized(`The certificate of the external policy service ${problem}.`)
+          if (problem !== undefined) throw unauthorized(`The certificate from the external policy service ${problem}.`)
         },
         async settle(stores, record) {
           if (record.notAfter - Math.min(record.notBefore, clock.now()) > acmeMaxTtlMs(acme))
-            throw unauthorized("The certificate of the external policy service is valid for longer than max_ttl.")
+            throw unauthorized("The certificate from the external policy service is valid for longer than max_ttl.")
           await finish(stores, record)
         },
       })

@@ -77,7 +77,7 @@ describe("ACME with an external policy service", () => {
         status: "invalid",
         error: {
           type: "urn:ietf:params:acme:error:unauthorized",
-          detail: expect.stringContaining("The certificate of the external policy service"),
+          detail: expect.stringContaining("The certificate from the external policy service"),
         },
       },
     })

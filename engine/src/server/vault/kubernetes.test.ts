@@ -454,16 +454,13 @@ describe("a login", () => {
     for (const token of [jwt, reviewerJwt]) expect(JSON.stringify(stage.logged)).not.toContain(token)
   })
 
-  test.each([401, 403, 500])(
-    "answers 503 when the API server answers the reviewer's token with %i",
-    async (code) => {
-      const stage = await opened()
-      await configured(stage)
-      await withRole(stage)
-      stage.cluster.answerWith(reviewed({}, code))
-      expect(await logIn(stage)).toMatchObject({ status: 503 })
-    },
-  )
+  test.each([401, 403, 500])("answers 503 when the API server answers the reviewer's token with %i", async (code) => {
+    const stage = await opened()
+    await configured(stage)
+    await withRole(stage)
+    stage.cluster.answerWith(reviewed({}, code))
+    expect(await logIn(stage)).toMatchObject({ status: 503 })
+  })
 
   test("is denied when the role or the method is deleted during the token review", async () => {
     const stage = await opened()

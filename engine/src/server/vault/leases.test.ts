@@ -37,7 +37,7 @@ const lookup = (lease_id: string) => write("leases/lookup", { lease_id })
 const list = async (prefix: string) => (await world.pki("LIST", `/sys/leases/lookup/${prefix}`)).body.data?.keys ?? []
 
 describe("a lease", () => {
-  test("is looked up until its certificate ends, and then it is gone", async () => {
+  test("is found until its certificate expires, and not afterwards", async () => {
     const { path, issue } = await newMount()
     const { id } = await issue()
     expect(id).toMatch(new RegExp(`^${path}/issue/leased/[0-9a-f-]{36}$`))
@@ -56,7 +56,7 @@ describe("a lease", () => {
     expect(await list(`${path}/issue/leased`)).toEqual([])
   })
 
-  test("is there only where the role makes one", async () => {
+  test("exists only if the role generates leases", async () => {
     const { issue, path } = await newMount()
     const { id } = await issue("plain")
     expect(id).toContain(`${path}/issue/plain/`)
@@ -91,7 +91,7 @@ describe("a lease", () => {
     },
   )
 
-  test("outlasts a revocation of its certificate by itself", async () => {
+  test("is not removed when only its certificate is revoked", async () => {
     const { issue, path, revoked } = await newMount()
     const { id, serial } = await issue()
     await world.pki("POST", `/${path}/revoke`, { body: { serial_number: serial } })
@@ -100,7 +100,7 @@ describe("a lease", () => {
     expect(await revoked()).toEqual([serial])
   })
 
-  test("goes with its mount, and keeps its id where that moves", async () => {
+  test("is deleted with its mount, and keeps its id when the mount moves", async () => {
     const { path, issue } = await newMount()
     const { id, serial } = await issue()
     await world.engine.mounts.move(path, "moved")
@@ -115,7 +115,7 @@ describe("a lease", () => {
 })
 
 describe("leases", () => {
-  test("are listed a segment at a time", async () => {
+  test("are listed by one path segment at a time", async () => {
     const { path, issue } = await newMount("team/web")
     await newMount("team/wide")
     const ids = [await issue(), await issue()].map(({ id }) => id)
@@ -143,7 +143,7 @@ describe("leases", () => {
     },
   )
 
-  test("below a path are revoked soon without sync, and so is one by its own id", async () => {
+  test("are revoked asynchronously without sync, by path and by id", async () => {
     const { path, issue, revoked } = await newMount()
     const serials = []
     for (let index = 0; index < 60; index += 1) serials.push((await issue()).serial)
@@ -157,7 +157,7 @@ describe("leases", () => {
     expect(await revoked()).toContain(serial)
   })
 
-  test("of a token end with it, or with the one that made it, and their certificates with them", async () => {
+  test("end with their token or its parent, together with their certificates", async () => {
     const { path, issue, revoked } = await newMount()
     const rules = { [`${path}/*`]: { capabilities: ["update"] }, "auth/token/create": { capabilities: ["update"] } }
     await world.pki("POST", `/sys/policies/acl/${path}`, { body: { policy: JSON.stringify({ path: rules }) } })
@@ -203,7 +203,7 @@ describe("leases", () => {
     },
   )
 
-  test("are listed, and revoked below a path, with sudo alone; looking at one and revoking it has rules of its own", async () => {
+  test("are listed and revoked by path only with sudo; looking one up and revoking it need rules for their paths", async () => {
     const { path, issue } = await newMount()
     const { id } = await issue()
     const token = async (name: string, rules: Readonly<Record<string, readonly string[]>>) => {

@@ -29,14 +29,14 @@ describe("the settings of a mount", () => {
     ["/config/keys", { default: "" }],
     ["/config/urls", noUrls],
     ["/config/cluster", { path: "", aia_path: "" }],
-  ])("at %s are these before anything is said", async (path, data) => {
+  ])("at %s have these defaults", async (path, data) => {
     const pki = await newMount()
     const { status, body } = await pki("GET", path)
     expect([status, body.data]).toEqual([200, data])
     expect((await pki("POST", path, {})).body.data).toEqual(data)
   })
 
-  test("are answered as they are kept, and change where something is said", async () => {
+  test("are returned as stored, and change only for given parameters", async () => {
     const pki = await newMount()
     const root = { common_name: "Root", key_type: "ec" }
     const one = (await pki("POST", "/root/generate/internal", { ...root, issuer_name: "one" })).body.data
@@ -70,7 +70,7 @@ describe("the settings of a mount", () => {
     ],
     ["/config/urls", { ocsp_servers: "{{cluster_path}}/ocsp" }, 400, [/^ocsp_servers: invalid URL/]],
     ["/config/cluster", { path: "http://a.b", aia_path: "x" }, 400, [/^"path" must be/, /^"aia_path" must be/]],
-  ])("at %s refuse %j, and stay", async (path, body, status, errors) => {
+  ])("at %s reject %j and do not change", async (path, body, status, errors) => {
     const pki = await newMount()
     const read = path === "/root/replace" ? "/config/issuers" : path
     const before = (await pki("GET", read)).body.data
@@ -82,7 +82,7 @@ describe("the settings of a mount", () => {
     expect((await pki("GET", read)).body.data).toEqual(before)
   })
 
-  test("warn of templates that nothing fills in", async () => {
+  test("warn of templates without a value", async () => {
     const pki = await newMount()
     const { body } = await pki("POST", "/config/urls", {
       ocsp_servers: "{{cluster_path}}/ocsp",

@@ -7,7 +7,7 @@ async function mounted(world: TestEngine, path: string, body: object = { type: "
 
 const hours = (count: number) => count * 3_600
 
-test("[P-1-n2] [P-9-n1] a mount is made at any path, and everything below /v1 and that path is its own", async () => {
+test("[P-1-n2] [P-9-n1] a mount is created at any path and serves all paths below it", async () => {
   await using world = await openTestEngine()
   for (const path of ["pki", "team/web/pki"]) {
     expect((await world.pki("GET", `/${path}/nothing`)).body).toEqual({
@@ -18,7 +18,7 @@ test("[P-1-n2] [P-9-n1] a mount is made at any path, and everything below /v1 an
   }
 })
 
-test("all mounts are told with the slash at their end, within the data and beside it", async () => {
+test("the list of mounts has trailing slashes, in the data and beside it", async () => {
   await using world = await openTestEngine()
   await mounted(world, "pki", { type: "pki", description: "Leaves", config: { max_lease_ttl: "8760h" } })
   await mounted(world, "team/pki")
@@ -53,7 +53,7 @@ test("all mounts are told with the slash at their end, within the data and besid
   expect((await world.pki("GET", "/sys/mounts/team/pki")).body.data).toEqual(body.data["team/pki/"])
 })
 
-test("[P-4.1-n3] a mount is tuned, and tells what holds", async () => {
+test("[P-4.1-n3] a mount is tuned and returns its configuration in force", async () => {
   await using world = await openTestEngine()
   await mounted(world, "pki")
   const tuned = async () => (await world.pki("GET", "/sys/mounts/pki/tune")).body.data
@@ -85,7 +85,7 @@ test("[P-4.1-n3] a mount is tuned, and tells what holds", async () => {
   expect(await tuned()).toMatchObject({ default_lease_ttl: 2_764_800, max_lease_ttl: hours(87_600) })
 })
 
-test("a time that is empty text stays as it is tuned, and one that is the system's ends", async () => {
+test("tuning with an empty lease ttl keeps the value, and with system restores the default", async () => {
   await using world = await openTestEngine()
   await mounted(world, "pki", { type: "pki", config: { default_lease_ttl: "24h", max_lease_ttl: "48h" } })
   const tune = async (body: object) => {
@@ -101,7 +101,7 @@ test("a time that is empty text stays as it is tuned, and one that is the system
 test.each([
   ["/sys/mounts/pki", { type: "pki" }],
   ["/sys/auth/approle", { type: "approle" }],
-])("an empty entry takes the others away, as existing clients ask for it: %s", async (address, made) => {
+])("an empty entry clears the list, as Vault clients send it: %s", async (address, made) => {
   await using world = await openTestEngine()
   const names = ["allowed_response_headers", "passthrough_request_headers", "audit_non_hmac_request_keys"]
   const all = (value: readonly string[]) => Object.fromEntries(names.map((name) => [name, value]))
@@ -112,7 +112,7 @@ test.each([
   expect(await tuned()).toMatchObject(all([]))
 })
 
-test("who is told of a mount is empty text until somebody says it, and again when it is said so", async () => {
+test("listing_visibility is an empty string until it is set and after it is cleared", async () => {
   await using world = await openTestEngine()
   await mounted(world, "pki")
   const told = async () => {
@@ -145,7 +145,7 @@ test("a mount is moved and deleted", async () => {
   expect((await world.pki("DELETE", "/sys/mounts/old/pki")).status).toBe(404)
 })
 
-test("where nothing is mounted, existing clients that delete it are told that it is done, unless they may not", async () => {
+test("deleting a missing mount succeeds for Vault clients that have the right to delete it", async () => {
   await using world = await openTestEngine()
   const { secret } = await world.engine.serviceTokens.create({ policies: ["default"] })
   const deleted = async (token: string) =>
@@ -174,7 +174,7 @@ test.each<[why: string, path: string, body: object, status: number, errors: read
     [/^description must not contain/, /^"default_lease_ttl" must not be longer than the maximum of 60 seconds$/],
   ],
   ["a config that is no object", "web", { type: "pki", config: [] }, 400, [/^"config" must be an object$/]],
-])("%s is refused, and nothing is mounted", async (_why, path, body, status, errors) => {
+])("mounting %s is rejected and mounts nothing", async (_why, path, body, status, errors) => {
   await using world = await openTestEngine()
   await mounted(world, "pki")
   const answer = await world.pki("POST", `/sys/mounts/${path}`, { body })
@@ -183,7 +183,7 @@ test.each<[why: string, path: string, body: object, status: number, errors: read
   expect(Object.keys((await world.pki("GET", "/sys/mounts")).body.data)).toEqual(["pki/"])
 })
 
-test("what a mount cannot have is answered with a warning where it is asked for", async () => {
+test("mounting warns of settings that a mount cannot have", async () => {
   await using world = await openTestEngine()
   const quiet = { type: "pki", local: false, seal_wrap: false, external_entropy_access: false, options: null }
   await mounted(world, "quiet", quiet)
@@ -202,7 +202,7 @@ test.each(["local", "seal_wrap", "external_entropy_access"])(
   },
 )
 
-test("options of a mount are told again, changed one by one, and taken away by an empty text", async () => {
+test("options of a mount are returned, changed one by one, and removed by an empty string", async () => {
   await using world = await openTestEngine()
   const told = async () => {
     const { body } = await world.pki("GET", "/sys/mounts")
@@ -227,7 +227,7 @@ test.each([
   [{ ["x".repeat(257)]: "web" }, '"options" must contain names of 1 to 256 characters'],
   [{ team: "x".repeat(1_025) }, '"options" must contain values of at most 1024 characters without control characters'],
   [{ team: "a\nb" }, '"options" must contain values of at most 1024 characters without control characters'],
-])("options of a mount that are %j are refused, and nothing changes", async (options, error) => {
+])("options of a mount that are %j are rejected and change nothing", async (options, error) => {
   await using world = await openTestEngine()
   const made = await world.pki("POST", "/sys/mounts/new", { body: { type: "pki", options } })
   expect([made.status, made.body]).toEqual([400, { errors: [error] }])
@@ -240,7 +240,7 @@ test.each([
   })
 })
 
-describe("what is told of mounts", () => {
+describe("sys/internal/ui/mounts", () => {
   async function worldWithMounts() {
     const world = await openTestEngine()
     await mounted(world, "open", { type: "pki", config: { listing_visibility: "unauth" } })
@@ -255,23 +255,23 @@ describe("what is told of mounts", () => {
   const listed = async (world: TestEngine, token: string | null) =>
     Object.keys((await world.pki("GET", "/sys/internal/ui/mounts", { token })).body.data.secret)
 
-  test("to nobody in particular is what is meant for everybody", async () => {
+  test("returns unauth mounts without a token", async () => {
     await using world = await worldWithMounts()
     expect(await listed(world, null)).toEqual(["open/"])
   })
 
-  test("to a caller is where a rule leads as well", async () => {
+  test("also returns mounts that a caller has rules for", async () => {
     await using world = await worldWithMounts()
     expect(await listed(world, world.rootToken)).toEqual(["open/", "pki/", "team/pki/"])
     expect(await listed(world, await tokenWith(world, "team/pki/issue/web"))).toEqual(["open/", "team/pki/"])
   })
 
-  test("to a caller with a bad token is nothing", async () => {
+  test("returns nothing for an invalid token", async () => {
     await using world = await worldWithMounts()
     expect((await world.pki("GET", "/sys/internal/ui/mounts", { token: "bad" })).status).toBe(403)
   })
 
-  test("of one that an address lies in is all of it, to whom a rule leads there", async () => {
+  test("returns the whole mount of a path to a caller with a rule for it", async () => {
     await using world = await worldWithMounts()
     const token = await tokenWith(world, "team/pki/issue/web")
     const around = (path: string) => world.pki("GET", `/sys/internal/ui/mounts/${path}`, { token })

@@ -92,7 +92,7 @@ const statusOf = async (answer: Response): Promise<number> => {
 const unauthorized = 6
 const malformed = 1
 
-describe("a certificate is", () => {
+describe("the status of a certificate is", () => {
   test.each(["ec", "rsa", "ed25519"] as const)(
     "good, then revoked, and unknown where it was never issued, to OpenSSL, from an issuer with a key of %s",
     async (keyType) => {
@@ -110,7 +110,7 @@ describe("a certificate is", () => {
     },
   )
 
-  test("revoked to the very next who asks, though its answer was kept", async () => {
+  test("revoked in the first response after its revocation, although a response was cached", async () => {
     const { ask, issue, request, post, judged } = await newMount()
     const [serial, other] = [await issue(), await issue()]
     const [question, unmoved] = [request([serial]), request([other])]
@@ -129,7 +129,7 @@ describe("a certificate is", () => {
     expect((await judged(await post(request([serial], digest)), [serial], digest)).statuses).toEqual(["good"])
   })
 
-  test("good where it is the issuer's own, and unknown where another issuer of the mount made it", async () => {
+  test("good for its issuer, and unknown for another issuer of the mount", async () => {
     const { root, issue, request, post, judged, path } = await newMount()
     expect((await judged(await post(request([root.serialNumber])), [root.serialNumber])).statuses).toEqual(["good"])
     const { issuers } = world.engine.pki(path)
@@ -142,7 +142,7 @@ describe("a certificate is", () => {
 })
 
 describe("a nonce", () => {
-  test("comes back, and nobody may keep the answer", async () => {
+  test("is returned, and the response must not be cached", async () => {
     const { issue, request, get, judged, ca } = await newMount()
     const serial = await issue()
     const question = request([serial], "-nonce")
@@ -155,8 +155,8 @@ describe("a nonce", () => {
   })
 })
 
-describe("a question in an address", () => {
-  test("may be escaped, or not, or stand behind a second slash", async () => {
+describe("a GET request", () => {
+  test("may be escaped, unescaped, or preceded by a second slash", async () => {
     const { issue, request, get, judged } = await newMount()
     const serial = await issue()
     const base64 = request([serial]).toString("base64")
@@ -164,7 +164,7 @@ describe("a question in an address", () => {
       expect((await judged(await get(written), [serial])).statuses).toEqual(["good"])
   })
 
-  test("may have two slashes one after the other in it", async () => {
+  test("may contain two consecutive slashes", async () => {
     const { get, request } = await newMount()
     // A serial number of 0xff bytes encodes to base64 with consecutive slashes.
     const base64 = request(["7f:ff:ff:ff:ff:ff:ff:ff"]).toString("base64")
@@ -173,7 +173,7 @@ describe("a question in an address", () => {
     expect([...der.subarray(0, 2)]).toEqual([0x30, 0x82])
   })
 
-  test("is answered with what caches need to know, and not again to whoever has the answer", async () => {
+  test("is answered with cache headers, and with 304 for a known ETag", async () => {
     const { ask, issue, request, get } = await newMount()
     await ask("POST", "config/crl", { ocsp_expiry: "1h" })
     const serial = await issue()
@@ -193,7 +193,7 @@ describe("a question in an address", () => {
     expect((await get(base64)).headers.get("etag")).not.toBe(etag)
   })
 
-  test("whose answer has no end is kept by nobody", async () => {
+  test("is answered with no-store when the response has no nextUpdate", async () => {
     const { ask, issue, request, get, judged } = await newMount()
     await ask("POST", "config/crl", { ocsp_expiry: "0s" })
     const serial = await issue()
@@ -218,15 +218,15 @@ describe("a question in an address", () => {
   })
 })
 
-describe("there is no answer", () => {
-  test("about an issuer that is not in the mount", async () => {
+describe("the responder does not answer", () => {
+  test("for an issuer of another mount", async () => {
     const [here, there] = [await newMount(), await newMount()]
     const answer = await here.post(there.request(["01"]))
     expect(answer.status).toBe(200)
     expect(await statusOf(answer)).toBe(unauthorized)
   })
 
-  test("where the mount or the issuer is not to give any", async () => {
+  test("when OCSP is disabled for the mount or the issuer", async () => {
     const { path, ask, request, post, root } = await newMount()
     await ask("POST", "config/crl", { ocsp_disable: true })
     expect(await statusOf(await post(request(["01"])))).toBe(unauthorized)
@@ -235,14 +235,14 @@ describe("there is no answer", () => {
     expect(await statusOf(await post(request(["01"])))).toBe(unauthorized)
   })
 
-  test("to what is no request, or too long a one", async () => {
+  test("to an invalid request, or one that is too long", async () => {
     const { post } = await newMount()
     for (const body of ["", "{}", "0".repeat(10_000)])
       expect(await statusOf(await post(Buffer.from(body)))).toBe(malformed)
   })
 })
 
-describe("a responder that an issuer has answer in its place", () => {
+describe("a delegated responder", () => {
   /** Returns the responder certificate of the answer that OpenSSL verified last. */
   const responder = () => {
     const [pem = ""] =
@@ -267,7 +267,7 @@ describe("a responder that an issuer has answer in its place", () => {
     expect(responder().serialNumber).toBe(one.serialNumber)
   })
 
-  test("is one that was made before, until half of its life is over", async () => {
+  test("is reused until half of its lifetime is over", async () => {
     const { ask, request, post } = await newMount()
     await ask("POST", "config/crl", { ocsp_delegated_responder: true, ocsp_responder_ttl: "24h" })
     const answeredBy = async () => {
@@ -281,7 +281,7 @@ describe("a responder that an issuer has answer in its place", () => {
     expect(await answeredBy()).not.toBe(first)
   })
 
-  test("is needed where the issuer's own key may sign nothing but certificates and lists", async () => {
+  test("is used when the issuer's key usage has no digitalSignature", async () => {
     const { path, request, post, judged, ca } = await newMount()
     openssl(
       ...[
@@ -333,13 +333,13 @@ describe("a responder that an issuer has answer in its place", () => {
   }
 })
 
-test("the unified addresses are the same responder", async () => {
+test("the unified paths are the same responder", async () => {
   const { issue, request, post, judged } = await newMount()
   const serial = await issue()
   expect((await judged(await post(request([serial]), "unified-ocsp"), [serial])).statuses).toEqual(["good"])
 })
 
-describe("[F-P11] serial numbers that the mount has no record of", () => {
+describe("[F-P11] serial numbers without a record", () => {
   const setting = async ({ ask }: Mount) => (await ask("GET", "config/crl")).body.data.ocsp_unknown_serials
   const statusIn = async ({ post, request, judged }: Mount, serial: string) =>
     (await judged(await post(request([serial])), [serial])).statuses
@@ -349,7 +349,7 @@ describe("[F-P11] serial numbers that the mount has no record of", () => {
     (await ask("POST", "issue/fleeting", { common_name: "www.example.com" })).body.data.serial_number
   type Mount = Awaited<ReturnType<typeof newMount>>
 
-  test("are good in a mount of generated keys once a role with no_store is written, which a warning says", async () => {
+  test("are good, with a warning, in a mount with generated keys and a role with no_store", async () => {
     const mount = await newMount()
     expect(await setting(mount)).toBe("unknown")
     expect(await statusIn(mount, "0a:0b")).toEqual(["unknown"])
@@ -372,7 +372,7 @@ describe("[F-P11] serial numbers that the mount has no record of", () => {
     expect(await statusIn(mount, body.data.serial_number)).toEqual(["unknown"])
   })
 
-  test("stay unknown where the setting was written, and follow it", async () => {
+  test("follow the setting once it is written", async () => {
     const mount = await newMount()
     await mount.ask("POST", "config/crl", { ocsp_unknown_serials: "unknown" })
     expect((await writeNoStore(mount)).warnings).toMatch(/unless ocsp_unknown_serials in config\/crl is set to "good"/)
@@ -408,7 +408,7 @@ describe("[F-P11] serial numbers that the mount has no record of", () => {
     },
   )
 
-  test("are unknown in a mount whose first key was imported, and good where the role came before every key", async () => {
+  test("are unknown when the first key was imported, and good when the role preceded all keys", async () => {
     const imported = await newMount()
     await imported.ask("DELETE", "root")
     const key = openssl("genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256")

@@ -34,7 +34,7 @@ describe("[P-1-n1] one mount with several issuers", () => {
     return answer
   }
 
-  test("generates a key and a certificate for it, by any of them", async () => {
+  test("issues with a new key from any issuer", async () => {
     for (const [path, issuer] of [
       ["issue/web", "CN=Root one"],
       ["issuer/two/issue/web", "CN=Root two"],
@@ -47,13 +47,13 @@ describe("[P-1-n1] one mount with several issuers", () => {
     }
   })
 
-  test("signs a request by a role, and a request as it is", async () => {
+  test("signs a CSR by a role, and a CSR verbatim", async () => {
     const csr = await csrOf("www.example.com")
     expect(subject(verified(await write("sign/web", { ...name, csr })))).toBe("CN=www.example.com")
     expect(subject(verified(await write("sign-verbatim", { csr: await csrOf("anything") })))).toBe("CN=anything")
   })
 
-  test("signs an intermediate CA, and what is self-issued", async () => {
+  test("signs an intermediate CA and a self-issued certificate", async () => {
     const csr = await csrOf("Sub CA")
     const intermediate = verified(await write("root/sign-intermediate", { common_name: "Sub CA", csr }))
     expect(new X509Certificate(intermediate.body.data.certificate).ca).toBe(true)
@@ -65,7 +65,7 @@ describe("[P-1-n1] one mount with several issuers", () => {
     expect(Object.keys(crossed.body.data).toSorted()).toEqual(["certificate", "issuing_ca"])
   })
 
-  test("revokes what any of them issued", async () => {
+  test("revokes certificates of any issuer", async () => {
     for (const path of ["issue/web", "issuer/two/issue/web"]) {
       const { serial_number } = (await write(path, name)).body.data
       expect((await write("revoke", { serial_number })).status).toBe(200)
@@ -107,7 +107,7 @@ describe("[P-7-p1] an operation", () => {
     ["DELETE", "issue/web", undefined, 405],
     ["PATCH", "roles/none", { ttl: "1h" }, 400],
   ]
-  test("answers with the status of its outcome, and where it is refused with why and no more", async () => {
+  test("answers with the status of its result, and with only the reason when it is rejected", async () => {
     for (const [method, path, body, status] of operations) {
       const answer = await world.pki(method, `/pki/${path}`, body === undefined ? {} : { body })
       expect([method, path, answer.status]).toEqual([method, path, status])
@@ -118,7 +118,7 @@ describe("[P-7-p1] an operation", () => {
     }
   })
 
-  test("without a token that is known answers 403, whatever else is wrong", async () => {
+  test("without a valid token answers 403 regardless of other faults", async () => {
     // The CRL is readable without a token.
     for (const [method, path, body] of operations.filter((operation) => operation[1] !== "crl"))
       for (const token of [null, "unknown"]) {
@@ -128,7 +128,7 @@ describe("[P-7-p1] an operation", () => {
       }
   })
 
-  test("that would be done for others answers 403 to whoever may not, and is not done", async () => {
+  test("without the right answers 403 and changes nothing", async () => {
     const { secret } = await world.engine.serviceTokens.create({ policies: ["default"] })
     const before = (await world.pki("LIST", "/pki/certs")).body.data
     for (const [method, path, body, status] of operations.filter((operation) => operation[1] !== "crl")) {
@@ -141,7 +141,7 @@ describe("[P-7-p1] an operation", () => {
   })
 })
 
-describe("[P-4.12-p2] an operation without parameters of its own", () => {
+describe("[P-4.12-p2] an operation without parameters", () => {
   const serialNumber = async () => {
     const issued = await write("issue/web", { common_name: "www.example.com", cert_metadata: "bm90ZQ==" })
     return issued.body.data.serial_number as string
@@ -189,7 +189,7 @@ describe("[P-4.12-p2] an operation without parameters of its own", () => {
     ["tidy status", "GET", "tidy-status", undefined, { state: "Inactive", cert_store_deleted_count: null }],
     ["cancelling what is not going on", "POST", "tidy-cancel", {}, { state: "Inactive" }],
   ]
-  test("answers with what it is about", async () => {
+  test("answers with its data", async () => {
     for (const [title, method, path, body, data] of titled) {
       const answer = await world.pki(method, `/pki/${path}`, body === undefined ? {} : { body })
       expect([title, answer.status, answer.body.errors]).toEqual([title, 200, undefined])
@@ -197,7 +197,7 @@ describe("[P-4.12-p2] an operation without parameters of its own", () => {
     }
   })
 
-  test("lists what is revoked, and what other clusters have to revoke, which there are none of", async () => {
+  test("lists revoked certificates, and an empty list for other clusters", async () => {
     const serial_number = await serialNumber()
     await write("revoke", { serial_number })
     expect((await world.pki("LIST", "/pki/certs/revoked")).body.data.keys).toContain(serial_number)
@@ -205,7 +205,7 @@ describe("[P-4.12-p2] an operation without parameters of its own", () => {
       expect((await world.pki("LIST", `/pki/${path}`)).body.data).toEqual({ keys: [], key_info: {} })
   })
 
-  test("combines lists of the issuer into one", async () => {
+  test("combines CRLs of the issuer", async () => {
     const { body } = await world.pki("GET", "/pki/cert/crl")
     const combined = await write("issuer/default/resign-crls", { ...list, crls: [body.data.certificate] })
     expect([combined.status, combined.body.errors]).toEqual([200, undefined])
@@ -214,7 +214,7 @@ describe("[P-4.12-p2] an operation without parameters of its own", () => {
     )
   })
 
-  test("tidies, says how far it is, and is cancelled", async () => {
+  test("tidies, returns its progress, and is cancelled", async () => {
     for (const _ of [1, 2]) await serialNumber()
     const slow = { tidy_invalid_certs: true, page_size: 1, pause_duration: "1h" }
     const begun = await write("tidy", slow)
@@ -225,7 +225,7 @@ describe("[P-4.12-p2] an operation without parameters of its own", () => {
     await vi.waitFor(async () => expect(await state()).toBe("Cancelled"), 5_000)
   })
 
-  test("is refused clearly where it is about EST or keys that somebody else manages", async () => {
+  test("is rejected with a reason for EST and managed keys", async () => {
     for (const [method, path] of [
       ["GET", "config/est"],
       ["POST", "est/simpleenroll"],

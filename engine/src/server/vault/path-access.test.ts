@@ -73,14 +73,14 @@ async function reached(token: string | null): Promise<readonly string[]> {
 }
 
 describe("issuing endpoints", () => {
-  test("[P-5-n3] are all authenticated", async () => {
+  test("[P-5-n3] all require a token", async () => {
     expect(await reached(null)).toEqual([])
     expect(await reached("chy_unknown")).toEqual([])
     expect(await reached(await tokenFor({ unused: ["update"] }))).toEqual([])
     expect(await reached(world.rootToken)).toEqual(Object.keys(issuing()))
   })
 
-  test("[P-5-n3] of a role are enough for those who help themselves, and keep them to that role and its issuer", async () => {
+  test("[P-5-n3] of a role limit a caller to that role and its issuer", async () => {
     const token = await tokenFor({ "pki/issue/web": ["update"], "pki/sign/web": ["update"] })
     expect(await reached(token)).toEqual(["issue/web", "sign/web"])
     expect(issuerOf(await ask("issue/web", token))).toBe("CN=Root one")
@@ -88,7 +88,7 @@ describe("issuing endpoints", () => {
     expect(await ask("sign/mail", token)).toMatchObject(denied)
   })
 
-  test("[P-5-n3] of an issuer override the issuer of the role, and are kept from whoever is not allowed them", async () => {
+  test("[P-5-n3] of an issuer override the role's issuer, and need rights", async () => {
     const token = await tokenFor({ "pki/issuer/+/issue/web": ["update"], "pki/issuer/one/issue/web": ["deny"] })
     expect(await reached(token)).toEqual(["issuer/two/issue/web"])
     expect(issuerOf(await ask("issuer/two/issue/web", token))).toBe("CN=Root two")
@@ -123,7 +123,7 @@ describe("privileged endpoints", () => {
   const revoke = (serialNumber: string, token: string) =>
     world.pki("POST", "/pki/revoke", { token, body: { serial_number: serialNumber } })
 
-  test("[P-5-n4] are out of reach for whoever may only help themselves, and within it for operators who are named", async () => {
+  test("[P-5-n4] are denied to callers of a role, and allowed to operators by policy", async () => {
     const token = await tokenFor(selfServe)
     for (const path of privileged) expect(await ask(path, token)).toMatchObject(denied)
     for (const path of privileged) {
@@ -132,7 +132,7 @@ describe("privileged endpoints", () => {
     }
   })
 
-  test("[P-5-n4] revoking does not ask who issued, so that nobody gets there by issuing", async () => {
+  test("[P-5-n4] revoking depends on the policy, not on the issuing caller", async () => {
     const own = await tokenFor(selfServe)
     const { serial_number: serialNumber } = (await ask("issue/web", own)).body.data
     expect(await revoke(serialNumber, own)).toMatchObject(denied)
@@ -145,7 +145,7 @@ describe("privileged endpoints", () => {
   })
 })
 
-describe("an address that is spelt otherwise", () => {
+describe("a path with another spelling", () => {
   const rules = { "pki/sign/w*": ["update"], "pki/issue/web": ["update"], "pki/issuer/+/issue/web": ["update"] }
   const storedCount = async () => (await world.engine.pki("pki").certificates.list()).length
 
@@ -158,7 +158,7 @@ describe("an address that is spelt otherwise", () => {
     "/pki/issue/mail/%2e%2e/web",
     "/elsewhere/../pki/issue/web",
     "/pki/issuer/%2E%2E/issue/web",
-  ])("%s is the one that a policy names", async (address) => {
+  ])("%s has the rights of the plain path", async (address) => {
     const token = await tokenFor(rules)
     expect((await world.pki("POST", address, { token, body: name })).status).toBe(200)
   })
@@ -186,7 +186,7 @@ describe("an address that is spelt otherwise", () => {
     // "*" at the end of a rule matches the rest as a name, never as a path to another endpoint.
     { address: "/pki/sign/w%2F..%2F..%2Fsign-verbatim", status: 400 },
     { address: "/pki/sign/web%2F..%2Fmail", status: 400 },
-  ])("$address reaches nothing that no policy names: $status", async ({ address, status }) => {
+  ])("$address is not allowed by any policy: $status", async ({ address, status }) => {
     const token = await tokenFor(rules)
     const before = await storedCount()
     const answer = await world.pki("POST", address, { token, body: { ...name, csr } })
@@ -208,7 +208,7 @@ test.each<{ where: string; query?: string; headers?: (token: string) => Record<s
     where: "beside one that is none",
     headers: (token) => ({ "x-service-token": "", authorization: `Bearer ${token}` }),
   },
-])("a token $where is none, and is not repeated", async ({ query = "", headers = () => ({}) }) => {
+])("a token $where is ignored and not repeated", async ({ query = "", headers = () => ({}) }) => {
   const { rootToken } = world
   const address = `/pki/issue/web${query.replaceAll("TOKEN", rootToken)}`
   const answer = await world.pki("POST", address, { token: null, body: name, headers: headers(rootToken) })

@@ -56,7 +56,7 @@ async function decodedBy({ handle }: Listed): Promise<ReadonlySet<ParameterTable
   return tables
 }
 
-test.each(routes)("[F-P13] help of $name lists what its handler decodes", async ({ route }) => {
+test.each(routes)("[F-P13] help of $name lists the parameters that its handler decodes", async ({ route }) => {
   expect(new Set(route.parameters)).toEqual(await decodedBy(route))
 })
 
@@ -94,7 +94,7 @@ test("[F-P13] path help lists the parameters of a role by name and type, as Vaul
   })
 })
 
-test("[F-P13] the query's parameters of lists are in the help, and endpoints without parameters have none", async () => {
+test("[F-P13] help contains the query parameters of lists, and none for endpoints without parameters", async () => {
   await using world = await openTestEngine()
   await world.pki("POST", "/sys/mounts/pki", { body: { type: "pki" } })
   const list = (await world.pki("GET", "/pki/certs?help=1")).body

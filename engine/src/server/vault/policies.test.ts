@@ -26,7 +26,7 @@ test("a policy is written, read, listed and deleted", async () => {
   })
 })
 
-test("older clients find policies where they look for them", async () => {
+test("policies are served at the paths of older clients", async () => {
   await using world = await openTestEngine()
   expect((await world.pki("PUT", "/sys/policy/web", { body: { rules: webPolicy } })).status).toBe(204)
   const read = await world.pki("GET", "/sys/policy/web")
@@ -72,7 +72,7 @@ test.each<{ name: string; body: object; status: number; errors: readonly string[
     errors: ["the policy root allows everything and cannot be changed"],
   },
 ])(
-  "the policy $name as $body is refused with $status, naming what is wrong, and not written",
+  "the policy $name as $body is rejected with $status and the fault, and not stored",
   async ({ name, body, status, errors }) => {
     await using world = await openTestEngine()
     expect(await world.pki("PUT", `/sys/policies/acl/${name}`, { body })).toMatchObject({ status, body: { errors } })
@@ -90,7 +90,7 @@ test("built-in policies cannot be deleted", async () => {
 })
 
 describe("attachments", () => {
-  test("to a user, a team and a token count from the next request on", async () => {
+  test("to a user, a team and a token take effect with the next request", async () => {
     await using world = await openTestEngine()
     await newOrganization(world, "acme")
     const ada = await newMember(world, "acme", "ada")
@@ -120,7 +120,7 @@ describe("attachments", () => {
       status: 400,
       errors: ["the policy root cannot be attached: site administrators have it, and nobody else"],
     },
-  ])("at $path are refused with $status", async ({ path, status, errors }) => {
+  ])("at $path are rejected with $status", async ({ path, status, errors }) => {
     await using world = await openTestEngine()
     await newUser(world, "ada")
     expect(await world.pki("PUT", `/sys/policies/attachments/${path}`)).toMatchObject({ status, body: { errors } })

@@ -97,7 +97,7 @@ describe("sign-intermediate:", () => {
     expect((await world.pki("GET", `/pki/cert/${byDefault.data.serial_number}`)).status).toBe(200)
   })
 
-  test("[P-4.8-p1] it is a CA, knows where its issuer is found, ignores the CSR, and ends with its issuer", async () => {
+  test("[P-4.8-p1] the certificate is a CA with the issuer's URLs, ignores the CSR's subject, and ends with its issuer", async () => {
     const { settings } = world.engine.pki("pki")
     await settings.changeUrls({
       issuingCertificates: ["http://pki.example/ca"],
@@ -164,19 +164,19 @@ describe("sign-intermediate:", () => {
       expect(verifiesStrictly(answer.body.data.certificate, answer.body.data.issuing_ca)).toBe(true)
     })
 
-    test.each(cases)("$why are refused in the native dialect", async ({ body, request }) => {
+    test.each(cases)("$why are rejected in the native dialect", async ({ body, request }) => {
       expect(await refused("root/sign-intermediate", { csr: await csrOf(request), ttl: "24h", ...body })).toEqual([
         '"common_name" is required unless "use_csr_values" is true',
       ])
     })
 
-    test("a CSR with two common names is refused", async () => {
+    test("a CSR with two common names is rejected", async () => {
       const csr = await csrOf({ subject: [...commonName("one"), ...commonName("two")] })
       const answer = await askAsVault("root/sign-intermediate", { csr, ...organization })
       expect([answer.status, answer.body.errors]).toEqual([400, ["csr: the CSR contains more than one common name"]])
     })
 
-    test.each([{}, spiffe])("%o is refused, because an authority has a subject", async (body) => {
+    test.each([{}, spiffe])("%o is rejected, because a CA requires a subject", async (body) => {
       const answer = await askAsVault("root/sign-intermediate", { csr: await csrOf(nameless), ...body })
       expect([answer.status, answer.body.errors]).toEqual([
         400,
@@ -190,7 +190,7 @@ describe("sign-intermediate:", () => {
       { path: "sign-verbatim", subject: "" },
       { path: "issuer/ec/sign-verbatim", subject: "" },
       { path: "sign-verbatim/free", subject: "" },
-    ])("a CSR with a URI alone is signed at $path in the vault dialect", async ({ path, subject }) => {
+    ])("a CSR with only a URI is signed at $path in the vault dialect", async ({ path, subject }) => {
       const role = { require_cn: false, allow_any_name: true, allowed_uri_sans: "*", key_type: "any" }
       await world.pki("POST", "/pki/roles/free", { body: role })
       const extensions = [subjectAltName([{ kind: "uri", value: "spiffe://example.com" }], { critical: false })]
@@ -200,7 +200,7 @@ describe("sign-intermediate:", () => {
     })
   })
 
-  test("[P-4.8-r5] [P-4.8-r9] names of every kind are taken, the common name among them unless it is to stay out", async () => {
+  test("[P-4.8-r5] [P-4.8-r9] names of every kind are used, including the common name unless it is excluded", async () => {
     const names = {
       alt_names: "ca.example.com,ca@example.com",
       ip_sans: "192.0.2.1",
@@ -220,7 +220,7 @@ describe("sign-intermediate:", () => {
     expect(without.certificate.names.toSorted()).toEqual(others.toSorted())
   })
 
-  test("[P-4.8-r6] [F-P12] the lifetime is bounded by the mount, and may be asked for beyond the end of the issuer", async () => {
+  test("[P-4.8-r6] [F-P12] the lifetime is limited by the mount, and may exceed the issuer's on request", async () => {
     expect(lifetimeSeconds((await intermediate({ ttl: "48h" })).certificate)).toBe(48 * 3_600 + 30)
     const backdated = await intermediate({ ttl: "48h", not_before_duration: "60s" })
     expect(lifetimeSeconds(backdated.certificate)).toBe(48 * 3_600 + 60)
@@ -255,7 +255,7 @@ describe("sign-intermediate:", () => {
     expect(certificate.values.basicConstraints?.maxPathLength).toBe(given)
   })
 
-  test("a path length that the signer leaves no room for is refused", async () => {
+  test("a path length beyond the signer's is rejected", async () => {
     const body = { csr: await csrOf(), common_name: "Sub CA" }
     expect(await refused("issuer/short/sign-intermediate", { ...body, max_path_length: 2 })).toEqual([
       expect.stringContaining("max_path_length"),
@@ -265,7 +265,7 @@ describe("sign-intermediate:", () => {
     ])
   })
 
-  test("[P-4.8-r10] the CSR's subject, names, usages and extensions count where that is asked for", async () => {
+  test("[P-4.8-r10] use_csr_values uses the subject, names, usages and extensions of the CSR", async () => {
     const { certificate } = await intermediate(
       { use_csr_values: true, alt_names: "ignored.example" },
       "root/sign-intermediate",
@@ -282,7 +282,7 @@ describe("sign-intermediate:", () => {
     expect(certificate.values.extendedKeyUsage).toEqual([oids.clientAuth])
   })
 
-  test("[P-4.8-r11] names further down are constrained, by a list or by text", async () => {
+  test("[P-4.8-r11] permitted_dns_domains adds name constraints, from an array or a string", async () => {
     for (const permitted_dns_domains of [".example.com,example.org", [".example.com", "example.org"]]) {
       const { certificate } = await intermediate({ permitted_dns_domains })
       expect(certificate.values.nameConstraints?.permitted).toEqual([
@@ -292,7 +292,7 @@ describe("sign-intermediate:", () => {
     }
   })
 
-  test("[P-4.8-r12] [P-4.8-r13] the subject has every value that is given", async () => {
+  test("[P-4.8-r12] [P-4.8-r13] the subject contains all given values", async () => {
     const { certificate, data } = await intermediate({
       ou: ["Ops", "Security"],
       organization: "Example",
@@ -319,7 +319,7 @@ describe("sign-intermediate:", () => {
     expect(data.serial_number.length).toBeGreaterThan(40)
   })
 
-  test("[P-4.8-r15] an absolute end is taken as it is", async () => {
+  test("[P-4.8-r15] not_after is used as it is", async () => {
     const end = new Date(Date.now() + 432_000_000).toISOString().replace(/\.\d+Z$/, "Z")
     expect((await intermediate({ not_after: end, ttl: "" })).certificate.notAfter).toBe(Date.parse(end))
   })
@@ -340,7 +340,7 @@ describe("sign-intermediate:", () => {
     },
   )
 
-  test("[P-4.8-r17] the key identifier is the one given, or worked out", async () => {
+  test("[P-4.8-r17] the key identifier is the given one, or computed", async () => {
     const given = (await intermediate({ skid: "01:02:0A" })).certificate
     expect(Buffer.from(given.values.subjectKeyIdentifier ?? [])).toEqual(Buffer.from([1, 2, 10]))
     const own = (await intermediate()).certificate
@@ -390,7 +390,7 @@ describe("sign-self-issued:", () => {
     }
   })
 
-  test("what is not one self-issued certificate of a CA is refused", async () => {
+  test("anything but one self-issued CA certificate is rejected", async () => {
     const { data: leaf } = await signed("sign-verbatim", { csr: await csrOf() })
     const { data: below } = await signed("root/sign-intermediate", { csr: await csrOf(), common_name: "Sub CA" })
     const root = await selfIssued()
@@ -403,7 +403,7 @@ describe("sign-self-issued:", () => {
       expect(await refused("issuer/ec/sign-self-issued", { certificate })).toEqual([expect.stringContaining(detail)])
   })
 
-  test("a certificate that is signed with SHA-1 is refused", async () => {
+  test("a certificate that is signed with SHA-1 is rejected", async () => {
     const folder = mkdtempSync(join(tmpdir(), "chancery-sha1-"))
     const rsa = ["-newkey", "rsa:2048", "-nodes", "-keyout", join(folder, "k.pem"), "-out", join(folder, "c.pem")]
     execFileSync("openssl", ["req", "-x509", "-sha1", ...rsa, "-subj", "/CN=Old Root"], { stdio: "ignore" })
@@ -414,7 +414,7 @@ describe("sign-self-issued:", () => {
     ])
   })
 
-  test("algorithms have to match where that is asked for", async () => {
+  test("require_matching_certificate_algorithms requires matching algorithms", async () => {
     const body = { certificate: await selfIssued(), require_matching_certificate_algorithms: true }
     expect((await ask("root/sign-self-issued", body)).status).toBe(200)
     expect(await refused("issuer/rsa/sign-self-issued", body)).toEqual([expect.stringContaining("algorithm")])
@@ -438,7 +438,7 @@ describe("sign-verbatim:", () => {
     expect((await verbatim({}, "issuer/rsa/sign-verbatim/keeping")).certificate.issuer).toBe("CN=RSA Root")
   })
 
-  test("[P-4.11-p1] [P-4.11-r5] [P-7-n5] everything is the CSR's, but it makes no intermediate", async () => {
+  test("[P-4.11-p1] [P-4.11-r5] [P-7-n5] all values are the CSR's, but intermediate CAs are rejected", async () => {
     // The TLS Feature extension, which the engine does not interpret.
     const feature = { oid: "1.3.6.1.5.5.7.1.24", critical: false, value: Uint8Array.of(0x30, 3, 2, 1, 5) }
     const { certificate, data } = await verbatim({}, "sign-verbatim", {
@@ -468,7 +468,7 @@ describe("sign-verbatim:", () => {
     expect(await refused("sign-verbatim", {})).toEqual([expect.stringContaining('"csr" is empty')])
   })
 
-  test("[P-4.11-r4] a role lends its lifetimes, its issuer and what it stores", async () => {
+  test("[P-4.11-r4] a role provides its lifetimes, issuer and storage settings", async () => {
     const { certificate, data } = await verbatim({}, "sign-verbatim/lent")
     expect(certificate.issuer).toBe("CN=Short Root")
     expect(lifetimeSeconds(certificate)).toBe(2 * 3_600 + 90)
@@ -506,7 +506,7 @@ describe("sign-verbatim:", () => {
     ])
   })
 
-  test("[P-4.11-r10] [F-P12] the lifetime is the mount's unless one is asked for, and never above its maximum", async () => {
+  test("[P-4.11-r10] [F-P12] the lifetime is the requested one or the mount's default, up to its maximum", async () => {
     expect(lifetimeSeconds((await verbatim({ ttl: "5h" })).certificate)).toBe(5 * 3_600 + 30)
     expect(lifetimeSeconds((await verbatim()).certificate)).toBe(768 * 3_600 + 30)
     await maxWith("800h", async () => {
@@ -516,13 +516,13 @@ describe("sign-verbatim:", () => {
     })
   })
 
-  test("[P-4.11-r11] [P-4.11-r15] the format is as elsewhere, and roots can be left out", async () => {
+  test("[P-4.11-r11] [P-4.11-r15] the format is that of issue, and roots can be omitted", async () => {
     const { body } = await ask("sign-verbatim", { csr: await csrOf(), format: "der", remove_roots_from_chain: true })
     expect(new X509Certificate(Buffer.from(body.data.certificate, "base64")).subject).toBe("CN=From CSR")
     expect(body.data.ca_chain).toEqual([])
   })
 
-  test("[P-4.11-r12] an absolute end is taken as it is, or cut at the issuer's with a warning", async () => {
+  test("[P-4.11-r12] not_after is used as it is, or truncated to the issuer's with a warning", async () => {
     const end = new Date(Date.now() + 432_000_000).toISOString().replace(/\.\d+Z$/, "Z")
     expect((await verbatim({ not_after: end })).certificate.notAfter).toBe(Date.parse(end))
     const { certificate, data, warnings } = await verbatim({ not_after: "9999-12-31T23:59:59Z" })
@@ -530,18 +530,18 @@ describe("sign-verbatim:", () => {
     expect(warnings).not.toBe("")
   })
 
-  test("[P-4.11-r13] [P-4.11-r14] only RSA issuers honour bits and padding", async () => {
+  test("[P-4.11-r13] [P-4.11-r14] only RSA issuers use signature_bits and use_pss", async () => {
     const body = { signature_bits: 384, use_pss: true }
     expect((await verbatim(body, "issuer/rsa/sign-verbatim")).certificate.signatureAlgorithm).toBe("SHA384WithRSAPSS")
     expect((await verbatim(body)).certificate.signatureAlgorithm).toBe("ECDSAWithSHA256")
     expect(await refused("sign-verbatim", { csr: await csrOf(), signature_bits: 100 })).toHaveLength(1)
   })
 
-  test("[P-4.11-r16] user ids are taken without a rule", async () => {
+  test("[P-4.11-r16] user_ids are not restricted", async () => {
     expect((await verbatim({ user_ids: "alice,bob" })).certificate.subject).toBe("UID=bob,UID=alice,CN=From CSR")
   })
 
-  test("[P-4.11-r17] metadata needs a role that keeps it", async () => {
+  test("[P-4.11-r17] cert_metadata requires a role that stores it", async () => {
     const { data } = await verbatim({ cert_metadata: "bm90ZQ==" }, "sign-verbatim/keeping")
     expect((await world.pki("GET", `/pki/cert-metadata/${data.serial_number}`)).body.data.cert_metadata).toBe(
       "bm90ZQ==",

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { openTestEngine } from "../../../testing/test-engine.ts"
 
-describe("[F-P13] revocation_time is in the answer of", () => {
+describe("[F-P13] revocation_time is in the response of", () => {
   const live = { revocation_time: 0, revocation_time_rfc3339: "" }
   test.each(["cert/ca", "cert/ca_chain", "cert/crl", "cert/delta-crl", "cert/unified-crl", "cert/unified-delta-crl"])(
     "%s",

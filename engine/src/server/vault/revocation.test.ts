@@ -54,7 +54,7 @@ function listedBy(crl: Uint8Array, issuerPem: string): { readonly text: string; 
 const bare = (serial: string) => serial.replaceAll(":", "")
 
 describe("revoking", () => {
-  test("[P-2.5-p1] [P-3-r5] [P-4.12-r1] a certificate by its serial number tells when, and again tells the same", async () => {
+  test("[P-2.5-p1] [P-3-r5] [P-4.12-r1] a certificate by its serial number returns the time, and the same time again", async () => {
     const { ask, issue } = await newMount()
     const { serial_number: serial } = await issue()
     const first = await ask("POST", "revoke", { serial_number: serial })
@@ -67,7 +67,7 @@ describe("revoking", () => {
     expect((await ask("LIST", "certs/revoked")).body.data.keys).toEqual([serial])
   })
 
-  test("[P-7-n3] is refused where it is not said what, where both is said, and where there is nothing of the kind", async () => {
+  test("[P-7-n3] is rejected without a certificate, with both of its parameters, and for a missing certificate", async () => {
     const { ask, issue } = await newMount()
     const { serial_number: serial_, certificate } = await issue()
     const refusals = [
@@ -87,7 +87,7 @@ describe("revoking", () => {
     expect((await ask("LIST", "certs/revoked")).status).toBe(404)
   })
 
-  test("[P-4.12-p1] an issuer of the mount is refused, by serial number and by certificate", async () => {
+  test("[P-4.12-p1] an issuer of the mount is rejected, by serial number and by certificate", async () => {
     const { ask, root } = await newMount()
     const certificate = new X509Certificate(root.certificate).toString()
     for (const body of [{ serial_number: root.serialNumber }, { certificate }])
@@ -97,7 +97,7 @@ describe("revoking", () => {
       })
   })
 
-  test("a certificate that is not stored is revoked by itself, one of a stranger is not", async () => {
+  test("a certificate that is not stored is revoked by its PEM, unless another CA issued it", async () => {
     const { ask, path } = await newMount()
     await world.engine
       .pki(path)
@@ -113,7 +113,7 @@ describe("revoking", () => {
     expect(refused.body.errors[0]).toMatch(/^unable to verify signature on presented cert from any present issuer/)
   })
 
-  test("[P-4.12-r2] with the key proves that it is the certificate's", async () => {
+  test("[P-4.12-r2] with the key requires the key of the certificate", async () => {
     const { ask, issue } = await newMount()
     const [one, other] = [await issue(), await issue("other.example.com")]
     expect(await ask("POST", "revoke-with-key", { serial_number: one.serial_number })).toMatchObject({
@@ -135,7 +135,7 @@ describe("revoking", () => {
     ["removeFromCRL", "nothing is taken back"],
     ["7", "the number is not used"],
     ["bad luck", "no such reason"],
-  ])("for the reason %s is refused: %s", async (reason) => {
+  ])("for the reason %s is rejected: %s", async (reason) => {
     const { ask, issue } = await newMount()
     const { serial_number } = await issue()
     expect((await ask("POST", "revoke", { serial_number, reason })).status).toBe(400)
@@ -143,8 +143,8 @@ describe("revoking", () => {
   })
 })
 
-describe("the list", () => {
-  test("has every revocation that was acknowledged, with its reason, and OpenSSL verifies it", async () => {
+describe("a CRL", () => {
+  test("contains every acknowledged revocation with its reason, and OpenSSL verifies it", async () => {
     const { ask, issue, root } = await newMount()
     const pem = new X509Certificate(root.certificate).toString()
     const empty = await ask("GET", "crl", undefined, { token: null })
@@ -161,7 +161,7 @@ describe("the list", () => {
     expect(second.text).toMatch(/X509v3 Authority Key Identifier/)
   })
 
-  test("comes as PEM and in an envelope, and not again to whoever has it", async () => {
+  test("is returned as PEM and in an envelope, and as 304 for a known ETag", async () => {
     const { ask } = await newMount()
     const { bytes, headers } = await ask("GET", "crl")
     const pem = await ask("GET", "crl/pem")
@@ -203,13 +203,13 @@ describe("the list", () => {
     },
   )
 
-  test("is not there without an issuer that may sign it", async () => {
+  test("does not exist without an issuer that may sign it", async () => {
     await world.engine.mounts.create({ path: "empty" })
     expect((await world.pki("GET", "/empty/crl")).status).toBe(204)
     expect((await world.pki("GET", "/empty/issuer/none/crl")).status).toBe(404)
   })
 
-  test("is not there where its issuer may not sign it, or has no key", async () => {
+  test("does not exist when its issuer may not sign it or has no key", async () => {
     const { ask, path } = await newMount()
     await world.engine.pki(path).issuers.update("default", { usage: ["issuing-certificates"] })
     expect((await ask("GET", "crl")).status).toBe(204)
@@ -218,7 +218,7 @@ describe("the list", () => {
     expect((await ask("GET", "crl/rotate")).body.data).toEqual({ success: true })
   })
 
-  test("of deltas is not there unless there are deltas, and of shards that nobody made neither", async () => {
+  test("exists for deltas and shards only if they are enabled", async () => {
     const { ask } = await newMount()
     for (const below of ["crl/delta", "crl/delta/pem", "issuer/default/crl/delta", "cert/delta-crl"])
       expect((await ask("GET", below)).status).toBe(204)
@@ -227,7 +227,7 @@ describe("the list", () => {
     expect((await ask("GET", "crl/shard/1-0")).status).toBe(200)
   })
 
-  test("of other clusters, and of what they ask for, is empty", async () => {
+  test("of other clusters is empty", async () => {
     const { ask } = await newMount()
     for (const below of ["certs/revocation-queue", "certs/unified-revoked"])
       expect((await ask("LIST", below)).body.data).toEqual({ keys: [], key_info: {} })
@@ -236,7 +236,7 @@ describe("the list", () => {
     expect((await ask("GET", "cert/unified-crl")).status).toBe(200)
   })
 
-  test("is built anew with every rotation, under a higher number", async () => {
+  test("is rebuilt with a higher number at every rotation", async () => {
     const { ask } = await newMount()
     const numbers: number[] = []
     for (let round = 0; round < 3; round += 1) {
@@ -247,7 +247,7 @@ describe("the list", () => {
     expect(numbers).toEqual(numbers.toSorted((one, other) => one - other))
   })
 
-  test("is empty while lists are disabled, and whole when they are not", async () => {
+  test("is empty while CRLs are disabled, and complete afterwards", async () => {
     const { ask, issue, root } = await newMount()
     const pem = new X509Certificate(root.certificate).toString()
     const { serial_number } = await issue()
@@ -261,7 +261,7 @@ describe("the list", () => {
   })
 })
 
-test("the configuration has a default for everything, and names every fault", async () => {
+test("the CRL configuration has defaults and names every fault", async () => {
   const { ask } = await newMount()
   expect((await ask("GET", "config/crl")).body.data).toEqual({
     expiry: "72h",
@@ -340,7 +340,7 @@ describe("[F-P3] revoking a certificate that has expired", () => {
     expect((await own.pki("LIST", "/sys/blocked-keys")).body.data.keys).toHaveLength(1)
   })
 
-  test("leaves a declared revocation as it is", async () => {
+  test("does not change a declared revocation", async () => {
     const { own, clock, serialNumber } = await expiredCertificate()
     const spec = { mount: "pki", serialNumber }
     const { id, observed } = await pkiRevocationResource.create(own.engine, spec, { adopt: false, marker: "test" })

@@ -11,7 +11,7 @@ afterAll(() => world[Symbol.asyncDispose]())
 const vault = (token: string) => ({ token: null, headers: { "x-vault-token": token } })
 
 describe("roles over HTTP:", () => {
-  test("[F-P13] allow_token_displayname is false in the answers of every verb, as in Vault", async () => {
+  test("[F-P13] allow_token_displayname is false in the responses of every operation, as in Vault", async () => {
     const answers = [
       await world.pki("POST", "/pki/roles/displayed", { body: {} }),
       await world.pki("PATCH", "/pki/roles/displayed", { body: { ttl: "1h" } }),
@@ -22,7 +22,7 @@ describe("roles over HTTP:", () => {
     await world.pki("DELETE", "/pki/roles/displayed")
   })
 
-  test("without any role there is nothing to list", async () => {
+  test("listing answers 404 without any role", async () => {
     const { status, body } = await world.pki("LIST", "/pki/roles")
     expect({ status, body }).toEqual({ status: 404, body: { errors: [] } })
   })
@@ -59,12 +59,12 @@ describe("roles over HTTP:", () => {
     })
   })
 
-  test("existing clients read durations as seconds", async () => {
+  test("Vault clients receive durations in seconds", async () => {
     const { body } = await world.pki("GET", "/pki/roles/web", vault(world.rootToken))
     expect(body.data).toMatchObject({ ttl: 3_600, max_ttl: 259_200, not_before_duration: 30 })
   })
 
-  test("[P-4.3-r1] the list has names only, in an envelope that says nothing else", async () => {
+  test("[P-4.3-r1] the list contains only names", async () => {
     for (const [method, path] of [
       ["LIST", "/pki/roles"],
       ["GET", "/pki/roles?list=true"],
@@ -81,7 +81,7 @@ describe("roles over HTTP:", () => {
     }
   })
 
-  test("[P-4.3-p1] [P-3-p1] a patch changes what it names, and null returns a field to its default", async () => {
+  test("[P-4.3-p1] [P-3-p1] PATCH changes the given parameters, and null restores a default", async () => {
     const patch = (body: object) =>
       world.pki("PATCH", "/pki/roles/web", { body, headers: { "content-type": "application/merge-patch+json" } })
     expect((await patch({ allow_localhost: false, max_ttl: null })).body.data).toMatchObject({
@@ -95,7 +95,7 @@ describe("roles over HTTP:", () => {
     ).toBe(415)
   })
 
-  test("[P-4.3-p1] [P-3-p1] a write replaces the role whole, and every fault is named at once", async () => {
+  test("[P-4.3-p1] [P-3-p1] POST replaces the whole role, and reports all faults at once", async () => {
     const refused = await world.pki("POST", "/pki/roles/web", {
       body: { key_type: "dsa", ttl: "soon", allow_any_name: "perhaps", policy_identifiers: "1.2.x" },
     })
@@ -111,7 +111,7 @@ describe("roles over HTTP:", () => {
     expect(body.data).toMatchObject({ key_type: "ec", key_bits: 256, allowed_domains: [], allow_localhost: true })
   })
 
-  test("policies may have qualifiers, and members that no role has are ignored with a warning", async () => {
+  test("policy_identifiers may have qualifiers, and unknown members are ignored with a warning", async () => {
     const policies = [{ oid: "1.3.6.1.4.1.1", notice: "internal", cps: "https://example.com/cps" }, { oid: "1.2.3" }]
     const { body } = await world.pki("POST", "/pki/roles/policies", {
       body: { policy_identifiers: JSON.stringify(policies), colour: "green" },
@@ -120,7 +120,7 @@ describe("roles over HTTP:", () => {
     expect(body.warnings).toContain("colour")
   })
 
-  test("existing clients read policies with qualifiers as texts of JSON, and may send those back", async () => {
+  test("Vault clients receive policies with qualifiers as JSON strings, and may send them back", async () => {
     const policies = [
       { oid: "1.2.3", notice: "internal" },
       { oid: "1.2.4", cps: "https://example.com/cps" },
@@ -140,7 +140,7 @@ describe("roles over HTTP:", () => {
     ])
   })
 
-  test("[P-4.3-p1] [P-3-p1] a role that is deleted is gone, and deleting it again changes nothing", async () => {
+  test("[P-4.3-p1] [P-3-p1] a deleted role does not exist, and deleting it again succeeds", async () => {
     expect((await world.pki("DELETE", "/pki/roles/policies")).status).toBe(204)
     expect((await world.pki("DELETE", "/pki/roles/policies")).status).toBe(204)
     expect((await world.pki("GET", "/pki/roles/policies")).status).toBe(404)

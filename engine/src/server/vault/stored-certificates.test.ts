@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { databaseKinds } from "../../../testing/temporary-database.ts"
 import { type Answer, openTestEngine, origin, type TestEngine } from "../../../testing/test-engine.ts"
 
-describe.each(databaseKinds.filter(({ available }) => available))("certificates read back from $name:", ({ place }) => {
+describe.each(databaseKinds.filter(({ available }) => available))("certificates in $name:", ({ place }) => {
   const closing = new AsyncDisposableStack()
   let world: TestEngine
   const issued: string[] = []
@@ -37,7 +37,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("certificates 
     return status === 404 ? [] : body.data.keys.map((serial: string) => issued.indexOf(serial))
   }
 
-  test("everybody reads the authority and its chain, as DER and as PEM", async () => {
+  test("the CA and its chain are returned without a token, as DER and PEM", async () => {
     const der = await anonymously("/ca")
     expect(der.headers.get("content-type")).toBe("application/pkix-cert")
     const root = new X509Certificate(Buffer.from(await der.arrayBuffer()))
@@ -66,7 +66,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("certificates 
     "/issuer/default/crl/pem",
     "/crl/shard/1-0",
     "/issuer/default/der",
-  ])("%s is not sent again to whoever has it, and its head alone where no more is asked for", async (path) => {
+  ])("%s answers 304 for a known ETag, and HEAD without a body", async (path) => {
     const ask = (method: string, headers: Readonly<Record<string, string>> = {}) =>
       world.app.fetch(new Request(`${origin}/v1/pki${path}`, { method, headers }))
     const first = await ask("GET")
@@ -91,7 +91,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("certificates 
     expect((await ask("GET", { "if-modified-since": new Date().toUTCString() })).status).toBe(304)
   })
 
-  test("everybody reads a certificate by its serial number, however that is written", async () => {
+  test("a certificate is returned without a token, by its serial number in any form", async () => {
     const serial = issued[0] ?? ""
     for (const written of [serial, serial.toUpperCase(), serial.replaceAll(":", "-")]) {
       const { body } = await world.pki("GET", `/pki/cert/${written}`, { token: null })
@@ -108,7 +108,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("certificates 
     expect((await world.pki("GET", "/pki/cert/nonsense", { token: null })).status).toBe(400)
   })
 
-  test("a certificate that was revoked says when", async () => {
+  test("a revoked certificate has its revocation time", async () => {
     const { body } = await world.pki("POST", "/pki/issue/mail", { body: { common_name: "gone.test", ttl: "1h" } })
     const { serial_number } = body.data
     const revoked = await world.pki("POST", "/pki/revoke", { body: { serial_number } })
@@ -120,7 +120,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("certificates 
     issued.push(serial_number)
   })
 
-  test("all serial numbers are listed, in pages where that is asked for", async () => {
+  test("all serial numbers are listed, in pages on request", async () => {
     const all = (await world.pki("LIST", "/pki/certs")).body.data.keys
     expect(all).toHaveLength(6)
     expect(all).toEqual(expect.arrayContaining(issued))
@@ -129,7 +129,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("certificates 
     expect([...first, ...next]).toEqual(all)
   })
 
-  test("all certificates are listed with what they say, in pages where that is asked for", async () => {
+  test("all certificates are listed with details, in pages on request", async () => {
     const { keys, key_info: info } = (await world.pki("LIST", "/pki/certs/detailed")).body.data
     expect(keys).toEqual((await world.pki("LIST", "/pki/certs")).body.data.keys)
     expect(Object.keys(info).toSorted()).toEqual(keys)
@@ -151,7 +151,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("certificates 
     ])
   })
 
-  test("of many names only the first are listed", async () => {
+  test("only the first of many names are listed", async () => {
     const names = Array.from({ length: 9 }, (_, index) => `n${index}.test`)
     const body = { common_name: names[0], alt_names: names.join(","), ttl: "99h" }
     const { serial_number } = (await world.pki("POST", "/pki/issue/other", { body })).body.data
@@ -159,7 +159,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("certificates 
     expect(info[serial_number].dns_names).toEqual(names.slice(0, 5))
   })
 
-  test("certificates with which something was kept are listed", async () => {
+  test("certificates with metadata are listed", async () => {
     expect((await world.pki("LIST", "/pki/cert-metadata")).body.data).toEqual({ keys: [issued[1]] })
     expect((await world.pki("GET", "/pki/cert-metadata?list=true&limit=0")).body.data.keys).toEqual([issued[1]])
     expect((await world.pki("LIST", `/pki/cert-metadata?after=${issued[1]}`)).status).toBe(404)
@@ -190,7 +190,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("certificates 
     expect(inOrder(await search(query))).toEqual(inOrder(found))
   })
 
-  test("the inventory is searched by expiry, the soonest first, and says what it knows", async () => {
+  test("the inventory is searched by expiry, earliest first, and returns details", async () => {
     const in90Minutes = new Date(Date.now() + 5_400_000).toISOString()
     expect(await search(`expires_before=${in90Minutes}`)).toEqual([0, 4])
     expect(await search(`expires_after=${in90Minutes}&role=web`)).toEqual([1])
@@ -215,7 +215,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("certificates 
     "status=valid,revoked",
     "role=mail",
     "metadata=b3duZXI%3D",
-  ])("pages of %j come one after another without a gap", async (query) => {
+  ])("pages of %j follow each other without a gap", async (query) => {
     const whole = (await world.pki("LIST", `/pki/certs/search?${query}`)).body.data.keys
     const paged: string[] = []
     for (let after: string | undefined = ""; after !== undefined;) {
@@ -227,7 +227,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("certificates 
     expect(paged).toEqual(whole)
   })
 
-  test("a place that no page gave is refused", async () => {
+  test("an after value of no page is rejected", async () => {
     for (const after of ["x", Buffer.from("[1]").toString("base64url")])
       expect((await world.pki("LIST", `/pki/certs/search?after=${after}`)).body.errors).toEqual([
         expect.stringContaining("after"),
@@ -238,7 +238,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("certificates 
     ])
   })
 
-  test("what was kept with a certificate is read back", async () => {
+  test("the metadata of a certificate is returned", async () => {
     const { body } = await world.pki("GET", `/pki/cert-metadata/${issued[1]}`)
     expect(body.data).toEqual({
       serial_number: issued[1],

@@ -49,7 +49,7 @@ async function newMount() {
 }
 
 describe("tidy", () => {
-  test("takes away certificates and what was kept with them once their safety buffer is over, and nothing else", async () => {
+  test("deletes only certificates and metadata whose safety buffer is over", async () => {
     const { issue, ask, tidied } = await newMount()
     const gone = await issue({ certMetadata: "bm90ZQ==" })
     const kept = await issue({ ttlMs: 80 * hourMs, certMetadata: "bm90ZQ==" })
@@ -79,7 +79,7 @@ describe("tidy", () => {
     expect((await ask("GET", `cert-metadata/${kept}`)).status).toBe(200)
   })
 
-  test("takes revoked certificates off the list, once a list that was made after their end has had them", async () => {
+  test("deletes revoked certificates once a CRL from after their expiry contained them", async () => {
     const { revokeNew, ask, tidied, listed } = await newMount()
     const gone = await revokeNew()
     expect(await listed()).toEqual([gone])
@@ -103,7 +103,7 @@ describe("tidy", () => {
     expect(await listed()).toEqual([kept])
   })
 
-  test("takes a revoked certificate and its revocation together where no list was ever made", async () => {
+  test("deletes a revoked certificate and its revocation together when no CRL exists", async () => {
     const { revokeNew, ask, tidied } = await newMount()
     await revokeNew()
     clock.advance(80 * hourMs)
@@ -112,7 +112,7 @@ describe("tidy", () => {
     expect((await ask("LIST", "certs/revoked")).status).toBe(404)
   })
 
-  test("gives what is revoked a buffer of its own", async () => {
+  test("uses revocation_queue_safety_buffer and its own buffer for revocations", async () => {
     const { issue, revokeNew, ask, tidied } = await newMount()
     const kept = await issue()
     const gone = await revokeNew()
@@ -123,7 +123,7 @@ describe("tidy", () => {
     expect((await ask("LIST", "certs/revoked")).body.data.keys).toEqual([gone])
   })
 
-  test("takes expired issuers, but neither the default one nor any key", async () => {
+  test("deletes expired issuers, but neither the default issuer nor keys", async () => {
     const { pki, tidied } = await newMount()
     const short = { keyType: "ec", ttlMs: hourMs } as const
     const old = await pki.issuers.generateRoot({ commonName: "Old", issuerName: "old", ...short })
@@ -138,7 +138,7 @@ describe("tidy", () => {
     expect(await pki.issuers.list()).toHaveLength(1)
   })
 
-  test("tells revoked certificates their issuer again, where it has come back", async () => {
+  test("associates revoked certificates with an issuer that was imported again", async () => {
     const { path, pki, revokeNew, tidied } = await newMount()
     const [before] = await pki.issuers.list()
     const { certificate } = await pki.issuers.certificate("default")
@@ -154,7 +154,7 @@ describe("tidy", () => {
     expect((await world.pki("LIST", `/${path}/certs/revoked`)).body.data.keys).toEqual([serialNumber])
   })
 
-  test("takes metadata of certificates that are not stored", async () => {
+  test("deletes metadata of certificates that are not stored", async () => {
     const { pki, issue, ask, tidied } = await newMount()
     await pki.roles.save("any", { allowAnyName: true, keyType: "ec", ttlMs: hourMs, noStore: true })
     const gone = await issue({ certMetadata: "bm90ZQ==" })
@@ -165,7 +165,7 @@ describe("tidy", () => {
     expect((await ask("GET", `cert-metadata/${gone}`)).status).toBe(404)
   })
 
-  test("with no operation says so, and does nothing", async () => {
+  test("without an operation warns and does nothing", async () => {
     const { ask, ended } = await newMount()
     const answer = await ask("POST", "tidy", {})
     expect(answer.status).toBe(202)
@@ -173,7 +173,7 @@ describe("tidy", () => {
     expect(await ended()).toMatchObject({ state: "Finished", cert_store_deleted_count: 0 })
   })
 
-  test("takes the flags of what is not here, and the former name of one that is", async () => {
+  test("accepts flags that do not apply, and the former name of one flag", async () => {
     const { revokeNew, tidied, ask } = await newMount()
     await revokeNew()
     clock.advance(80 * hourMs)
@@ -189,7 +189,7 @@ describe("tidy", () => {
     expect(await tidied({ tidy_revocation_list: "true" })).toMatchObject({ revoked_cert_deleted_count: 1 })
   })
 
-  test("is refused with a buffer below a second, or a page of nothing, and does not begin", async () => {
+  test("is rejected with a safety buffer below a second or a page size of zero", async () => {
     const { ask, status } = await newMount()
     const wrong = { safety_buffer: 0, issuer_safety_buffer: "100ms", page_size: 0, pause_duration: "2h" }
     const answer = await ask("POST", "tidy", { tidy_cert_store: true, ...wrong })
@@ -207,10 +207,10 @@ describe("tidy", () => {
   })
 })
 
-describe("a run that takes long", () => {
+describe("a long run", () => {
   const slow = { tidy_cert_store: true, page_size: 1, pause_duration: "1h", safety_buffer: 1 }
 
-  test("is the only one of its mount, keeps no other mount waiting, and is cancelled before its next page", async () => {
+  test("is the only one of its mount, does not block other mounts, and is cancelled before its next page", async () => {
     const { issue, ask, status, ended } = await newMount()
     const other = await newMount()
     for (let index = 0; index < 3; index += 1) await issue()
@@ -233,7 +233,7 @@ describe("a run that takes long", () => {
     expect(late.body.data.state).toBe("Cancelled")
   })
 
-  test("goes with its mount", async () => {
+  test("ends when its mount is deleted", async () => {
     const { path, issue, ask, status } = await newMount()
     for (let index = 0; index < 2; index += 1) await issue()
     clock.advance(2 * hourMs)
@@ -246,7 +246,7 @@ describe("a run that takes long", () => {
 })
 
 describe("config/auto-tidy", () => {
-  test("is off at first, keeps what it is told, and says durations in seconds but for the pause", async () => {
+  test("is disabled by default, stores settings, and returns durations in seconds except pause_duration", async () => {
     const { ask } = await newMount()
     const initial = {
       enabled: false,
@@ -292,7 +292,7 @@ describe("config/auto-tidy", () => {
     expect(body.data).toEqual(buffered.body.data)
   })
 
-  test("is refused where it would tidy nothing, or too soon", async () => {
+  test("is rejected without an operation, or with too short an interval", async () => {
     const { ask } = await newMount()
     for (const [wrong, error] of [
       [{ enabled: true }, "enabled"],
@@ -306,7 +306,7 @@ describe("config/auto-tidy", () => {
     expect((await ask("GET", "config/auto-tidy")).body.data).toMatchObject({ enabled: false, safety_buffer: 259_200 })
   })
 
-  test("has a mount tidied at every interval", async () => {
+  test("tidies a mount at every interval", async () => {
     const { issue, revokeNew, ask, status, tidied } = await newMount()
     await issue()
     await revokeNew()

@@ -6,7 +6,7 @@ async function written(world: TestEngine, name: string, body: object): Promise<v
 }
 const read = async (world: TestEngine, name: string) => (await world.pki("GET", `/auth/token/roles/${name}`)).body.data
 
-test("a role is read back with every member, by its later and its earlier name", async () => {
+test("a token role is returned with every member, by its current and its older name", async () => {
   await using world = await openTestEngine()
   await written(world, "web", { allowed_policies: "web,Api", period: "72h", bound_cidrs: "10.0.0.0/8" })
   expect(await read(world, "web")).toEqual({
@@ -43,7 +43,7 @@ test("a role is read back with every member, by its later and its earlier name",
   expect((await world.pki("LIST", "/auth/token/roles")).status).toBe(404)
 })
 
-test("faults are named as they stand in the request, and nothing is written", async () => {
+test("faults have the names of the request, and nothing is stored", async () => {
   await using world = await openTestEngine()
   const body = { token_bound_cidrs: "host", token_num_uses: -1, path_suffix: "a/b" }
   const answer = await world.pki("POST", "/auth/token/roles/web", { body })
@@ -68,7 +68,7 @@ test("faults are named as they stand in the request, and nothing is written", as
   expect((await world.pki("LIST", "/auth/token/roles")).status).toBe(404)
 })
 
-test("who may create by a role gives what it allows and they do not hold, and its tokens are not renewed without it", async () => {
+test("a token role creates tokens with policies that its caller need not hold, and its tokens are not renewed without it", async () => {
   await using world = await openTestEngine()
   const { engine } = world
   await engine.policies.put("issue", `path "sys/mounts" { capabilities = ["read"] }`)
@@ -103,7 +103,7 @@ test("who may create by a role gives what it allows and they do not hold, and it
   ])
 })
 
-test("to write a role that is there takes more than to make one", async () => {
+test("replacing a token role needs update, creating one needs create", async () => {
   await using world = await openTestEngine()
   await written(world, "there", {})
   await world.engine.policies.put("maker", `path "auth/token/roles/*" { capabilities = ["create"] }`)

@@ -24,14 +24,14 @@ const secretOf = ({ body }: Answer): string => body.auth.client_token
 const self = (world: TestEngine, token: string) => world.pki("GET", "/auth/token/lookup-self", { token })
 
 describe("a service token", () => {
-  test("is made as usual where clients send every member and say nothing with it", async () => {
+  test("is created when clients send all members empty", async () => {
     await using world = await opened()
     const body = { policies: ["web"], display_name: "", num_uses: 0, type: "", entity_alias: "" }
     const secret = secretOf(await made(world, body))
     expect((await self(world, secret)).body.data).toMatchObject({ type: "service", display_name: "token", num_uses: 0 })
   })
 
-  test("is in the answer that makes it, the way existing clients read it", async () => {
+  test("is in auth of the answer that creates it, as Vault clients expect", async () => {
     await using world = await opened()
     const body = {
       policies: ["web"],
@@ -91,7 +91,7 @@ describe("a service token", () => {
     })
   })
 
-  test("is created from strings for all members, and its whole record is in the answer of the native dialect", async () => {
+  test("is created from strings for all members, and the native answer contains its record", async () => {
     await using world = await opened()
     const body = { policies: "web", ttl: "3600", renewable: "false", num_uses: "9", no_parent: "true", meta: ["a=b"] }
     const answer = await made(world, body)
@@ -107,7 +107,7 @@ describe("a service token", () => {
     expect(warnings).toBe("")
   })
 
-  test("[P-5-n1] is shown as X-Service-Token, and nothing is done without it", async () => {
+  test("[P-5-n1] is sent as X-Service-Token, and requests without it are denied", async () => {
     await using world = await opened()
     const token = secretOf(await made(world))
     const shown = (headers: Record<string, string>) =>
@@ -122,14 +122,14 @@ describe("a service token", () => {
       expect(await shown(headers as Record<string, string>)).toMatchObject(denied)
   })
 
-  test("is good on the certificate API only", async () => {
+  test("is valid only on the certificate API", async () => {
     await using world = await opened()
     const token = secretOf(await made(world, { policies: ["root"] }))
     expect((await world.pki("GET", "/sys/mounts", { token })).status).toBe(200)
     expect((await world.request("GET", "/organizations", { token })).status).toBe(401)
   })
 
-  test("lives longer when it is renewed, up to its maximum, and says so", async () => {
+  test("is renewed up to its maximum ttl, with a warning", async () => {
     await using world = await opened()
     const answer = await made(world, { policies: "web", ttl: "20m", explicit_max_ttl: "1h" })
     const token = secretOf(answer)
@@ -154,7 +154,7 @@ describe("a service token", () => {
     expect(await self(world, token)).toMatchObject(denied)
   })
 
-  test("ends when it is revoked, with what it made, by secret, by accessor and by itself", async () => {
+  test("is revoked with its children by secret, by accessor and by itself", async () => {
     await using world = await opened()
     const parent = await made(world, { policies: ["root"] })
     const child = await made(world, {}, secretOf(parent))
@@ -179,7 +179,7 @@ describe("a service token", () => {
     expect((await self(world, secretOf(orphan))).body.data.orphan).toBe(true)
   })
 
-  test("is refused once its uses are up", async () => {
+  test("is rejected once its uses are exhausted", async () => {
     await using world = await opened()
     const token = secretOf(await made(world, { policies: ["default"], num_uses: 2 }))
     expect((await self(world, token)).body.data.num_uses).toBe(1)
@@ -187,7 +187,7 @@ describe("a service token", () => {
     expect(await self(world, token)).toMatchObject(denied)
   })
 
-  test("can be made without a parent", async () => {
+  test("can be created as an orphan", async () => {
     await using world = await opened()
     const answer = await world.pki("POST", "/auth/token/create-orphan", { body: { policies: ["web"] } })
     expect(answer.body.auth.orphan).toBe(true)
@@ -195,7 +195,7 @@ describe("a service token", () => {
   })
 })
 
-test("accessors are listed page by page, and looked up", async () => {
+test("accessors are listed in pages and looked up", async () => {
   await using world = await opened()
   expect(await world.pki("LIST", "/auth/token/accessors")).toMatchObject({ status: 404, body: { errors: [] } })
   const answers = [await made(world), await made(world), await made(world)]
@@ -208,7 +208,7 @@ test("accessors are listed page by page, and looked up", async () => {
   expect(looked.body.data).toMatchObject({ accessor: accessors[2], id: "", policies: ["default", "web"] })
 })
 
-test("the token of a person is looked up like any other, and cannot be renewed", async () => {
+test("the token of a user is looked up like any other, and cannot be renewed", async () => {
   await using world = await opened()
   const root = await self(world, world.rootToken)
   expect(root.body.data).toMatchObject({
@@ -228,7 +228,7 @@ test("the token of a person is looked up like any other, and cannot be renewed",
   })
 })
 
-test("what a token may do is told by path, the first one's where older clients look", async () => {
+test("capabilities are returned by path, and those of the first path for older clients", async () => {
   await using world = await opened()
   const answer = await made(world)
   const token = secretOf(answer)
@@ -293,7 +293,7 @@ test.each<{ path: string; body: object; status: number; errors: readonly string[
   { path: "/auth/token/revoke", body: {}, status: 400, errors: ["token can't be blank"] },
   { path: "/auth/token/revoke-accessor", body: { accessor: "x" }, status: 403, errors: ["invalid accessor"] },
   { path: "/sys/capabilities-self", body: {}, status: 400, errors: ["paths can't be blank"] },
-])("POST $path with $body is refused with $status: $errors", async ({ path, body, status, errors }) => {
+])("POST $path with $body is rejected with $status: $errors", async ({ path, body, status, errors }) => {
   await using world = await opened()
   expect(await world.pki("POST", path, { body })).toMatchObject({ status, body: { errors } })
   expect((await world.pki("LIST", "/auth/token/accessors")).status).toBe(404)

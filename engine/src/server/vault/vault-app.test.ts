@@ -24,13 +24,13 @@ describe("a token", () => {
     ["a header with a long one", () => ({ "x-service-token": "x".repeat(600) }), 403],
     ["Basic", () => ({ authorization: "Basic cm9vdDpyb290" }), 403],
     ["a bad header before a good one", () => ({ "x-service-token": "bad", "x-vault-token": world.rootToken }), 403],
-  ])("in %s answers as it should", async (_how, headers, status) => {
+  ])("in %s is accepted", async (_how, headers, status) => {
     const answer = await world.pki("GET", "/pki/roles/web", { token: null, headers: headers() })
     const errors = status === 403 ? ["permission denied"] : undefined
     expect([answer.status, answer.body.errors]).toEqual([status, errors])
   })
 
-  test("that is good and may nothing hears the same words as one that is bad", async () => {
+  test("without rights gets the same error as an invalid one", async () => {
     const { secret } = await world.engine.serviceTokens.create({ policies: ["default"] })
     for (const token of [secret, "bad"])
       expect(await world.pki("GET", "/pki/roles/web", { token })).toMatchObject({
@@ -39,13 +39,13 @@ describe("a token", () => {
       })
   })
 
-  test("is asked for before anything is told of what is there", async () => {
+  test("is checked before the existence of a resource", async () => {
     for (const path of ["/pki/roles/web", "/pki/nothing", "/nowhere/x", "/sys/nothing", "", "/"])
       expect((await world.pki("GET", path, { token: null })).status).toBe(403)
   })
 })
 
-describe("an address", () => {
+describe("a path", () => {
   test.each<[method: string, path: string, status: number, errors: string[]]>([
     ["GET", "/nowhere/x", 404, ['no handler for route "nowhere/x". route entry not found.']],
     ["GET", "/team/x", 404, ['no handler for route "team/x". route entry not found.']],
@@ -71,7 +71,7 @@ describe("an address", () => {
     expect(answer.headers.get("content-type")).toBe("application/json")
   })
 
-  test("that knows other operations names their methods", async () => {
+  test("answers 405 with the methods of its other operations", async () => {
     expect((await world.pki("GET", "/pki/roles")).headers.get("allow")).toBe("LIST")
     expect((await world.pki("LIST", "/pki/roles/web")).headers.get("allow")).toBe("GET, HEAD, POST, PUT, PATCH, DELETE")
   })
@@ -92,7 +92,7 @@ describe("an address", () => {
     ["/pki/config", ["/config/urls", "/config/crl"]],
     ["/sys", ["/sys/mounts/{path}/tune"]],
     ["/auth/token", ["/auth/token/create"]],
-  ])("of none that others begin with tells those: %s", async (path, below) => {
+  ])("that is a prefix of others lists those: %s", async (path, below) => {
     const { status, body } = await world.pki("GET", `${path}?help=1`)
     expect(status).toBe(200)
     const lines: string[] = body.help.split("\n").filter((line: string) => line.startsWith("    "))
@@ -102,7 +102,7 @@ describe("an address", () => {
     expect((await world.pki("GET", `${path}?help=1`, { token: null })).status).toBe(403)
   })
 
-  test("tells what can be done there", async () => {
+  test("answers OPTIONS and help with its operations", async () => {
     const { status, body } = await world.pki("GET", "/pki/roles/web?help=1")
     expect(status).toBe(200)
     expect(body.help).toContain("Matching Route: /roles/{name}")
@@ -118,7 +118,7 @@ describe("an address", () => {
     expect(body.see_also).toEqual([])
   })
 
-  test("is counted by its pattern", async () => {
+  test("is counted in metrics by its pattern", async () => {
     const patternOf = async (path: string) => {
       const exchange: Exchange = { requestId: "1", route: undefined }
       await world.app.fetch(new Request(`${origin}/v1${path}`), exchange)
@@ -135,13 +135,13 @@ describe("an address", () => {
 describe("an answer", () => {
   const around = { lease_id: "", renewable: false, lease_duration: 0, wrap_info: null, auth: null, mount_type: "pki" }
 
-  test("[P-4.3-r1] stands in an envelope", async () => {
+  test("[P-4.3-r1] is in an envelope", async () => {
     const { body, headers } = await world.pki("LIST", "/pki/roles")
     expect(body).toEqual({ request_id: "test", ...around, warnings: "", data: { keys: ["web"] } })
     expect(headers.get("cache-control")).toBe("no-store")
   })
 
-  test("has no warnings at all for existing clients", async () => {
+  test("has null warnings for Vault clients", async () => {
     expect((await world.pki("LIST", "/pki/roles", vault())).body).toEqual({
       request_id: "test",
       ...around,
@@ -150,13 +150,13 @@ describe("an answer", () => {
     })
   })
 
-  test("to HEAD is that to GET without its body", async () => {
+  test("to HEAD is that of GET without a body", async () => {
     const { status, headers, body } = await world.pki("HEAD", "/pki/roles/web")
     expect([status, headers.get("content-type"), body]).toEqual([200, "application/json", undefined])
     expect((await world.pki("HEAD", "/pki/roles/absent")).status).toBe(404)
   })
 
-  test("with warnings has them in one text, or in a list for existing clients", async () => {
+  test("has warnings as one string, or as an array for Vault clients", async () => {
     const body = { no_store: true, generate_lease: true, key_usage: "Nothing" }
     // The first role with no_store changes how OCSP answers unknown serial numbers, and adds a warning about it.
     await world.pki("POST", "/pki/roles/first", { body })
@@ -166,7 +166,7 @@ describe("an answer", () => {
     expect(native.body.warnings).toBe(existing.body.warnings.join("\n"))
   })
 
-  test("[F-W20] unknown parameters are warned of: without data that has warnings is no longer empty", async () => {
+  test("[F-W20] without data has a body when it warns of unknown parameters", async () => {
     const quiet = await world.pki("DELETE", "/pki/roles/absent")
     expect([quiet.status, quiet.body]).toEqual([204, undefined])
     const { status, body } = await world.pki("DELETE", "/pki/roles/absent?force=1")
@@ -181,19 +181,19 @@ describe("an answer", () => {
     ["the native dialect", () => ({}), "72h"],
     ["whoever sends X-Vault-Token", () => vault(), 259_200],
     ["whoever sends X-Vault-Request", () => ({ headers: { "x-vault-request": "true" } }), 259_200],
-  ])("[P-2.1-r13] to %s has durations in its own way", async (_who, headers, ttl) => {
+  ])("[P-2.1-r13] to %s has durations in the form of its dialect", async (_who, headers, ttl) => {
     expect((await world.pki("GET", "/pki/roles/web", headers())).body.data.ttl).toBe(ttl)
   })
 })
 
-describe("what a request says", () => {
+describe("the body of a request", () => {
   const saved = async (method: string, options: Parameters<TestEngine["pki"]>[2]) => {
     const answer = await world.pki(method, "/pki/roles/said", options)
     return answer.status === 200 ? answer.body.data : [answer.status, ...answer.body.errors]
   }
   const urlencoded = { "content-type": "application/x-www-form-urlencoded" }
 
-  test("may be text for everything", async () => {
+  test("may have strings for all types", async () => {
     const body = {
       ttl: "90",
       max_ttl: "1h30m",
@@ -214,7 +214,7 @@ describe("what a request says", () => {
     })
   })
 
-  test("may be a form, where what is said twice is a list", async () => {
+  test("may be a form, in which repeated members are an array", async () => {
     const body = "ttl=1h&allowed_domains=a.example&allowed_domains=b.example&allow_any_name=true"
     expect(await saved("POST", { body, headers: urlencoded })).toMatchObject({
       ttl: "1h",
@@ -223,22 +223,22 @@ describe("what a request says", () => {
     })
   })
 
-  test("is JSON whatever the client calls it, if it begins like JSON", async () => {
+  test("is read as JSON for any Content-Type if it begins like JSON", async () => {
     for (const type of ["application/x-www-form-urlencoded", "text/plain"])
       expect(await saved("POST", { body: ' {"ttl": 3600}', headers: { "content-type": type } })).toMatchObject({
         ttl: "1h",
       })
   })
 
-  test("by PUT is what it is by POST", async () => {
+  test("has the same effect by PUT as by POST", async () => {
     expect(await saved("PUT", { body: { ttl: "2h" } })).toMatchObject({ ttl: "2h", allowed_domains: [] })
   })
 
-  test("may be nothing", async () => {
+  test("may be empty", async () => {
     expect(await saved("POST", {})).toMatchObject({ ttl: "0s", key_type: "rsa" })
   })
 
-  test("by PATCH is merged, and null takes away", async () => {
+  test("is merged by PATCH, and null removes a member", async () => {
     await saved("POST", { body: { ttl: "2h", allowed_domains: "a.example", key_type: "ec" } })
     expect(await saved("PATCH", { body: { max_ttl: "4h" } })).toMatchObject({
       ttl: "2h",
@@ -258,7 +258,7 @@ describe("what a request says", () => {
     ])
   })
 
-  test("beyond what is known is ignored with a warning that names it", async () => {
+  test("may have unknown parameters, which are ignored with a warning", async () => {
     const { status, body } = await world.pki("POST", "/pki/roles/said", { body: { ttl: "1h", tll: "2h", zzz: [1] } })
     expect([status, body.data.ttl, body.warnings]).toEqual([
       200,
@@ -270,7 +270,7 @@ describe("what a request says", () => {
     expect(warned.body.warnings.length).toBeLessThan(1_600)
   })
 
-  test("of what the path says already is replaced with a warning", async () => {
+  test("may repeat path parameters, which are replaced with a warning", async () => {
     const { body } = await world.pki("POST", "/pki/roles/said", { body: { name: "other", ttl: "1h" } })
     expect(body.warnings).toBe(
       "Endpoint replaced the value of these parameters with the values captured from the endpoint's path: [name]",
@@ -304,7 +304,7 @@ describe("what a request says", () => {
       [/^"issuer_ref" must not be longer than 64 KiB$/],
     ],
     ["negative", { ttl: -1 }, 400, [/^"ttl" must be a duration/]],
-  ])("[P-7-p1] that is %s is refused, naming what", async (_why, body, status, errors) => {
+  ])("[P-7-p1] that is %s is rejected with the member", async (_why, body, status, errors) => {
     const answer = await world.pki("POST", "/pki/roles/refused", { body })
     expect([answer.status, answer.body]).toEqual([
       status,
@@ -313,7 +313,7 @@ describe("what a request says", () => {
     expect((await world.pki("GET", "/pki/roles/refused")).status).toBe(404)
   })
 
-  test("that is wrong in several ways is told to existing clients, which write one after another, line by line", async () => {
+  test("with several faults gives Vault clients one line per fault", async () => {
     const body = { ttl: "soon", allow_any_name: "perhaps", key_bits: 1.5 }
     const answer = await world.pki("PUT", "/pki/roles/refused", { body, headers: { "x-vault-request": "true" } })
     expect(answer.body.errors).toEqual([
@@ -323,14 +323,14 @@ describe("what a request says", () => {
     ])
   })
 
-  test("that is null says nothing, and patches nothing", async () => {
+  test("that is null is treated as empty", async () => {
     const written = await world.pki("PUT", "/pki/roles/empty", { body: "null" })
     expect([written.status, written.body.warnings]).toEqual([200, ""])
     const headers = { "content-type": "application/merge-patch+json" }
     expect((await world.pki("PATCH", "/pki/roles/empty", { body: "null", headers })).status).toBe(400)
   })
 
-  test("[P-7-p1] that is larger than 32 MiB is refused", async () => {
+  test("[P-7-p1] that is larger than 32 MiB is rejected", async () => {
     const body = " ".repeat(32 * 1024 * 1024 + 1)
     const answer = await world.pki("POST", "/pki/roles/refused", { body })
     expect([answer.status, answer.body]).toEqual([413, { errors: ["The body is larger than 33554432 bytes."] }])

@@ -51,8 +51,8 @@ async function done(world: TestEngine, path: string, body: object) {
 const selfSigned = (key: string): string =>
   openssl(["req", "-x509", "-new", "-key", "key.pem", "-days", "30", "-subj", "/CN=Weak"], { "key.pem": key })
 
-describe("[F-P9] a weak RSA key is refused", () => {
-  test("by every endpoint of a mount that takes a key", async () => {
+describe("[F-P9] a weak RSA key is rejected", () => {
+  test("by every endpoint of a mount that accepts a key", async () => {
     await using world = await newMount()
     const csr = csrSignedBy(weak)
     const certificate = selfSigned(pkcs8Of(weak))
@@ -148,7 +148,7 @@ const localhostName = [subjectAltName([{ kind: "dns", value: "localhost" }], { c
 const base64urlOf = (pem: string): string =>
   Buffer.from(pem.replaceAll(/-----[^-]+-----|\s/g, ""), "base64").toString("base64url")
 
-test("[F-P9] a key on the list of known weak keys is refused", async () => {
+test("[F-P9] a key on the list of known weak keys is rejected", async () => {
   const key = rsaKeyOf(p, prime(1_024))
   const modulus = Buffer.from(key.export({ format: "jwk" }).n ?? "", "base64url")
     .toString("hex")
