@@ -95,9 +95,9 @@ const maxIdentifiers = 100
 const ordersPerPage = 100
 const tokenOctets = 32
 /** Time that the response of a finalization waits for the signature. */
-const finalizingPatienceMs = 500
+const finalizeTimeoutMs = 500
 /** Time that the response of a challenge waits for the validation. */
-const validatingPatienceMs = 250
+const validateTimeoutMs = 250
 
 export class AcmeService extends DirectoryService implements AcmeServer {
   async describe(): Promise<DirectoryView> {
@@ -260,8 +260,8 @@ export class AcmeService extends DirectoryService implements AcmeServer {
       throw malformed(`"identifiers" must not contain more than ${maxIdentifiers} identifiers.`)
     const distinct = distinctIdentifiers(identifiers)
     const view = await this.asAccount(signer, async (snapshot, stores, account) => {
-      const asked = { ...input, identifiers: distinct }
-      this.rejectUnissuableOrder(snapshot, asked)
+      const requested = { ...input, identifiers: distinct }
+      this.rejectUnissuableOrder(snapshot, requested)
       const now = this.access.context.runtime.clock.now()
       const { replaces } = input
       if (replaces !== null) await this.#rejectReplacement(snapshot, stores, account, distinct, replaces, now)
@@ -285,7 +285,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
         state: "open",
         createdAt: now,
         expiresAt: Math.min(now + orderLifetimeMs, ...authorizations.map(({ expiresAt }) => expiresAt)),
-        ...asked,
+        ...requested,
         csr: null,
         serialNumber: null,
         error: null,
@@ -343,7 +343,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
     })
     if (begun === undefined) return view
     if (place === undefined) queue?.kick()
-    const outcome = place && (await queue?.within(finalizingPatienceMs, place.start(begun)))
+    const outcome = place && (await queue?.within(finalizeTimeoutMs, place.start(begun)))
     return outcome === undefined ? view : { ...view, ...outcome }
   }
 
@@ -453,7 +453,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
     if (begun === undefined) return view
     if (place === undefined) queue?.kick()
     // Most challenges are validated within milliseconds, which saves the client a poll.
-    const settled = place && (await queue?.within(validatingPatienceMs, place.start(begun)))
+    const settled = place && (await queue?.within(validateTimeoutMs, place.start(begun)))
     return settled === undefined ? view : { ...view, ...settled }
   }
 

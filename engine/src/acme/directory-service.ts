@@ -169,11 +169,11 @@ export abstract class DirectoryService {
 
   protected rejectUnissuableOrder(
     snapshot: MountSnapshot,
-    asked: RequestedOrder & { readonly profile: string | null },
+    requested: RequestedOrder & { readonly profile: string | null },
   ): void {
-    const { decider, terms } = this.issuing(snapshot, asked.profile)
-    if (decider.kind === "role") rejectUnissuable(asked, terms(decider))
-    else if (asked.notBefore !== null || asked.notAfter !== null)
+    const { decider, terms } = this.issuing(snapshot, requested.profile)
+    if (decider.kind === "role") rejectUnissuable(requested, terms(decider))
+    else if (requested.notBefore !== null || requested.notAfter !== null)
       throw malformed('"notBefore" and "notAfter" are not supported; the external policy service decides the validity.')
   }
 }

@@ -22,11 +22,11 @@ export interface DueWork<Item, Outcome> {
 }
 
 /** Concurrent attempts. */
-const concurrencyMaximum = 64
+const maxConcurrency = 64
 /** Maximum delay until rows of other servers are found. */
 const pollMs = 10 * secondMs
 /** Attempts that have not ended by then are repeated after their lease. */
-const stopPatienceMs = 10 * secondMs
+const stopTimeoutMs = 10 * secondMs
 
 export class DueQueue<Item, Outcome> {
   readonly #work: DueWork<Item, Outcome>
@@ -73,10 +73,10 @@ export class DueQueue<Item, Outcome> {
       return undefined
     }
     this.#reserved += 1
-    let held = true
+    let isReserved = true
     const release = () => {
-      if (held) this.#reserved -= 1
-      held = false
+      if (isReserved) this.#reserved -= 1
+      isReserved = false
     }
     return {
       start: (item) => {
@@ -92,9 +92,9 @@ export class DueQueue<Item, Outcome> {
     if (at < this.#wakesAt) this.#schedule(at)
   }
 
-  /** Returns the result of `work`, or undefined if it takes longer than `patienceMs`. */
-  within<T>(patienceMs: number, work: Promise<T>): Promise<T | undefined> {
-    return within(this.#timers, patienceMs, work)
+  /** Returns the result of `work`, or undefined if it takes longer than `timeoutMs`. */
+  within<T>(timeoutMs: number, work: Promise<T>): Promise<T | undefined> {
+    return within(this.#timers, timeoutMs, work)
   }
 
   /** Stops claiming, and waits for running attempts up to a limit. */
@@ -103,11 +103,11 @@ export class DueQueue<Item, Outcome> {
     this.#cancel()
     await this.#looking
     if (this.#inFlight.size === 0) return
-    await this.within(stopPatienceMs, Promise.all(this.#inFlight))
+    await this.within(stopTimeoutMs, Promise.all(this.#inFlight))
   }
 
   #free(): number {
-    return concurrencyMaximum - this.#inFlight.size - this.#reserved
+    return maxConcurrency - this.#inFlight.size - this.#reserved
   }
 
   async #look(): Promise<void> {

@@ -1,7 +1,7 @@
 import {
   type AccountBindings,
   type AccountBindingView,
-  bindingTtlMaximumMs,
+  maxBindingTtlMs,
 } from "../acme/accounts/account-bindings.ts"
 import { invalid, isEngineError } from "../core/errors.ts"
 import { dayMs, formatInstant, parseDuration } from "../core/time.ts"
@@ -91,9 +91,9 @@ const validate = validator<PkiAcmeEabSpec>(members, ({ mount, role, externalPoli
     ...(role === undefined || externalPolicy === undefined
       ? []
       : [{ field: ["externalPolicy"], detail: "externalPolicy must be left out where a role decides" }]),
-    ...(ttlMs >= 0 && ttlMs <= bindingTtlMaximumMs
+    ...(ttlMs >= 0 && ttlMs <= maxBindingTtlMs
       ? []
-      : [{ field: ["ttl"], detail: `ttl must be from 0s to ${bindingTtlMaximumMs / dayMs}d` }]),
+      : [{ field: ["ttl"], detail: `ttl must be from 0s to ${maxBindingTtlMs / dayMs}d` }]),
   ]
 })
 

@@ -157,8 +157,8 @@ export interface Reissue {
 /** Encodes the TBSCertificate of the same certificate under another issuer. Fields that `reissue` does not name stay byte for byte. */
 export function encodeReissuedTbsCertificate(certificate: CertificateTemplate, reissue: Reissue): Uint8Array {
   const replacing = new Map(reissue.extensions.map((extension) => [extension.oid, extension]))
-  const kept = certificate.extensions.map((extension) => replacing.get(extension.oid) ?? extension)
+  const preserved = certificate.extensions.map((extension) => replacing.get(extension.oid) ?? extension)
   const present = new Set(certificate.extensions.map(({ oid }) => oid))
   const added = reissue.extensions.filter(({ oid }) => !present.has(oid))
-  return encodeTbsCertificate({ ...certificate, ...reissue, extensions: [...kept, ...added] })
+  return encodeTbsCertificate({ ...certificate, ...reissue, extensions: [...preserved, ...added] })
 }

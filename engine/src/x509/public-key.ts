@@ -206,8 +206,8 @@ const objectMember = Symbol("key object")
  * as a request. Freeing thousands of entries at once would block the server for a tenth of a second.
  */
 export function publicKeyObject(key: PublicKey & { readonly [objectMember]?: KeyObject }): KeyObject {
-  const held = key[objectMember]
-  if (held !== undefined) return held
+  const cached = key[objectMember]
+  if (cached !== undefined) return cached
   const made = createPublicKey({ key: asBuffer(key.spki), format: "der", type: "spki" })
   Object.defineProperty(key, objectMember, { value: made })
   return made

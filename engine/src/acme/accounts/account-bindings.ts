@@ -30,7 +30,7 @@ export interface AccountBindings {
 }
 
 const keyOctets = 32
-export const bindingTtlMaximumMs = 366 * dayMs
+export const maxBindingTtlMs = 366 * dayMs
 
 export class AccountBindingService implements AccountBindings {
   readonly #access: MountAccess<AcmeRepositories>
@@ -42,8 +42,8 @@ export class AccountBindingService implements AccountBindings {
   async create(directory: Directory, { ttlMs = 0 }: { readonly ttlMs?: number } = {}): Promise<NewAccountBinding> {
     const path = directoryPath(directory)
     authorizeOnMount(this.#access, ["create", "update"], `${path}/new-eab`)
-    if (ttlMs < 0 || ttlMs > bindingTtlMaximumMs)
-      throw invalid([{ field: ["ttlMs"], detail: `"ttl" must be from 0 to ${bindingTtlMaximumMs / dayMs} days` }])
+    if (ttlMs < 0 || ttlMs > maxBindingTtlMs)
+      throw invalid([{ field: ["ttlMs"], detail: `"ttl" must be from 0 to ${maxBindingTtlMs / dayMs} days` }])
     const { random, clock } = this.#access.context.runtime
     const [now, id, key] = [clock.now(), newUuid(random), random.bytes(keyOctets)]
     const expiresAt = ttlMs === 0 ? null : now + ttlMs

@@ -69,10 +69,10 @@ export interface AccountKey {
 }
 
 /** These keys need half a megabyte of memory. */
-const keysMaximum = 1_000
+const maxKeys = 1_000
 
 export class AccountKeys {
-  readonly #keys = new LRUCache<AcmeAccountId, AccountKey & { readonly scope: string }>({ max: keysMaximum })
+  readonly #keys = new LRUCache<AcmeAccountId, AccountKey & { readonly scope: string }>({ max: maxKeys })
 
   /** `scope` identifies the directory of the account. */
   of(scope: string, id: AcmeAccountId): AccountKey | undefined {

@@ -4,30 +4,30 @@ import { manualClock } from "../../../testing/manual-clock.ts"
 import { manualTimers } from "../../../testing/manual-timers.ts"
 import { type CaaQuery, assertCaaPermits } from "./caa-check.ts"
 import { AcmeProblem } from "../problem.ts"
-import { type AcmeNetwork, attemptPatienceMs, type CaaRecord } from "../validation/validation.ts"
+import { type AcmeNetwork, attemptTimeoutMs, type CaaRecord } from "../validation/validation.ts"
 
 const terms = { permittedRanges: [], excludedRanges: [], resolver: "" }
-const asked = { identities: ["ca.example"], method: "dns-01", accountUrl: "https://ca.example/account/1" } as const
+const caa = { identities: ["ca.example"], method: "dns-01", accountUrl: "https://ca.example/account/1" } as const
 
 const questionOf = (value: string, wildcard = false): CaaQuery => ({
   identifier: { type: "dns", value, wildcard },
-  asked,
+  caa,
 })
 
 const issue = (value: string, tag = "issue"): CaaRecord => ({ critical: false, tag, value })
 
-type Told = Readonly<Record<string, readonly CaaRecord[] | "failure" | "silence">>
+type Records = Readonly<Record<string, readonly CaaRecord[] | "failure" | "silence">>
 
-function networkOf(told: Told): AcmeNetwork {
-  const unasked = async () => {
-    throw new Error("nobody asks for that")
+function networkOf(answers: Records): AcmeNetwork {
+  const unexpected = async () => {
+    throw new Error("unexpected lookup")
   }
   return {
-    getHttp: unasked,
-    greetTls: unasked,
-    lookUpTxt: unasked,
+    getHttp: unexpected,
+    greetTls: unexpected,
+    lookUpTxt: unexpected,
     async lookUpCaa(name) {
-      const records = told[name] ?? []
+      const records = answers[name] ?? []
       if (records === "silence") return new Promise(() => {})
       if (records === "failure") throw new FetchFailure("unresolved", `${name} was not found`)
       return records
@@ -35,12 +35,12 @@ function networkOf(told: Told): AcmeNetwork {
   }
 }
 
-async function problemOf(questions: readonly CaaQuery[], told: Told) {
+async function problemOf(questions: readonly CaaQuery[], answers: Records) {
   const timers = manualTimers(manualClock())
-  const answered = assertCaaPermits(questions, { network: networkOf(told), terms, timers }).catch((error: unknown) =>
+  const answered = assertCaaPermits(questions, { network: networkOf(answers), terms, timers }).catch((error: unknown) =>
     error instanceof AcmeProblem ? error.problem : Promise.reject(error as Error),
   )
-  await timers.advance(attemptPatienceMs - 1)
+  await timers.advance(attemptTimeoutMs - 1)
   return { answered, timers }
 }
 
@@ -52,8 +52,8 @@ describe("the CAA check of an order", () => {
     ["let this authority issue", { "a.example": [issue("ca.example")], "b.example": [issue("ca.example")] }],
     ["let it for all below", { example: [issue("ca.example")] }],
     ["forbid wildcards alone", { "a.example": [issue(";", "issuewild")] }],
-  ])("passes when the owner of a name %s", async (_what, told: Told) => {
-    await expect((await problemOf(names, told)).answered).resolves.toBeUndefined()
+  ])("passes when the owner of a name %s", async (_what, answers: Records) => {
+    await expect((await problemOf(names, answers)).answered).resolves.toBeUndefined()
   })
 
   const refusal = (name: string) => ({

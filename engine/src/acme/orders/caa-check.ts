@@ -8,7 +8,7 @@ import type { ProvedIdentifier } from "./identifier.ts"
 import { AcmeProblem, type Subproblem } from "../problem.ts"
 import {
   type AcmeNetwork,
-  attemptPatienceMs,
+  attemptTimeoutMs,
   type CaaTerms,
   caaProblem,
   type NetworkTerms,
@@ -19,7 +19,7 @@ export const caaLeaseMs = 60 * secondMs
 
 export interface CaaQuery {
   readonly identifier: ProvedIdentifier
-  readonly asked: CaaTerms
+  readonly caa: CaaTerms
 }
 
 export const networkTermsOf = ({ settings: { acme } }: MountSnapshot): NetworkTerms => ({
@@ -52,10 +52,10 @@ export async function assertCaaPermits(
 ): Promise<void> {
   const answers = await within(
     timers,
-    attemptPatienceMs,
+    attemptTimeoutMs,
     Promise.all(
-      questions.map(async ({ identifier, asked }): Promise<Subproblem[]> => {
-        const problem = await caaProblem(identifier, asked, network, terms)
+      questions.map(async ({ identifier, caa }): Promise<Subproblem[]> => {
+        const problem = await caaProblem(identifier, caa, network, terms)
         return problem === undefined
           ? []
           : [{ ...problem, identifier: { type: identifier.type, value: identifier.value } }]
@@ -63,7 +63,7 @@ export async function assertCaaPermits(
     ),
   )
   if (answers === undefined) {
-    const seconds = attemptPatienceMs / secondMs
+    const seconds = attemptTimeoutMs / secondMs
     throw new AcmeProblem(
       "dns",
       `The CAA records of the order's identifiers could not be read within ${seconds} seconds.`,

@@ -41,24 +41,24 @@ export interface RequestedOrder extends RequestedValidity {
  * Checks an order before anything is proved. Throws `rejectedIdentifier` with a subproblem for each name, and `malformed` for requested
  * instants. Throws `serverInternal` if the issuer or its chain cannot issue.
  */
-export function rejectUnissuable(asked: RequestedOrder, terms: OrderTerms): void {
+export function rejectUnissuable(requested: RequestedOrder, terms: OrderTerms): void {
   const key = suitableKey(terms.role)
-  const refusal = refusalOf(() => approveNames(asked, key, terms))
-  if (refusal !== undefined) throw problemOf(refusal, asked, terms, key)
+  const refusal = refusalOf(() => approveNames(requested, key, terms))
+  if (refusal !== undefined) throw problemOf(refusal, requested, terms, key)
 }
 
-function problemOf(refusal: EngineError, asked: RequestedOrder, terms: OrderTerms, key: KeyAlgorithm): AcmeProblem {
+function problemOf(refusal: EngineError, requested: RequestedOrder, terms: OrderTerms, key: KeyAlgorithm): AcmeProblem {
   const ofIssuer = refusal.faults.filter(({ field }) => field?.[0] === issuerField)
   if (ofIssuer.length > 0) return new AcmeProblem("serverInternal", ofIssuer.map(({ detail }) => detail).join("; "))
-  const subproblems = asked.identifiers.flatMap((identifier): Subproblem[] => {
-    const ofIt = refusalOf(() => approveNames({ ...asked, identifiers: [identifier] }, key, terms))
+  const subproblems = requested.identifiers.flatMap((identifier): Subproblem[] => {
+    const ofIt = refusalOf(() => approveNames({ ...requested, identifiers: [identifier] }, key, terms))
     const details = (ofIt?.faults ?? []).filter((fault) => !isValidityFault(fault)).map((fault) => fault.detail)
     return details.length === 0
       ? []
       : [{ type: "rejectedIdentifier", detail: details.join("; "), identifier: { ...identifier } }]
   })
   const [first] = subproblems
-  if (first === undefined) return validityProblem(refusal, asked) ?? new AcmeProblem("malformed", refusal.message)
+  if (first === undefined) return validityProblem(refusal, requested) ?? new AcmeProblem("malformed", refusal.message)
   return new AcmeProblem(
     "rejectedIdentifier",
     subproblems.length === 1
@@ -82,20 +82,20 @@ export interface Approval {
 
 /** Approves a CSR whose signature is verified. Throws `badCSR`, or the problems of `rejectUnissuable` if no CSR could be signed. */
 export function approveCsr(
-  asked: RequestedOrder,
+  requested: RequestedOrder,
   { request, key }: { readonly request: CertificationRequest; readonly key: KeyAlgorithm },
   terms: OrderTerms,
 ): ApprovedRequest {
-  rejectOtherCsr(asked.identifiers, request)
+  rejectOtherCsr(requested.identifiers, request)
   const [commonName = ""] = valuesOf(request.subjectName, oids.commonName)
   try {
     const rsaExponent = rsaExponentOf(readPublicKey(request.subjectPublicKeyInfo))
-    return approveNames({ ...asked, commonName: commonName.toLowerCase() }, key, terms, rsaExponent)
+    return approveNames({ ...requested, commonName: commonName.toLowerCase() }, key, terms, rsaExponent)
   } catch (error) {
     if (!isEngineError(error, "invalid")) throw error
-    const ofInstants = validityProblem(error, asked)
+    const ofInstants = validityProblem(error, requested)
     if (ofInstants !== undefined) throw ofInstants
-    const { problem } = problemOf(error, asked, terms, suitableKey(terms.role))
+    const { problem } = problemOf(error, requested, terms, suitableKey(terms.role))
     // A fault of neither a name nor the issuer is one of the CSR.
     throw new AcmeProblem(
       problem.type === "malformed" ? "badCSR" : problem.type,
@@ -119,13 +119,13 @@ export function rejectOtherCsr(
 }
 
 function approveNames(
-  { identifiers, commonName = "", ...asked }: RequestedOrder & { readonly commonName?: string },
+  { identifiers, commonName = "", ...requested }: RequestedOrder & { readonly commonName?: string },
   key: KeyAlgorithm,
   terms: OrderTerms,
   rsaExponent?: bigint,
 ): ApprovedRequest {
   const { role, settings, mountTtls, paths, now } = terms
-  const { notBefore, notAfter } = asked
+  const { notBefore, notAfter } = requested
   const values = (type: Identifier["type"]) => identifiers.filter((one) => one.type === type).map(({ value }) => value)
   const name = commonName || (role.requireCn ? commonNameFor(identifiers) : "")
   const request = { commonName: name, altNames: values("dns"), ipSans: values("ip"), notBefore, notAfter }
@@ -135,15 +135,15 @@ function approveNames(
     { ...keyAlone(key), rsaExponent },
     {
       role: by,
-      rules: orderValidityRules(asked, terms),
+      rules: orderValidityRules(requested, terms),
       identity: undefined,
-      issuer: issuerBoundFor(asked, terms),
+      issuer: issuerBoundFor(requested, terms),
       mountTtls,
       paths,
       now,
     },
   )
-  rejectOtherValidity(asked, approved.validity)
+  rejectOtherValidity(requested, approved.validity)
   return approved
 }
 

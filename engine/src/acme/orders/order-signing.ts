@@ -41,14 +41,14 @@ export class OrderSigning extends DirectoryService {
       const old = (await acmeAuthorizations.ofOrder(order.id)).filter((one) =>
         isCaaOld(one, now, snapshot.settings.caaHistory),
       )
-      const asked: CaaQuery[] = []
+      const queries: CaaQuery[] = []
       for (const { id, identifier } of old) {
         const question = caaQueryFor(snapshot, identifier, order)
         const proved = (await acmeAuthorizations.challenges(id)).find(({ status }) => status === "valid")
         if (question !== undefined && proved !== undefined)
-          asked.push({ identifier, asked: { ...question, method: proved.type } })
+          queries.push({ identifier, caa: { ...question, method: proved.type } })
       }
-      return asked
+      return queries
     })
     return { questions, terms }
   }

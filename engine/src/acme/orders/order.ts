@@ -124,21 +124,21 @@ export interface OrderValidityTerms extends Omit<ValidityTerms, "rules" | "beyon
 }
 
 /** Returns the role's validity rules for one order. */
-export function orderValidityRules(asked: RequestedValidity, terms: OrderValidityTerms): ValidityRules {
+export function orderValidityRules(requested: RequestedValidity, terms: OrderValidityTerms): ValidityRules {
   const { role, settings, mountTtls, now, issuer } = terms
   const maximumMs = Math.min(role.maxTtlMs || mountTtls.maximumMs, acmeMaxTtlMs(settings))
   // Back-dating counts as lifetime. A short lifetime loses at most half to it.
   const backdatingMs = Math.min(role.notBeforeDurationMs, maximumMs / 2)
   // A requested instant is judged at the time of the request.
-  const reference = asked.notBefore === null ? now : (asked.createdAt ?? now)
+  const reference = requested.notBefore === null ? now : (requested.createdAt ?? now)
   const earliest = wholeSecond(Math.max(reference - backdatingMs, issuer.notBefore))
-  const begin = Math.max(earliest, asked.notBefore ?? beginOf(asked, { role, now, maximumMs }))
+  const begin = Math.max(earliest, requested.notBefore ?? beginOf(requested, { role, now, maximumMs }))
   const latest = Math.min(begin, wholeSecond(now)) + maximumMs
   return {
     ttlMs: role.ttlMs,
     maxTtlMs: Math.max(secondMs, latest - now),
     notBeforeDurationMs: role.notBeforeDurationMs,
-    notBefore: asked.notBefore === null ? begin : null,
+    notBefore: requested.notBefore === null ? begin : null,
     notBeforeBound:
       role.notBefore !== null || role.notBeforeBound === "forbid"
         ? "forbid"
@@ -156,8 +156,10 @@ function beginOf(
   { notAfter }: Pick<RequestedValidity, "notAfter">,
   { role, now, maximumMs }: { readonly role: Role; readonly now: Instant; readonly maximumMs: number },
 ): Instant {
-  const usual = role.notBefore ?? Number.NEGATIVE_INFINITY
-  return notAfter === null ? usual : Math.max(usual, Math.min(wholeSecond(now), wholeSecond(notAfter) - maximumMs))
+  const earliest = role.notBefore ?? Number.NEGATIVE_INFINITY
+  return notAfter === null
+    ? earliest
+    : Math.max(earliest, Math.min(wholeSecond(now), wholeSecond(notAfter) - maximumMs))
 }
 
 function boundedBy(bound: NotAfterBound, latest: Instant): NotAfterBound {
@@ -179,9 +181,9 @@ export function issuerBoundFor(
 }
 
 /** Throws `EngineError("invalid")` if the certificate would not begin and end as requested. */
-export function rejectOtherValidity(asked: RequestedValidity, validity: Validity): void {
+export function rejectOtherValidity(requested: RequestedValidity, validity: Validity): void {
   for (const field of ["notBefore", "notAfter"] as const) {
-    const instant = asked[field]
+    const instant = requested[field]
     if (instant === null || wholeSecond(instant) === validity[field]) continue
     const [wanted, given] = [formatInstant(wholeSecond(instant)), formatInstant(validity[field])]
     throw invalid([{ field: [field], detail: `"${field}" of ${wanted} cannot be met: it would be ${given}` }])

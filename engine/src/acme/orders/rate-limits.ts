@@ -19,10 +19,10 @@ export interface Nth {
 }
 
 export interface AcmeRateRepository {
-  orderOfAccount(accountId: AcmeAccountId, asked: Nth): Promise<Instant | undefined>
+  orderOfAccount(accountId: AcmeAccountId, query: Nth): Promise<Instant | undefined>
   /** Queries failed authorizations by creation time. */
-  failure(accountId: AcmeAccountId, identifier: ProvedIdentifier, asked: Nth): Promise<Instant | undefined>
-  registration(mountId: MountId, source: string, asked: Nth): Promise<Instant | undefined>
+  failure(accountId: AcmeAccountId, identifier: ProvedIdentifier, query: Nth): Promise<Instant | undefined>
+  registration(mountId: MountId, source: string, query: Nth): Promise<Instant | undefined>
   /** Stores an event until it no longer counts. */
   register(registration: Registration): Promise<void>
   /** Removes events before an instant, which no limit counts. Returns their number, at most `limit`. */
@@ -42,37 +42,37 @@ export interface Registration {
 interface Limit {
   readonly setting: keyof RateLimits
   readonly windowMs: number
-  readonly says: (maximum: number, who: string) => string
+  readonly message: (maximum: number, subject: string) => string
 }
 
 const limits = {
   ordersPerAccount: {
     setting: "ordersPerAccount",
     windowMs: 3 * hourMs,
-    says: (maximum) => `This account created ${maximum} orders within 3 hours, the maximum of orders_per_account.`,
+    message: (maximum) => `This account created ${maximum} orders within 3 hours, the maximum of orders_per_account.`,
   },
   authorizationsPerAccount: {
     setting: "ordersPerAccount",
     windowMs: 3 * hourMs,
-    says: (maximum) =>
+    message: (maximum) =>
       `This account created ${maximum} authorizations without an order within 3 hours, the maximum of orders_per_account.`,
   },
   ordersPerName: {
     setting: "ordersPerName",
     windowMs: 7 * dayMs,
-    says: (maximum, name) =>
+    message: (maximum, name) =>
       `${maximum} certificates were issued for ${name} within 7 days, the maximum of orders_per_name.`,
   },
   accountsPerAddress: {
     setting: "accountsPerAddress",
     windowMs: 3 * hourMs,
-    says: (maximum) =>
+    message: (maximum) =>
       `${maximum} accounts were created from this address within 3 hours, the maximum of accounts_per_address.`,
   },
   failedValidations: {
     setting: "failedValidations",
     windowMs: hourMs,
-    says: (maximum, name) =>
+    message: (maximum, name) =>
       `This account failed ${maximum} validations of ${name} within an hour, the maximum of failed_validations.`,
   },
 } as const satisfies Readonly<Record<string, Limit>>
@@ -91,14 +91,14 @@ const toleranceMs = minuteMs
 async function rejectBeyond(
   limit: keyof typeof limits,
   settings: RateLimits,
-  { now, who = "", find }: { now: Instant; who?: string; find: (asked: Nth) => Promise<Instant | undefined> },
+  { now, subject = "", find }: { now: Instant; subject?: string; find: (query: Nth) => Promise<Instant | undefined> },
 ): Promise<void> {
-  const { setting, windowMs, says }: Limit = limits[limit]
+  const { setting, windowMs, message }: Limit = limits[limit]
   const maximum = settings[setting]
   if (maximum === 0) return
   const first = await find({ since: now - windowMs, until: now + toleranceMs, nth: maximum })
   if (first === undefined) return
-  throw new AcmeProblem("rateLimited", says(maximum, who), { retryAfterMs: first + windowMs - now })
+  throw new AcmeProblem("rateLimited", message(maximum, subject), { retryAfterMs: first + windowMs - now })
 }
 
 export async function rejectOrdersBeyond(
@@ -110,7 +110,7 @@ export async function rejectOrdersBeyond(
   for (const name of distinctNames(identifiers))
     await rejectBeyond("ordersPerName", settings, {
       now,
-      who: name.value,
+      subject: name.value,
       find: (nth) => acmeRates.registration(mountId, sourceOf(name), nth),
     })
 }
@@ -156,7 +156,7 @@ export const rejectFailuresBeyond = (
 ): Promise<void> =>
   rejectBeyond("failedValidations", settings, {
     now,
-    who: identifier.value,
+    subject: identifier.value,
     find: (nth) => acmeRates.failure(accountId, identifier, nth),
   })
 

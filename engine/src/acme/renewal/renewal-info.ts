@@ -68,14 +68,14 @@ export function renewalWindow(
   // renewals are spread.
   const spread = Number.parseInt(serialNumber.slice(-2), 16) / 256
   const end = wholeSecond(start + (lifeMs * (1 + spread)) / 9)
-  const usual = withinLife({ start, end: Math.max(end, start + secondMs) }, notAfter)
-  if (signal === undefined) return { ...usual, explanationUrl, retryAfterMs }
+  const defaultWindow = withinLife({ start, end: Math.max(end, start + secondMs) }, notAfter)
+  if (signal === undefined) return { ...defaultWindow, explanationUrl, retryAfterMs }
   const { raisedAt, renewBy } = signal
   const wanted =
     renewBy - raisedAt < 2 * secondMs
       ? windowBehind(raisedAt, notBefore)
       : { start: wholeSecond(raisedAt), end: wholeSecond(renewBy) }
-  return { ...(wanted.end < usual.end ? wanted : usual), explanationUrl, retryAfterMs }
+  return { ...(wanted.end < defaultWindow.end ? wanted : defaultWindow), explanationUrl, retryAfterMs }
 }
 
 interface Window {

@@ -16,7 +16,7 @@ import {
 import type { CountedRenewalSignal, RenewalSignal } from "../accounts/management-repository.ts"
 
 const signalsPath = "acme/mgmt/renewal"
-const withinMaximumMs = 366 * dayMs
+const maxWithinMs = 366 * dayMs
 const maxUrl = 2_048
 const unknownShown = 5
 
@@ -97,8 +97,8 @@ function faultsOf({ issuerRef, serialNumbers, withinMs = 0, explanationUrl = "" 
   const unreadable = serialNumbers?.find((text) => parseSerialNumber(text) === undefined)
   if (unreadable !== undefined)
     refuse("serialNumbers", `"serial_numbers" contains ${JSON.stringify(unreadable)}, which is not a serial number`)
-  if (withinMs < 0 || withinMs > withinMaximumMs)
-    refuse("withinMs", `"within" must be from 0 to ${withinMaximumMs / dayMs} days`)
+  if (withinMs < 0 || withinMs > maxWithinMs)
+    refuse("withinMs", `"within" must be from 0 to ${maxWithinMs / dayMs} days`)
   const url = URL.parse(explanationUrl)
   if (explanationUrl !== "" && (explanationUrl.length > maxUrl || url?.protocol.startsWith("http") !== true))
     refuse("explanationUrl", `"explanation_url" must be an http or https URL of at most ${maxUrl} characters`)

@@ -7,7 +7,7 @@ import {
   type AcmeNetwork,
   attempt,
   attemptInTime,
-  attemptPatienceMs,
+  attemptTimeoutMs,
   caaProblem,
   caaRefusal,
   type CaaRecord,
@@ -174,7 +174,7 @@ describe("attemptInTime", () => {
     const timers = manualTimers(manualClock())
     const around = { network: network(answers), terms, timers }
     const attempted = attemptInTime({ ...proof, type: "http-01" }, caa, around)
-    await timers.advance(attemptPatienceMs)
+    await timers.advance(attemptTimeoutMs)
     expect(await attempted).toEqual({
       type: "connection",
       detail: "The validation of example.com did not finish within 45 seconds.",

@@ -68,7 +68,7 @@ export interface Proof {
 }
 
 /** Timeout of all queries of one attempt, regardless of the number of names and addresses. Shorter than its lease. */
-export const attemptPatienceMs = 45 * secondMs
+export const attemptTimeoutMs = 45 * secondMs
 
 interface ValidationContext {
   readonly network: AcmeNetwork
@@ -83,15 +83,15 @@ export async function attemptInTime(
   { network, terms, timers }: ValidationContext,
 ): Promise<Problem | undefined> {
   const { identifier, type: method } = proof
-  const told = await within(
+  const outcome = await within(
     timers,
-    attemptPatienceMs,
+    attemptTimeoutMs,
     attempt(proof, network, terms).then(async (problem) => ({
       problem: problem ?? (caa && (await caaProblem(identifier, { ...caa, method }, network, terms))),
     })),
   )
-  if (told !== undefined) return told.problem
-  const seconds = attemptPatienceMs / secondMs
+  if (outcome !== undefined) return outcome.problem
+  const seconds = attemptTimeoutMs / secondMs
   return {
     type: "connection",
     detail: `The validation of ${identifier.value} did not finish within ${seconds} seconds.`,
@@ -259,22 +259,22 @@ export function caaRefusal(records: readonly CaaRecord[], wildcard: boolean, ask
   const ofTag = (tag: string) => records.filter((record) => record.tag === tag)
   const wild = wildcard ? ofTag("issuewild") : []
   const relevant = wild.length > 0 ? wild : ofTag("issue")
-  if (relevant.length === 0 || relevant.some(({ value }) => lets(value, asked))) return undefined
+  if (relevant.length === 0 || relevant.some(({ value }) => permits(value, asked))) return undefined
   return "do not allow this CA to issue"
 }
 
-function lets(value: string, { identities, method, accountUrl }: CaaTerms): boolean {
+function permits(value: string, { identities, method, accountUrl }: CaaTerms): boolean {
   const [domain = "", ...parts] = value.split(";").map((part) => part.trim())
   if (!identities.some((identity) => identity.toLowerCase() === domain.toLowerCase())) return false
   // Parameters may consist of white space only.
-  return parts.every((part) => (part === "" && parts.length === 1) || letsWith(part, method, accountUrl))
+  return parts.every((part) => (part === "" && parts.length === 1) || permitsParameter(part, method, accountUrl))
 }
 
 /** RFC 8659, section 4.2. */
 const caaParameter = /^(?<tag>[A-Za-z0-9](?:-*[A-Za-z0-9])*)[ \t]*=[ \t]*(?<text>[\x21-\x3A\x3C-\x7E]*)$/
 
 /** A malformed parameter forbids to issue. */
-function letsWith(part: string, method: ChallengeType, accountUrl: string): boolean {
+function permitsParameter(part: string, method: ChallengeType, accountUrl: string): boolean {
   const { tag, text = "" } = caaParameter.exec(part)?.groups ?? {}
   if (tag === undefined) return false
   if (tag.toLowerCase() === "accounturi") return text === accountUrl

@@ -29,12 +29,12 @@ export function readObject(bytes: Uint8Array, what: string): JsonObject {
 /** Counts the members of all objects in it. Parsing leaves one of several members with the same name. */
 function membersRead(object: JsonObject): number {
   let count = 0
-  const waiting: unknown[] = [object]
-  for (let value = waiting.pop(); value !== undefined; value = waiting.pop()) {
+  const pending: unknown[] = [object]
+  for (let value = pending.pop(); value !== undefined; value = pending.pop()) {
     if (typeof value !== "object" || value === null) continue
     const members = Object.values(value)
     if (!Array.isArray(value)) count += members.length
-    for (const member of members) if (typeof member === "object" && member !== null) waiting.push(member)
+    for (const member of members) if (typeof member === "object" && member !== null) pending.push(member)
   }
   return count
 }

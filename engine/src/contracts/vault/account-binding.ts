@@ -35,7 +35,7 @@ const made = dataOf(
     return binding
   },
 )
-const waiting = entries<AccountBindingView>({
+const unusedBindings = entries<AccountBindingView>({
   key: ({ id }) => id,
   table: infoTable,
   encode: ({ createdAt, acmeDirectory }) => encodeMembers(infoTable, { createdAt, keyType, acmeDirectory }, "native"),
@@ -65,7 +65,7 @@ export const accountBindings = contract({
     path: "/eab",
     summary: "Lists bindings that are not used yet.",
     rights: "list",
-    answers: waiting,
+    answers: unusedBindings,
   },
   delete: {
     operation: "delete",

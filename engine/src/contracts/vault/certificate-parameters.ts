@@ -3,7 +3,7 @@ import { z } from "zod"
 import { parseNestedJson } from "../../core/json-bounds.ts"
 import { type Instant, secondMs } from "../../core/time.ts"
 import { formats, privateKeyFormats } from "./format/format.ts"
-import { importMaximumBytes } from "./format/parameters.ts"
+import { maxImportBytes } from "./format/parameters.ts"
 import { parameter } from "./record.ts"
 import {
   duration,
@@ -32,8 +32,8 @@ export const subject = {
 }
 
 /** Types with a higher length limit: a certificate with the maximum number of names exceeds the one of `text`. */
-export const certificateText = textUpTo(importMaximumBytes)
-export const certificateTexts = textsUpTo(importMaximumBytes)
+export const certificateText = textUpTo(maxImportBytes)
+export const certificateTexts = textsUpTo(maxImportBytes)
 
 /** List, comma-separated string, or the text of a JSON list, whose items may contain commas. */
 const listOrJson: ParameterType<readonly string[]> = {

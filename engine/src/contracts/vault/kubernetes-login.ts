@@ -3,7 +3,7 @@ import type { KubernetesConfigInput } from "../../access/kubernetes/kubernetes-c
 import { aliasNameSources, type KubernetesRoleInput } from "../../access/kubernetes/kubernetes-role.ts"
 import type { KubernetesLogin, SavedKubernetesRole } from "../../access/kubernetes/kubernetes-login-api.ts"
 import { initialTokenTerms } from "../../access/logins/token-terms.ts"
-import { encodeMembers, importMaximumBytes } from "./format/parameters.ts"
+import { encodeMembers, maxImportBytes } from "./format/parameters.ts"
 import { type Answer, contract, data, keyPage, keys, nothing, warnings } from "./endpoint.ts"
 import { type Body, fields, parameter, record } from "./record.ts"
 import { issuedToken } from "./service-token.ts"
@@ -19,7 +19,7 @@ const config = record(
       example: "https://10.96.0.1:443",
     }),
     kubernetesCaCert: parameter(
-      textUpTo(importMaximumBytes),
+      textUpTo(maxImportBytes),
       "CA certificates of the API server, as PEM. Empty: those of the pod, or else of the system.",
       { example: "-----BEGIN CERTIFICATE-----…" },
     ),

@@ -175,15 +175,15 @@ export const enableBody = <Type extends string, Config extends object>(
 })
 
 /** Vault clients send every lifetime when they tune: an empty string keeps the value, and "system" resets it. */
-const tunedLeaseTtl: ParameterType<number | null | "kept"> = {
+const tunedLeaseTtl: ParameterType<number | null | "unchanged"> = {
   ...leaseTtl,
-  schema: z.codec(z.unknown(), z.custom<number | null | "kept">(), {
+  schema: z.codec(z.unknown(), z.custom<number | null | "unchanged">(), {
     decode(value, context) {
-      if (value === "") return "kept"
+      if (value === "") return "unchanged"
       const read = leaseTtl.schema.safeParse(value)
       return read.success ? read.data : mistyped(context, value)
     },
-    encode: (value) => (value === "kept" ? "" : encode(leaseTtl.schema, value)),
+    encode: (value) => (value === "unchanged" ? "" : encode(leaseTtl.schema, value)),
   }),
 }
 
@@ -206,10 +206,10 @@ export const tuneBody = <Config extends object>(change: Body<object>): Body<Tune
   decode(request) {
     const read: Readonly<Record<string, unknown>> = { ...change.decode(request) }
     const { description: about, options: set, ...configured } = read
-    const kept = Object.fromEntries(Object.entries(configured).filter(([, value]) => value !== "kept"))
+    const changed = Object.fromEntries(Object.entries(configured).filter(([, value]) => value !== "unchanged"))
     return {
       ...(about !== undefined && { description: about as string }),
-      config: kept as Partial<Config>,
+      config: changed as Partial<Config>,
       ...(set !== undefined && { options: set as MountOptions }),
     }
   },

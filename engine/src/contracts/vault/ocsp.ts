@@ -5,7 +5,7 @@ export const ocspRequestType = "application/ocsp-request"
 export const ocspResponseType = "application/ocsp-response"
 
 /** A request for sixteen certificates with SHA-512 hashes, a nonce and a signature is shorter. */
-export const ocspRequestMaximumBytes = 8_192
+export const maxOcspRequestBytes = 8_192
 
 const shared = { rights: "none", open: true, raw: true, answers: response(ocspResponseType) } as const
 const get = {
@@ -19,7 +19,7 @@ const post = {
   summary: "Answers an OCSP request in DER.",
   readOnly: true,
   rawMediaType: ocspRequestType,
-  bodyLimitBytes: ocspRequestMaximumBytes,
+  bodyLimitBytes: maxOcspRequestBytes,
 } as const
 
 /** One responder at two paths. */

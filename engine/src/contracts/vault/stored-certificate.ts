@@ -171,7 +171,7 @@ const metadataTable = fields({
 })
 const metadata = dataOf(
   metadataTable,
-  (kept: CertificateMetadata) => ({ data: encodeMembers(metadataTable, kept, "native") }),
+  (metadata: CertificateMetadata) => ({ data: encodeMembers(metadataTable, metadata, "native") }),
   ({ data }): CertificateMetadata => {
     const { serialNumber, ...rest } = decodeAnswer(metadataTable, data)
     return { ...rest, serialNumber: serialNumberIn(serialNumber) } as CertificateMetadata

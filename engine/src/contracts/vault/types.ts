@@ -45,7 +45,7 @@ export function problem(context: Context, input: unknown, message: string): neve
 
 const kibibyte = 1_024
 /** Maximum length of certificates and CSRs; longer text is not parsed. */
-const textMaximumBytes = 64 * kibibyte
+const maxTextBytes = 64 * kibibyte
 const maxList = 100_000
 
 /** Returns a type of strings. Numbers and booleans are read as their text. */
@@ -64,7 +64,7 @@ export const textUpTo = (maximumBytes: number): ParameterType<string> => ({
   type: "string",
 })
 
-export const text = textUpTo(textMaximumBytes)
+export const text = textUpTo(maxTextBytes)
 
 const truths = [true, 1, "1", "t", "T", "true", "True", "TRUE"] as const
 const untruths = [false, 0, "0", "f", "F", "false", "False", "FALSE"] as const
@@ -174,7 +174,7 @@ export const textsUpTo = (maximumBytes: number): ParameterType<readonly string[]
   }
 }
 
-export const texts = textsUpTo(textMaximumBytes)
+export const texts = textsUpTo(maxTextBytes)
 
 /** List of integers, or comma-separated string. */
 export const integers: ParameterType<readonly number[]> = {

@@ -184,7 +184,7 @@ describe("a renewal signal", () => {
       ],
       '"issuer_ref" names the issuer absent, which does not exist': [{ issuer_ref: "absent" }],
       '"serial_numbers" must not be empty': [{ serial_numbers: [] }],
-      '"serial_numbers" contains "x", which is no serial number': [{ serial_numbers: ["x"] }],
+      '"serial_numbers" contains "x", which is not a serial number': [{ serial_numbers: ["x"] }],
       '"serial_numbers" contains 0a, which the mount has no certificate for': [{ serial_numbers: "0a" }],
       "the body has an array with more than 10000 elements (at byte 50018)": [
         { serial_numbers: Array(10_001).fill("0a") },

@@ -31,14 +31,14 @@ interface LearnedIdentity {
 export class RequestTrail {
   readonly trail: AuditTrail
   readonly #audit: Audit
-  readonly #told: ReportedRequest
+  readonly #request: ReportedRequest
   readonly #learned: LearnedIdentity = {}
   #recorded = false
 
-  constructor(audit: Audit, requestId: string, told: ReportedRequest) {
+  constructor(audit: Audit, requestId: string, request: ReportedRequest) {
     this.#audit = audit
     this.trail = audit.trail({ requestId })
-    this.#told = told
+    this.#request = request
   }
 
   learn(learned: LearnedIdentity): void {
@@ -70,7 +70,7 @@ export class RequestTrail {
   }
 
   #described(): AuditedRequest {
-    const { method, path, remoteAddress, operation } = this.#told
+    const { method, path, remoteAddress, operation } = this.#request
     const { caller = anonymous, secret, mount, document } = this.#learned
     return {
       caller,

@@ -94,7 +94,7 @@ test.each<[why: string, path: string, body: object, status: number, errors: read
     "web",
     { type: "approle", config: { max_lease_ttl: "long", token_type: "batch", force_no_cache: "maybe" } },
     400,
-    [/^"max_lease_ttl" must be a duration/, /^"token_type" must not be "batch": every token/, /^"force_no_cache" must/],
+    [/^"max_lease_ttl" must be a duration/, /^"token_type" must not be "batch": all tokens/, /^"force_no_cache" must/],
   ],
   ["a config that is no object", "web", { type: "approle", config: [] }, 400, [/^"config" must be an object$/]],
 ])("enabling %s is rejected and enables nothing", async (_why, path, body, status, errors) => {

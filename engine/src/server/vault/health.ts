@@ -32,9 +32,9 @@ export const healthRoutes = implement(health, {
 })
 
 /** Returns the status of a health check. Load balancers can choose it in the query. Throws `bad-request` outside 200 to 599. */
-export function healthStatus(query: URLSearchParams, name: "activecode" | "sealedcode", usual: number): number {
+export function healthStatus(query: URLSearchParams, name: "activecode" | "sealedcode", defaultStatus: number): number {
   const text = query.get(name)
-  if (text === null) return usual
+  if (text === null) return defaultStatus
   const status = Number(text)
   if (!Number.isInteger(status) || status < 200 || status > 599)
     throw badRequest(`"${name}" must be an integer from 200 to 599`)

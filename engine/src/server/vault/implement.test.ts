@@ -56,7 +56,7 @@ const ask = (path: string, params: Readonly<Record<string, string>> = {}, header
 
 test("implement answers lists with key_info, and warns when a list may be truncated", async () => {
   expect(await ask("/things")).toMatchObject({ data: { keys: ["one"], key_info: { one: { comment: "first" } } } })
-  expect(await ask("/names")).toMatchObject({ warnings: [expect.stringMatching(/^at most 1 are listed/)] })
+  expect(await ask("/names")).toMatchObject({ warnings: [expect.stringMatching(/^at most 1 entries are listed/)] })
 })
 
 test("implement answers bytes conditionally, and 204 when there are none", async () => {

@@ -14,7 +14,7 @@ import { rawMembers } from "../../contracts/vault/format/raw-members.ts"
 import type { Operation, ServerFacts, SystemRequest } from "./vault-route.ts"
 import type { RequestHeaders } from "../http/message.ts"
 
-interface Said {
+interface IncomingParts {
   readonly method: string
   readonly engine: ServingEngine
   readonly server: ServerFacts
@@ -51,20 +51,20 @@ export class IncomingRequest implements SystemRequest {
   #everythingKnown = false
   #goesOnUntouched = false
 
-  constructor({ document, ...said }: Said) {
-    this.method = said.method
-    this.engine = said.engine
-    this.server = said.server
-    this.requestId = said.requestId
-    this.remoteAddress = said.remoteAddress
-    this.dialect = said.dialect
-    this.params = said.params
-    this.query = said.query
-    this.headers = said.headers
-    this.bytes = said.bytes
-    this.#operation = said.operation
-    this.#json = said.json
-    this.#replaced = Object.keys(said.params).filter((name) => Object.hasOwn(document, name))
+  constructor({ document, ...parts }: IncomingParts) {
+    this.method = parts.method
+    this.engine = parts.engine
+    this.server = parts.server
+    this.requestId = parts.requestId
+    this.remoteAddress = parts.remoteAddress
+    this.dialect = parts.dialect
+    this.params = parts.params
+    this.query = parts.query
+    this.headers = parts.headers
+    this.bytes = parts.bytes
+    this.#operation = parts.operation
+    this.#json = parts.json
+    this.#replaced = Object.keys(parts.params).filter((name) => Object.hasOwn(document, name))
     this.#sent = document
     this.#members =
       this.#replaced.length === 0

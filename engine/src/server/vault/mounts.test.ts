@@ -222,8 +222,8 @@ test("options of a mount are returned, changed one by one, and removed by an emp
 })
 
 test.each([
-  ["text", '"options" must be an object of texts'],
-  [{ team: ["web"] }, '"options" must be an object of texts'],
+  ["text", '"options" must be an object of strings'],
+  [{ team: ["web"] }, '"options" must be an object of strings'],
   [{ ["x".repeat(257)]: "web" }, '"options" must contain names of 1 to 256 characters'],
   [{ team: "x".repeat(1_025) }, '"options" must contain values of at most 1024 characters without control characters'],
   [{ team: "a\nb" }, '"options" must contain values of at most 1024 characters without control characters'],

@@ -1,6 +1,6 @@
 import { isEngineError } from "../../core/errors.ts"
 import type { ServedOcspAnswer } from "../../pki/ocsp/ocsp.ts"
-import { ocsp, ocspRequestMaximumBytes, ocspResponseType } from "../../contracts/vault/ocsp.ts"
+import { ocsp, maxOcspRequestBytes, ocspResponseType } from "../../contracts/vault/ocsp.ts"
 import { implement } from "./implement.ts"
 import { type PkiRequest, type PkiResponse, raw } from "./vault-route.ts"
 import { rawFile } from "./raw-file.ts"
@@ -30,7 +30,7 @@ const unreadable = new Uint8Array()
  */
 function requestIn(text: string): Uint8Array {
   const base64 = unescaped(text)?.replace(/^\/+/, "")
-  if (base64 === undefined || base64.length > (ocspRequestMaximumBytes * 4) / 3 + 3) return unreadable
+  if (base64 === undefined || base64.length > (maxOcspRequestBytes * 4) / 3 + 3) return unreadable
   return /^[A-Za-z0-9+/]+={0,2}$/.test(base64) ? Buffer.from(base64, "base64") : unreadable
 }
 

@@ -218,7 +218,7 @@ describe("a CRL", () => {
     expect((await ask("GET", "crl/rotate")).body.data).toEqual({ success: true })
   })
 
-  test("exists for deltas and shards only if they are enabled", async () => {
+  test("answers 204 for deltas that do not exist, and 404 for shards that do not exist", async () => {
     const { ask } = await newMount()
     for (const below of ["crl/delta", "crl/delta/pem", "issuer/default/crl/delta", "cert/delta-crl"])
       expect((await ask("GET", below)).status).toBe(204)

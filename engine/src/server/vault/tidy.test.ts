@@ -112,7 +112,7 @@ describe("tidy", () => {
     expect((await ask("LIST", "certs/revoked")).status).toBe(404)
   })
 
-  test("uses revocation_queue_safety_buffer and its own buffer for revocations", async () => {
+  test("uses revoked_safety_buffer for revoked certificates", async () => {
     const { issue, revokeNew, ask, tidied } = await newMount()
     const kept = await issue()
     const gone = await revokeNew()

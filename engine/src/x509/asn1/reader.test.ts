@@ -1,7 +1,7 @@
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { MalformedDer } from "./malformed-der.ts"
-import { DerReader, depthMaximum, rejectMalformed } from "./reader.ts"
+import { DerReader, maxDepth, rejectMalformed } from "./reader.ts"
 import { tag } from "./tag.ts"
 import { type Der, context, encode, integer, octetString, primitive, sequence, utf8String } from "./writer.ts"
 
@@ -167,13 +167,13 @@ describe("rejectMalformed", () => {
 
   test("accepts nesting up to the bound only", () => {
     const read = (levels: number) => new DerReader(encode(nested(levels)), "test").value("field")
-    expect(read(depthMaximum).length).toBeGreaterThan(depthMaximum)
-    expect(() => read(depthMaximum + 1)).toThrow("levels deep")
+    expect(read(maxDepth).length).toBeGreaterThan(maxDepth)
+    expect(() => read(maxDepth + 1)).toThrow("levels deep")
   })
 
   test("counts the levels that the reader entered before", () => {
-    let source = new DerReader(encode(nested(depthMaximum + 1)), "test")
-    for (let level = 0; level < depthMaximum; level += 1) source = source.sequence("field")
+    let source = new DerReader(encode(nested(maxDepth + 1)), "test")
+    for (let level = 0; level < maxDepth; level += 1) source = source.sequence("field")
     expect(() => source.sequence("field")).toThrow("levels deep")
     expect(() => source.value("field")).toThrow("levels deep")
   })

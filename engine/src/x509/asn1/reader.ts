@@ -9,7 +9,7 @@ import { isPrintable } from "./printable.ts"
 import { contextConstructed, isConstructed, tag } from "./tag.ts"
 
 /** Nesting of constructed values; a certificate needs about ten levels. */
-export const depthMaximum = 32
+export const maxDepth = 32
 
 /** Reads consecutive values between two positions. `field` names the value in errors. */
 export class DerReader {
@@ -50,7 +50,7 @@ export class DerReader {
   /** Returns a reader of the parts of a constructed value. */
   enter(identifier: number, field: string): DerReader {
     const start = this.#header(identifier, field)
-    if (this.#depth >= depthMaximum) this.refuse(field, `is nested more than ${depthMaximum} levels deep`)
+    if (this.#depth >= maxDepth) this.refuse(field, `is nested more than ${maxDepth} levels deep`)
     this.#at = this.#contentEnd
     return new DerReader(this.#bytes, this.#document, start, this.#contentEnd, this.#depth + 1)
   }
@@ -352,8 +352,8 @@ export class DerReader {
       const identifier = this.#octet(at)
       if ((identifier & 0xc0) === 0) this.#rejectMalformedUniversal(at, content, field)
       if (!isConstructed(identifier)) at = this.#contentEnd
-      else if (this.#depth + ends.length > depthMaximum)
-        this.refuse(field, `is nested more than ${depthMaximum} levels deep`, at)
+      else if (this.#depth + ends.length > maxDepth)
+        this.refuse(field, `is nested more than ${maxDepth} levels deep`, at)
       else {
         ends.push(this.#contentEnd)
         at = content

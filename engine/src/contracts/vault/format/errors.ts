@@ -110,8 +110,8 @@ export interface AnsweredError {
 /** Decodes an error for the remote engine. `names` are domain names by wire name. */
 export function decodeError(answer: AnsweredError, names: Readonly<Record<string, string>> = {}): EngineError {
   const { status, retryAfterMs, header } = answer
-  const told = header(codeHeader)
-  const code = isCode(told) ? told : (codesByStatus.get(status) ?? "unavailable")
+  const sentCode = header(codeHeader)
+  const code = isCode(sentCode) ? sentCode : (codesByStatus.get(status) ?? "unavailable")
   const sentences = sentencesIn(answer.document)
   const options = retryAfterMs === undefined ? {} : { retryAfterMs }
   if (code === "unauthenticated") return unauthenticated()

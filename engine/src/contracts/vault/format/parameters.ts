@@ -32,7 +32,7 @@ export class Problem {
 }
 
 /** Maximum length of bundles of certificates and keys. */
-export const importMaximumBytes = 1_024 * 1_024
+export const maxImportBytes = 1_024 * 1_024
 
 /** Converts a type of the contracts to a kind. */
 export const kindOf = <T>({ schema, expected, type, items, vault }: types.ParameterType<T>): Kind<T> => ({
