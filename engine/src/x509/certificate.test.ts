@@ -257,7 +257,7 @@ describe("parseCertificate rejects", () => {
       "has the tag 0x30",
     ],
     ["malformed parameters", { signature: sequence([objectIdentifier("1.2.3"), bytes("0200")]) }, "not minimal"],
-    ["an issuer that is no name", { issuer: sequence([integer(1)]) }, "issuer has the tag 0x02"],
+    ["an issuer that is not a name", { issuer: sequence([integer(1)]) }, "issuer has the tag 0x02"],
     ["no time", { validity: sequence([integer(1), integer(1)]) }, "notBefore has the tag 0x02"],
     ["a day that never was", { validity: sequence([noDay, noDay]) }, "notBefore is not a valid date"],
     [
@@ -267,7 +267,7 @@ describe("parseCertificate rejects", () => {
     ],
     ["three times", { validity: sequence([time(0), time(0), time(0)]) }, "validity is followed by"],
     ["a subject with octets behind its names", { subject: sequence([sequence([])]) }, "subject has the tag 0x30"],
-    ["a key that is none", { key: sequence([]) }, "algorithm is missing"],
+    ["an empty key", { key: sequence([]) }, "algorithm is missing"],
     ["a key of single bits", { key: sequence([ed25519, primitive(3, [1, 2])]) }, "does not contain whole octets"],
     ["a key with more", { key: sequence([ed25519, primitive(3, [0, 2]), integer(1)]) }, "is followed by extra octets"],
     ["an empty list of extensions", { rest: [context(3, [sequence([])])] }, "extensions is empty"],

@@ -125,8 +125,8 @@ describe("parseCertificationRequest rejects", () => {
 
   test.each<[string, Partial<Parts>, string]>([
     ["a version to come", { version: integer(1) }, "version is not between 0 and 0"],
-    ["a subject that is no name", { subject: sequence([integer(1)]) }, "subject has the tag 0x02"],
-    ["a key that is none", { key: sequence([]) }, "algorithm is missing"],
+    ["a subject that is not a name", { subject: sequence([integer(1)]) }, "subject has the tag 0x02"],
+    ["an empty key", { key: sequence([]) }, "algorithm is missing"],
     ["something after the attributes", { rest: [context(0, []), context(0, [])] }, "is followed by extra octets"],
     ["something other than attributes", { rest: [context(1, [])] }, "attributes has the tag 0xa1"],
     ["no extensions in a request for some", { rest: extensions() }, "extensionRequest is empty"],
@@ -155,17 +155,17 @@ describe("parseCertificationRequest rejects", () => {
       "values is missing",
     ],
     [
-      "malformed values of an attribute nobody knows",
+      "malformed values of an unknown attribute",
       { rest: [context(0, [attribute("1.2.3", bytes("0200"))])] },
       "not minimal",
     ],
     [
-      "an extension nobody knows that is no DER",
+      "an unknown extension that is not DER",
       { rest: [context(0, [attribute(oids.extensionRequest, extension("1.2.3", bytes("ffff")))])] },
       "extension 1.2.3: value",
     ],
     [
-      "an extension somebody knows that is malformed",
+      "a malformed known extension",
       { rest: [context(0, [attribute(oids.extensionRequest, extension(oids.keyUsage, bytes("0500")))])] },
       "keyUsage has the tag 0x05",
     ],

@@ -14,7 +14,7 @@ const named = (algorithms: readonly KeyAlgorithm[]) =>
   algorithms.map((algorithm) => ({ algorithm, name: describeKeyAlgorithm(algorithm) }))
 
 test.each(named([{ type: "rsa", bits: 2048 }, ...quick]))(
-  "OpenSSL finds a new key of $name sound",
+  "OpenSSL validates a new key of $name",
   async ({ algorithm }) => {
     const key = await generate(algorithm)
     expect(key.algorithm).toEqual(algorithm)

@@ -26,7 +26,7 @@ describe("attribute values are encoded as the string types that their attributes
     { type: oids.domainComponent, value: "com", octets: `1603${text("com")}`, why: "a domain component" },
     { type: oids.domainComponent, value: "é", octets: `0c02${text("é")}`, why: "what its type cannot hold" },
     { type: oids.userId, value: "u_1", octets: `0c03${text("u_1")}`, why: "an underscore" },
-    { type: "1.2.3.4", value: "x", octets: `1301${text("x")}`, why: "a type nobody knows" },
+    { type: "1.2.3.4", value: "x", octets: `1301${text("x")}`, why: "an unknown type" },
   ])("$why", ({ type, value, octets }) => {
     const encoded = encodeName(one(type, value))
     expect(hex(encoded)).toContain(octets)

@@ -67,7 +67,7 @@ test("a wrong password does not open a key store", async () => {
 })
 
 test.each(["", "pässword", "two\nlines"])(
-  "the password %j is refused, because programs disagree about it",
+  "the password %j is rejected, because programs encode it differently",
   async (bad) => {
     await expect(writeTrustStore([], bad)).rejects.toThrow(/printable ASCII/)
   },

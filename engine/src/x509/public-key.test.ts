@@ -155,7 +155,7 @@ test.each(
     { y, sign: 0n },
     { y, sign: 1n },
   ]),
-)("the Ed25519 point of small order with y = $y and the sign $sign is no key", ({ y, sign }) => {
+)("the Ed25519 point of small order with y = $y and sign $sign is rejected", ({ y, sign }) => {
   expect(() => readPublicKey(ed25519Spki(littleEndian(y + sign * 2n ** 255n)))).toThrow(
     "The Ed25519 public key is a point of small order",
   )

@@ -111,7 +111,7 @@ test.each([
   { algorithm: "ECDSAWithSHA384", made: { type: "ec", bits: 384 }, other: { type: "ec", bits: 384 } },
   { algorithm: "Ed25519", made: { type: "ed25519" }, other: { type: "ed25519" } },
 ] as const)(
-  "a spoiled signature of $algorithm is none, nor is that of another key",
+  "a corrupted signature of $algorithm is not valid, nor is that of another key",
   async ({ algorithm, made, other }) => {
     const key = signingKey(await testKeyGenerator.generate(made))
     const signature = Uint8Array.from(await key.sign(data, algorithm))

@@ -120,7 +120,7 @@ describe("[F-A3] [F-A9] a certificate of an order is valid", () => {
     ["not until when it has been over", { notAfter: now - hourMs }, "notAfter"],
     ["until its issuer's end", { issuer: { notAfter: now + dayMs } }, [-30 * secondMs, dayMs]],
     [
-      "until its issuer's end, where it is told so",
+      "until its issuer's end with truncate",
       { issuer: { notAfter: now + dayMs, leafNotAfterBehavior: "truncate" } },
       [-30 * secondMs, dayMs],
     ],

@@ -24,7 +24,7 @@ describe("[F-A2] a certificate has one identifier (RFC 9773, section 4.1; X.690,
   })
 
   test.each(["007f", "0001", "000080", "80", "ff01", "00", "0000", `01${"00".repeat(20)}`])(
-    "the octets %s are no serial number in DER",
+    "the octets %s are rejected as a serial number",
     (octets) => {
       expect(() => readCertificateId(idOf(octets))).toThrow(expect.objectContaining({ status: 400 }))
     },
@@ -32,7 +32,7 @@ describe("[F-A2] a certificate has one identifier (RFC 9773, section 4.1; X.690,
 })
 
 test.each(["", "a", "a.", ".a", "a.b.c", "aYhba4dGQEHhs3uEe6CuLN4ByNQ=.AIdlQyE", "aYhb.AA", "aYhb.AIdlQyF"])(
-  "%j names none",
+  "the identifier %j is rejected",
   (text) => {
     expect(() => readCertificateId(text)).toThrow(expect.objectContaining({ status: 400 }))
   },
@@ -42,7 +42,7 @@ describe("the renewal window", () => {
   const life = { notBefore: 0, notAfter: 90 * dayMs }
   const serialNumber = "01:ff" as SerialNumber
   test.each(["01:00", "01:7f", "01:ff"] as SerialNumber[])(
-    "opens at two thirds of its life, and closes while a ninth is left: %s",
+    "opens at two thirds of the lifetime, and closes while a ninth is left: %s",
     (serial) => {
       const { start, end } = renewalWindow(life, { now: 0, isDue: false, serialNumber: serial })
       expect(start).toBe(60 * dayMs)

@@ -76,7 +76,7 @@ test.each([
   ["unsupported", unsupported(text, ": use b"), "a", "is not supported: use b"],
   ["rejected", rejected(text, "cannot be chosen"), "a", "cannot be chosen"],
 ] satisfies (readonly [string, ParameterType<unknown>, unknown, string])[])(
-  "%s refuses other values",
+  "%s rejects other values",
   (_name, type, given, sentence) => {
     const { schema, expected }: ParameterType<unknown> = type
     const { error } = schema.safeParse(given)

@@ -115,7 +115,7 @@ describe("[P-5-n2] [P-4.1-n6] an external account binding", () => {
       },
       400,
     ],
-    ["that is no object", async () => "x", 400],
+    ["that is not an object", async () => "x", 400],
   ] as const)("[P-2.4-r7] a binding %s is refused even where none is needed", async (_how, make, status) => {
     const world = await newAcmeEngine()
     const token = await bindingFor(world)

@@ -71,8 +71,8 @@ describe("a certificate", () => {
       "address and name": await issue({ alt_names: "localhost", ip_sans: "127.0.0.1" }),
       "name that is not proved": await issue({ alt_names: "localhost,www.example.com" }),
       wildcard: await issue({ alt_names: "localhost,*.localhost" }),
-      "name that nobody proves": await issue({ alt_names: "localhost", uri_sans: "urn:a:b" }),
-      "common name that nobody proves": await issue({
+      "URI besides the name": await issue({ alt_names: "localhost", uri_sans: "urn:a:b" }),
+      "common name that is not a host name": await issue({
         common_name: "Some one",
         alt_names: "localhost",
         exclude_cn_from_sans: true,

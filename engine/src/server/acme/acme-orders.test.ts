@@ -85,7 +85,7 @@ async function newLateWorld(identities = "ca.example", settings: object = {}) {
 describe("an order", () => {
   test.each([
     ["no identifiers", { identifiers: [] }, "malformed"],
-    ["what is no list", { identifiers: "example.com" }, "malformed"],
+    ["identifiers that are not an array", { identifiers: "example.com" }, "malformed"],
     [
       "too many",
       { identifiers: Array.from({ length: 101 }, (_, at) => ({ type: "dns", value: `n${at}.example.com` })) },
@@ -94,7 +94,7 @@ describe("an order", () => {
     ["another kind of name", { identifiers: [{ type: "email", value: "a@example.com" }] }, "unsupportedIdentifier"],
     ["letters that are not ASCII", { identifiers: [{ type: "dns", value: "bücher.example" }] }, "rejectedIdentifier"],
     ["a wildcard in the middle", { identifiers: [{ type: "dns", value: "www.*.example.com" }] }, "rejectedIdentifier"],
-    ["a time that is none", { identifiers: [localhost], notAfter: "tomorrow" }, "malformed"],
+    ["an invalid time", { identifiers: [localhost], notAfter: "tomorrow" }, "malformed"],
     ["an end that has passed", { identifiers: [localhost], notAfter: "2001-01-01T00:00:00Z" }, "malformed"],
     [
       "an end beyond max_ttl",
@@ -102,7 +102,7 @@ describe("an order", () => {
       "malformed",
     ],
     ["a profile that is not offered", { identifiers: [localhost], profile: "absent" }, "invalidProfile"],
-    ["to replace what is no certificate", { identifiers: [localhost], replaces: "x" }, "malformed"],
+    ["an invalid replaces", { identifiers: [localhost], replaces: "x" }, "malformed"],
   ])("for %s is rejected", async (_how, order, problem) => {
     const world = await newAcmeEngine()
     const client = await AcmeTestClient.registered(world, base)
@@ -284,7 +284,7 @@ describe("an order", () => {
       "caa",
     ],
   ] as const)(
-    "is finalized more than eight hours after its proof where the owner of the name %s: %j",
+    "is checked again more than eight hours after its validation when the owner of the name %s: %j",
     async (_how, after, status, problem) => {
       const { finalizedLate, questions } = await newLateWorld()
       const order = await finalizedLate({ before: ["issue ca.example"], after, waitMs: 8 * hourMs })

@@ -53,7 +53,7 @@ describe("an invalid request", () => {
       "badNonce",
     ],
     [
-      "with a nonce that is no base64url [F-A8]",
+      "with a nonce that is not base64url [F-A8]",
       async (client) => client.post("/new-order", identifiers, { nonce: "a nonce!" }),
       400,
       "malformed",
@@ -71,7 +71,7 @@ describe("an invalid request", () => {
       "malformed",
     ],
     [
-      "with a nonce that is no text [F-A8]",
+      "with a nonce that is not a string [F-A8]",
       async (client) => unsigned(client, { alg: "ES256", nonce: 7 }),
       400,
       "malformed",
@@ -120,13 +120,13 @@ describe("an invalid request", () => {
       "accountDoesNotExist",
     ],
     [
-      "with a kid that is no text",
+      "with a kid that is not a string",
       async (client) => client.post("/new-order", identifiers, { header: { kid: { a: 1 } } }),
       400,
       "malformed",
     ],
     [
-      "with an algorithm that nobody knows",
+      "with an unknown algorithm",
       async (client) => unsigned(client, { alg: "constructor" }),
       400,
       "badSignatureAlgorithm",
@@ -153,7 +153,7 @@ describe("an invalid request", () => {
     ],
     ["with a kid where a key signs", async (client) => client.post("/new-account", {}), 400, "malformed"],
     [
-      "with the kid of nobody",
+      "with an unknown kid",
       async (client) => client.post("/new-order", identifiers, { header: { kid: `${base}/account/acct-1` } }),
       400,
       "accountDoesNotExist",
@@ -264,7 +264,7 @@ describe("an invalid request", () => {
       415,
       "malformed",
     ],
-    ["that is no JSON", async (client) => client.send(`${base}/new-order`, "{"), 400, "malformed"],
+    ["that is not JSON", async (client) => client.send(`${base}/new-order`, "{"), 400, "malformed"],
     ["whose payload is no JSON", async (client) => client.post("/new-order", "{"), 400, "malformed"],
     ["whose payload is a list", async (client) => client.post("/new-order", "[]"), 400, "malformed"],
     ["with a payload where it reads", async (client) => client.post(`${client.account}/orders`, {}), 400, "malformed"],
@@ -305,13 +305,13 @@ describe("an invalid request", () => {
   test.each([
     ["on a weaker curve", { kty: "EC", crv: "P-192", x: "AA", y: "AA" }],
     ["with a member that goes on for long", { kty: "RSA", e: "AQAB", n: "A".repeat(5_000) }],
-    ["that is no object", "key"],
-    ["of a kind that nobody knows", { kty: "XX" }],
+    ["that is not an object", "key"],
+    ["of an unknown type", { kty: "XX" }],
     ["that is private", { kty: "EC", crv: "P-256", x: "AA", y: "AA", d: "AA" }],
     ["that is a secret", { kty: "oct", k: "AAAA" }],
     ["on a curve that is not taken", { kty: "EC", crv: "secp256k1", x: "AA", y: "AA" }],
     [
-      "that is no point of its curve",
+      "that is not a point of its curve",
       {
         kty: "EC",
         crv: "P-256",

@@ -90,7 +90,7 @@ describe("[F-A6] a JWS is rejected when its protected header has", () => {
 })
 
 test.each(["ES256", "ES384", "ES512", "RS256", "EdDSA"])(
-  "[F-A6] an account is made, signs and changes its key with %s",
+  "[F-A6] an account is created, signs and changes its key with %s",
   async (alg) => {
     const world = await newAcmeEngine()
     const client = await AcmeTestClient.open(world, base)

@@ -96,7 +96,7 @@ test.each<[why: string, path: string, body: object, status: number, errors: read
     400,
     [/^"max_lease_ttl" must be a duration/, /^"token_type" must not be "batch": all tokens/, /^"force_no_cache" must/],
   ],
-  ["a config that is no object", "web", { type: "approle", config: [] }, 400, [/^"config" must be an object$/]],
+  ["a config that is not an object", "web", { type: "approle", config: [] }, 400, [/^"config" must be an object$/]],
 ])("enabling %s is rejected and enables nothing", async (_why, path, body, status, errors) => {
   await using world = await openTestEngine()
   await enabled(world, "approle")

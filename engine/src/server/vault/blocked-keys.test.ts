@@ -234,7 +234,7 @@ test("[F-A7] ACME revocations with reason keyCompromise block keys, even of revo
 })
 
 test.each(["any", "fleeting"])(
-  "[F-A7] a revocation that commits while a certificate of the role %s is signed is seen",
+  "[F-A7] a revocation that commits while a certificate of the role %s is signed blocks its key",
   async (role) => {
     await using world = await openTestEngine()
     await newMount(world, "one")

@@ -19,7 +19,7 @@ const read = (path: string, headers: Readonly<Record<string, string>> = {}) =>
   world.pki("GET", `/pki/${path}`, { token: null, headers })
 
 test.each(["ca", "crl", "cert/crl", "crl/pem"])(
-  "%s of another issuer is new to whoever has that of the first",
+  "%s of another issuer is returned for If-Modified-Since of the first",
   async (path) => {
     const { settings } = world.engine.pki("pki")
     await settings.changeIssuers({ default: "two" })

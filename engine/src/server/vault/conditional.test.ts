@@ -42,7 +42,7 @@ describe("a conditional request", () => {
       "[F-P15] the date is later than the server's clock",
     ],
     [200, { "if-modified-since": "Sat, 21 Nov 2026 11:59:59 GMT" }, "it has changed since"],
-    [200, { "if-modified-since": "yesterday" }, "that is no date"],
+    [200, { "if-modified-since": "yesterday" }, "that is not a date"],
     [200, {}, "nothing is known"],
   ])("%d to %j: %s", (status, asked) => {
     expect(answered(asked)).toMatchObject({ status })

@@ -133,7 +133,7 @@ describe("a search across mounts", () => {
   })
 
   test.each(["x", Buffer.from("[1]").toString("base64url"), Buffer.from('["a","x"]').toString("base64url")])(
-    "[F-P17] refuses the place %j, which no page gave",
+    "[F-P17] rejects the after value %j of no page",
     async (after) => {
       expect(await search(`after=${after}`)).toMatchObject({
         status: 400,

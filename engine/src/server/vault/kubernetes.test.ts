@@ -196,7 +196,7 @@ describe("a role", () => {
       body: { ...bound, bound_service_account_namespace_selector: '{"matchLabels":{"a":"b"}}' },
       names: "bound_service_account_namespace_selector",
     },
-    { why: "a source that is none", body: { ...bound, alias_name_source: "pod" }, names: "alias_name_source" },
+    { why: "an unknown source", body: { ...bound, alias_name_source: "pod" }, names: "alias_name_source" },
     { why: "batch tokens", body: { ...bound, token_type: "batch" }, names: "token_type" },
     { why: "the policy root", body: { ...bound, token_policies: "root" }, names: "token_policies" },
     {
@@ -396,7 +396,7 @@ describe("a login", () => {
     { why: "no role", body: { role: "" }, errors: ["missing role"] },
     { why: "no token", body: { jwt: undefined }, errors: ["missing jwt"] },
     { why: "a role that is not there", body: { role: "none" }, errors: ['invalid role name "none"'] },
-    { why: "a role that is no name", body: { role: '"\n' }, errors: [String.raw`invalid role name "\"\n"`] },
+    { why: "a role that is not a name", body: { role: '"\n' }, errors: [String.raw`invalid role name "\"\n"`] },
     { why: "a token that is a list", body: { jwt: [jwt] }, errors: [expect.stringContaining('"jwt"')] },
   ])("is rejected with an error for $why", async ({ body, errors }) => {
     const stage = await opened()

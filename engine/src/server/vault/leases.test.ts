@@ -74,22 +74,19 @@ describe("a lease", () => {
     expect([unknown.status, unknown.body]).toEqual([400, { errors: ["lease not found"] }])
   })
 
-  test.each(["leases/revoke", "revoke"])(
-    "is revoked at %s with its certificate, in the body or the address",
-    async (address) => {
-      const { issue, revoked } = await newMount()
-      const [one, other, kept] = [await issue(), await issue(), await issue()]
-      expect((await write(address, { lease_id: one.id, sync: true })).status).toBe(204)
-      expect(await revoked()).toEqual([one.serial])
-      expect((await write(`${address}/${other.id}`)).status).toBe(204)
-      expect((await revoked()).toSorted()).toEqual([one.serial, other.serial].toSorted())
-      expect((await lookup(one.id)).status).toBe(400)
-      expect((await lookup(kept.id)).status).toBe(200)
-      // Revoking an unknown lease succeeds, because it has ended already.
-      expect((await write(address, { lease_id: one.id })).status).toBe(204)
-      expect((await write(address, {})).status).toBe(400)
-    },
-  )
+  test.each(["leases/revoke", "revoke"])("is revoked at %s with its certificate, by body or path", async (address) => {
+    const { issue, revoked } = await newMount()
+    const [one, other, kept] = [await issue(), await issue(), await issue()]
+    expect((await write(address, { lease_id: one.id, sync: true })).status).toBe(204)
+    expect(await revoked()).toEqual([one.serial])
+    expect((await write(`${address}/${other.id}`)).status).toBe(204)
+    expect((await revoked()).toSorted()).toEqual([one.serial, other.serial].toSorted())
+    expect((await lookup(one.id)).status).toBe(400)
+    expect((await lookup(kept.id)).status).toBe(200)
+    // Revoking an unknown lease succeeds, because it has ended already.
+    expect((await write(address, { lease_id: one.id })).status).toBe(204)
+    expect((await write(address, {})).status).toBe(400)
+  })
 
   test("is not removed when only its certificate is revoked", async () => {
     const { issue, path, revoked } = await newMount()
@@ -131,7 +128,7 @@ describe("leases", () => {
   })
 
   test.each(["leases/revoke-prefix", "revoke-prefix", "leases/revoke-force", "revoke-force"])(
-    "below a path are revoked at %s, at once with sync",
+    "below a path are revoked at %s, synchronously with sync",
     async (address) => {
       const { path, pki, issue, revoked } = await newMount()
       await pki.roles.save("leased2", { allowAnyName: true, keyType: "ec", ttlMs: hourMs, generateLease: true })
@@ -185,7 +182,7 @@ describe("leases", () => {
   })
 
   test.each(["leases/revoke-prefix", "revoke-prefix"])(
-    "of tokens are below where they were made, and end at %s",
+    "of tokens are below their creation path, and end at %s",
     async (address) => {
       const make = async (path: string, body: object = {}, token = world.rootToken): Promise<string> =>
         (await world.pki("POST", `/auth/token/${path}`, { token, body })).body.auth.client_token

@@ -173,7 +173,7 @@ test.each<[why: string, path: string, body: object, status: number, errors: read
     400,
     [/^description must not contain/, /^"default_lease_ttl" must not be longer than the maximum of 60 seconds$/],
   ],
-  ["a config that is no object", "web", { type: "pki", config: [] }, 400, [/^"config" must be an object$/]],
+  ["a config that is not an object", "web", { type: "pki", config: [] }, 400, [/^"config" must be an object$/]],
 ])("mounting %s is rejected and mounts nothing", async (_why, path, body, status, errors) => {
   await using world = await openTestEngine()
   await mounted(world, "pki")
@@ -192,7 +192,7 @@ test("mounting warns of settings that a mount cannot have", async () => {
 })
 
 test.each(["local", "seal_wrap", "external_entropy_access"])(
-  "what changes nothing is told again, so that nobody makes the mount anew for its sake: %s",
+  "a setting without effect is returned as set, so that Terraform does not replace the mount: %s",
   async (name) => {
     await using world = await openTestEngine()
     expect((await world.pki("POST", "/sys/mounts/pki", { body: { type: "pki", [name]: true } })).status).toBe(200)

@@ -94,7 +94,7 @@ const malformed = 1
 
 describe("the status of a certificate is", () => {
   test.each(["ec", "rsa", "ed25519"] as const)(
-    "good, then revoked, and unknown where it was never issued, to OpenSSL, from an issuer with a key of %s",
+    "good, then revoked, and unknown if it was not issued, for OpenSSL, with an issuer key of %s",
     async (keyType) => {
       const { ask, issue, request, post, judged } = await newMount({ keyType })
       const serial = await issue()
@@ -389,7 +389,7 @@ describe("[F-P11] serial numbers without a record", () => {
   })
 
   test.each(["issuers/import/bundle", "config/ca", "keys/import"])(
-    "are unknown again after %s, whose answer says so, until the setting is written",
+    "are unknown after %s, with a warning, until the setting is written",
     async (path) => {
       const mount = await newMount()
       await writeNoStore(mount)

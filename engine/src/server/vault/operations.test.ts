@@ -263,7 +263,7 @@ describe("[P-9-p1] no version but the first", () => {
 })
 
 test.each(["sign/any-key", "issuer/two/sign/any-key", "sign-verbatim", "sign-verbatim/web", "root/sign-intermediate"])(
-  "[P-9-n2] a request that is signed with SHA-1 is refused by %s, and one with SHA-256 is not",
+  "[P-9-n2] a CSR that is signed with SHA-1 is rejected by %s, and one with SHA-256 is accepted",
   async (path) => {
     const request = (digest: string) =>
       openssl([..."req -new -newkey rsa:2048 -nodes -keyout key.pem -subj /CN=www.example.com".split(" "), digest])

@@ -205,7 +205,7 @@ test.each<{ where: string; query?: string; headers?: (token: string) => Record<s
   },
   { where: "behind another scheme", headers: (token) => ({ authorization: `Token ${token}` }) },
   {
-    where: "beside one that is none",
+    where: "beside an empty one",
     headers: (token) => ({ "x-service-token": "", authorization: `Bearer ${token}` }),
   },
 ])("a token $where is ignored and not repeated", async ({ query = "", headers = () => ({}) }) => {

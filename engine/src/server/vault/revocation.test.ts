@@ -179,7 +179,7 @@ describe("a CRL", () => {
   })
 
   test.each(["issuer/default/crl", "issuer/default/crl/delta"])(
-    "at %s comes in an envelope to existing clients alone, and caches keep the two apart",
+    "at %s is in an envelope only for Vault clients, and has a Vary header",
     async (address) => {
       const { ask, path } = await newMount()
       await world.engine.pki(path).crls.configure({ autoRebuild: true, enableDelta: true })

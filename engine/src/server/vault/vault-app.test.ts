@@ -179,8 +179,8 @@ describe("an answer", () => {
 
   test.each<[who: string, headers: () => Parameters<TestEngine["pki"]>[2], ttl: unknown]>([
     ["the native dialect", () => ({}), "72h"],
-    ["whoever sends X-Vault-Token", () => vault(), 259_200],
-    ["whoever sends X-Vault-Request", () => ({ headers: { "x-vault-request": "true" } }), 259_200],
+    ["clients that send X-Vault-Token", () => vault(), 259_200],
+    ["clients that send X-Vault-Request", () => ({ headers: { "x-vault-request": "true" } }), 259_200],
   ])("[P-2.1-r13] to %s has durations in the form of its dialect", async (_who, headers, ttl) => {
     expect((await world.pki("GET", "/pki/roles/web", headers())).body.data.ttl).toBe(ttl)
   })

@@ -41,7 +41,7 @@ test("decodeEnvelope reads an encoded envelope", () => {
 })
 
 test.each([undefined, [], "text", { warnings: ["a"] }, { lease_id: 1 }, { lease_duration: "1" }])(
-  "%j is no envelope",
+  "decodeEnvelope rejects %j",
   (document) => {
     expect(() => decodeEnvelope(document)).toThrow(expect.objectContaining({ code: "unavailable" }))
   },

@@ -17,7 +17,7 @@ test("rawMembers returns the last of two members with one name", () => {
   expect(rawMembers('{"csr":1,"\\u0063sr":2}')).toEqual(new Map([["csr", "2"]]))
 })
 
-test.each(["", "1", "[]", "null", "{", '{"a":1', '{"a":1}}', "{a:1}", '"{}"'])("%s is no object", (text) => {
+test.each(["", "1", "[]", "null", "{", '{"a":1', '{"a":1}}', "{a:1}", '"{}"'])("rawMembers rejects %s", (text) => {
   expect(rawMembers(text)).toBeUndefined()
 })
 
