@@ -133,8 +133,8 @@ export class AcmeService extends DirectoryService implements AcmeServer {
   }
 
   async keyOf(id: AcmeAccountId): Promise<AccountKey> {
-    const { jwk, thumbprint } = await readMount(this.access, async (snapshot, stores) =>
-      this.accountIn(snapshot, stores, id),
+    const { jwk, thumbprint } = await readMount(this.access, async (snapshot, repositories) =>
+      this.accountIn(snapshot, repositories, id),
     )
     this.tools.accountKeys.keep(this.scopeOf(await this.entered()), id, { jwk, thumbprint })
     return { jwk, thumbprint }
@@ -147,8 +147,8 @@ export class AcmeService extends DirectoryService implements AcmeServer {
   async newAccount(signer: KeySigner, input: NewAccount) {
     const bindingKey = input.binding === undefined ? undefined : await this.bindingKey(input.binding.keyId)
     const isBound = bindingKey !== undefined && (await input.binding?.verify(bindingKey)) === true
-    return this.once(signer.nonce, async (snapshot, stores) => {
-      const { acmeAccounts } = stores
+    return this.once(signer.nonce, async (snapshot, repositories) => {
+      const { acmeAccounts } = repositories
       const { mount, settings } = snapshot
       const known = await acmeAccounts.byThumbprint(mount.id, this.path, signer.thumbprint)
       if (known !== undefined) {
@@ -157,7 +157,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
       }
       if (input.onlyReturnExisting) throw new AcmeProblem("accountDoesNotExist", "No account exists for this key.")
       assertStrongAccountKey(signer.key)
-      await assertKeyAllowed(this.access.context, stores, { key: signer.key, refuse: badAccountKey })
+      await assertKeyAllowed(this.access.context, repositories, { key: signer.key, refuse: badAccountKey })
       const contact = readContact(input.contact)
       if (settings.acme.termsOfService !== "" && !input.termsOfServiceAgreed)
         throw new AcmeProblem(
@@ -172,7 +172,12 @@ export class AcmeService extends DirectoryService implements AcmeServer {
       }
       const now = this.access.context.runtime.clock.now()
       const id = newId("acct", this.access.context.runtime.random)
-      await registerWithin(this.limitsOf(snapshot), stores, { id, mountId: mount.id, address: input.address, now })
+      await registerWithin(this.limitsOf(snapshot), repositories, {
+        id,
+        mountId: mount.id,
+        address: input.address,
+        now,
+      })
       const account: AcmeAccount = {
         id,
         mountId: mount.id,
@@ -199,18 +204,18 @@ export class AcmeService extends DirectoryService implements AcmeServer {
     id: AcmeAccountId,
     change: { readonly contact: unknown; readonly deactivate: boolean },
   ): Promise<AccountView> {
-    return await this.asAccount(signer, async (snapshot, stores, { id: signedBy }) => {
-      const account = await this.accountIn(snapshot, stores, signedBy)
+    return await this.asAccount(signer, async (snapshot, repositories, { id: signedBy }) => {
+      const account = await this.accountIn(snapshot, repositories, signedBy)
       rejectOtherAccount(account, id)
       if (change.contact === undefined && !change.deactivate) return accountView(account)
       const status = change.deactivate ? ("deactivated" as const) : account.status
       const contact = change.contact === undefined ? account.contact : readContact(change.contact)
       const statusAt = change.deactivate ? this.access.context.runtime.clock.now() : account.statusAt
-      await stores.acmeAccounts.change(id, { status, statusAt, contact })
+      await repositories.acmeAccounts.change(id, { status, statusAt, contact })
       if (change.deactivate) {
         // Pending orders and authorizations end with the account (RFC 8555, section 7.3.6).
-        await stores.acmeAuthorizations.deactivateAll(id)
-        await stores.acmeOrders.failAll(id, { type: "unauthorized", detail: "The account has been deactivated." })
+        await repositories.acmeAuthorizations.deactivateAll(id)
+        await repositories.acmeOrders.failAll(id, { type: "unauthorized", detail: "The account has been deactivated." })
       }
       return accountView({ ...account, status, contact })
     })
@@ -221,13 +226,13 @@ export class AcmeService extends DirectoryService implements AcmeServer {
     oldThumbprint: string,
     { key: presented, ...key }: Pick<KeySigner, "jwk" | "thumbprint" | "key">,
   ): Promise<AccountView> {
-    const changed = await this.asAccount(signer, async (snapshot, stores, { id: signedBy }) => {
+    const changed = await this.asAccount(signer, async (snapshot, repositories, { id: signedBy }) => {
       const { mount } = snapshot
-      const { acmeAccounts } = stores
-      const account = await this.accountIn(snapshot, stores, signedBy)
+      const { acmeAccounts } = repositories
+      const account = await this.accountIn(snapshot, repositories, signedBy)
       if (oldThumbprint !== account.thumbprint) throw malformed(`"oldKey" is not the account's key.`)
       assertStrongAccountKey(presented)
-      await assertKeyAllowed(this.access.context, stores, { key: presented, refuse: badAccountKey })
+      await assertKeyAllowed(this.access.context, repositories, { key: presented, refuse: badAccountKey })
       const other = await acmeAccounts.byThumbprint(mount.id, this.path, key.thumbprint)
       if (other !== undefined)
         throw new AcmeProblem("malformed", "The new key belongs to another account.", {
@@ -259,17 +264,17 @@ export class AcmeService extends DirectoryService implements AcmeServer {
     if (identifiers.length > maxIdentifiers)
       throw malformed(`"identifiers" must not contain more than ${maxIdentifiers} identifiers.`)
     const distinct = distinctIdentifiers(identifiers)
-    const view = await this.asAccount(signer, async (snapshot, stores, account) => {
+    const view = await this.asAccount(signer, async (snapshot, repositories, account) => {
       const requested = { ...input, identifiers: distinct }
       this.rejectUnissuableOrder(snapshot, requested)
       const now = this.access.context.runtime.clock.now()
       const { replaces } = input
-      if (replaces !== null) await this.#rejectReplacement(snapshot, stores, account, distinct, replaces, now)
+      if (replaces !== null) await this.#rejectReplacement(snapshot, repositories, account, distinct, replaces, now)
       const limits = this.limitsOf(snapshot)
       const proved = distinct.map(provedBy)
       // A renewal that follows renewal information is exempt from rate limits, once for each certificate.
-      if (replaces === null || (await stores.acmeOrders.wasToBeReplaced(snapshot.mount.id, replaces)))
-        await rejectOrdersBeyond(limits, stores, {
+      if (replaces === null || (await repositories.acmeOrders.wasToBeReplaced(snapshot.mount.id, replaces)))
+        await rejectOrdersBeyond(limits, repositories, {
           mountId: account.mountId,
           accountId: account.id,
           identifiers: proved,
@@ -277,7 +282,9 @@ export class AcmeService extends DirectoryService implements AcmeServer {
         })
       const authorizations: Authorization[] = []
       for (const identifier of proved)
-        authorizations.push((await this.#authorizationFor(snapshot, stores, account, identifier, now)).authorization)
+        authorizations.push(
+          (await this.#authorizationFor(snapshot, repositories, account, identifier, now)).authorization,
+        )
       const order: AcmeOrder = {
         id: newOrderedId("order", this.access.context.runtime.random, now),
         mountId: snapshot.mount.id,
@@ -290,7 +297,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
         serialNumber: null,
         error: null,
       }
-      await stores.acmeOrders.insert(
+      await repositories.acmeOrders.insert(
         order,
         authorizations.map(({ id }) => id),
       )
@@ -301,9 +308,9 @@ export class AcmeService extends DirectoryService implements AcmeServer {
   }
 
   async order(signer: AccountSigner, id: AcmeOrderId): Promise<OrderView> {
-    return await this.asAccount(signer, async (_snapshot, stores, account) => {
-      const order = await orderOf(stores, account, id)
-      const authorizations = await stores.acmeAuthorizations.ofOrder(id)
+    return await this.asAccount(signer, async (_snapshot, repositories, account) => {
+      const order = await orderOf(repositories, account, id)
+      const authorizations = await repositories.acmeAuthorizations.ofOrder(id)
       return orderView(order, authorizations, this.access.context.runtime.clock.now())
     })
   }
@@ -313,9 +320,9 @@ export class AcmeService extends DirectoryService implements AcmeServer {
     const request = readOrRefusal(csr)
     const queue = this.tools.queues()?.finalizations
     using place = queue?.reserve()
-    const { view, begun } = await this.asAccount(signer, async (snapshot, stores, account) => {
-      const order = await orderOf(stores, account, id)
-      const authorizations = await stores.acmeAuthorizations.ofOrder(id)
+    const { view, begun } = await this.asAccount(signer, async (snapshot, repositories, account) => {
+      const order = await orderOf(repositories, account, id)
+      const authorizations = await repositories.acmeAuthorizations.ofOrder(id)
       const now = this.access.context.runtime.clock.now()
       const shown = orderView(order, authorizations, now)
       // A client repeats the request if it lost the response.
@@ -323,8 +330,8 @@ export class AcmeService extends DirectoryService implements AcmeServer {
       if (shown.status !== "ready")
         throw new AcmeProblem("orderNotReady", `The order is ${shown.status}; only a ready order can be finalized.`)
       if (request instanceof AcmeProblem) throw request
-      await assertKeyAllowed(this.access.context, stores, { key: request.key, refuse: badCsrKey })
-      const { jwk } = await this.accountIn(snapshot, stores, account.id)
+      await assertKeyAllowed(this.access.context, repositories, { key: request.key, refuse: badCsrKey })
+      const { jwk } = await this.accountIn(snapshot, repositories, account.id)
       if (isKeyOfJwk(jwk, request.key))
         throw new AcmeProblem("badCSR", "The CSR contains the account's key; use another key.")
       const asking =
@@ -333,7 +340,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
           : 0
       const { leaseMs, approval } = this.#finalizable(snapshot, order, request)
       const turn = turnOf(place, now, leaseMs + asking)
-      if (!(await stores.acmeOrders.beginFinalizing(id, csr, turn)))
+      if (!(await repositories.acmeOrders.beginFinalizing(id, csr, turn)))
         throw new AcmeProblem("orderNotReady", "The order has been finalized by another request.")
       const { directory } = account
       return {
@@ -367,10 +374,10 @@ export class AcmeService extends DirectoryService implements AcmeServer {
   }
 
   async chains(signer: AccountSigner, id: AcmeOrderId): Promise<CertificateChains> {
-    return await this.asAccount(signer, async (snapshot, stores, account) => {
-      const { serialNumber } = await orderOf(stores, account, id)
+    return await this.asAccount(signer, async (snapshot, repositories, account) => {
+      const { serialNumber } = await orderOf(repositories, account, id)
       const { mount, issuers } = snapshot
-      const found = serialNumber === null ? undefined : await stores.certificates.issued(mount.id, serialNumber)
+      const found = serialNumber === null ? undefined : await repositories.certificates.issued(mount.id, serialNumber)
       if (found === undefined) throw nothingThere("certificate")
       const issuer = issuers.find((one) => one.id === found.issuerId)
       return chainsFrom(issuer, issuers).map((chain) => [found.certificate, ...chain])
@@ -379,7 +386,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
 
   async newAuthorization(signer: AccountSigner, identifier: Identifier) {
     if (isWildcard(identifier)) throw malformed("A wildcard cannot be authorized without an order; create an order.")
-    return await this.asAccount(signer, async (snapshot, stores, account) => {
+    return await this.asAccount(signer, async (snapshot, repositories, account) => {
       this.rejectUnissuableOrder(snapshot, {
         identifiers: [identifier],
         notBefore: null,
@@ -389,33 +396,33 @@ export class AcmeService extends DirectoryService implements AcmeServer {
       const now = this.access.context.runtime.clock.now()
       const { authorization, created } = await this.#authorizationFor(
         snapshot,
-        stores,
+        repositories,
         account,
         provedBy(identifier),
         now,
         { isAhead: true },
       )
-      return { authorization: await this.#authorizationView(stores, authorization), created }
+      return { authorization: await this.#authorizationView(repositories, authorization), created }
     })
   }
 
   async authorization(signer: AccountSigner, id: AuthorizationId): Promise<AuthorizationView> {
-    return await this.asAccount(signer, async (_snapshot, stores, account) =>
-      this.#authorizationView(stores, await authorizationOf(stores, account, id)),
+    return await this.asAccount(signer, async (_snapshot, repositories, account) =>
+      this.#authorizationView(repositories, await authorizationOf(repositories, account, id)),
     )
   }
 
   async deactivateAuthorization(signer: AccountSigner, id: AuthorizationId): Promise<AuthorizationView> {
-    const { view, endedCount } = await this.asAccount(signer, async (_snapshot, stores, account) => {
-      const authorization = await authorizationOf(stores, account, id)
+    const { view, endedCount } = await this.asAccount(signer, async (_snapshot, repositories, account) => {
+      const authorization = await authorizationOf(repositories, account, id)
       const now = this.access.context.runtime.clock.now()
       const status = authorizationStatusOf(authorization, now)
-      const isDeactivated = await stores.acmeAuthorizations.deactivate(id)
+      const isDeactivated = await repositories.acmeAuthorizations.deactivate(id)
       if (!isDeactivated && status !== "deactivated")
         throw malformed(`The authorization is ${status} and cannot be deactivated.`)
       return {
-        view: await this.#authorizationView(stores, { ...authorization, state: "deactivated" }),
-        endedCount: isDeactivated ? await stores.acmeOrders.endedWith(id, now) : 0,
+        view: await this.#authorizationView(repositories, { ...authorization, state: "deactivated" }),
+        endedCount: isDeactivated ? await repositories.acmeOrders.endedWith(id, now) : 0,
       }
     })
     this.tools.metrics.orders.add(endedCount, { status: "invalid" })
@@ -423,8 +430,8 @@ export class AcmeService extends DirectoryService implements AcmeServer {
   }
 
   async challenge(signer: AccountSigner, id: AuthorizationId, type: ChallengeType): Promise<ChallengeView> {
-    return await this.asAccount(signer, async (_snapshot, stores, account) => {
-      const { challenge } = await challengeOf(stores, account, id, type)
+    return await this.asAccount(signer, async (_snapshot, repositories, account) => {
+      const { challenge } = await challengeOf(repositories, account, id, type)
       return challengeView(challenge)
     })
   }
@@ -433,8 +440,8 @@ export class AcmeService extends DirectoryService implements AcmeServer {
     const now = this.access.context.runtime.clock.now()
     const queue = this.tools.queues()?.validations
     using place = queue?.reserve()
-    const { view, begun } = await this.asAccount(signer, async (_snapshot, stores, account) => {
-      const { authorization, challenge } = await challengeOf(stores, account, id, type)
+    const { view, begun } = await this.asAccount(signer, async (_snapshot, repositories, account) => {
+      const { authorization, challenge } = await challengeOf(repositories, account, id, type)
       const status = authorizationStatusOf(authorization, now)
       // A challenge that is processing or done is returned unchanged (RFC 8555, section 7.5.1).
       if (challenge.status !== "pending") return { view: challengeView(challenge) }
@@ -442,7 +449,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
         throw malformed(`The authorization is ${status}; only a pending authorization can be validated.`)
       const turn = turnOf(place, now, validationLeaseMs)
       const processing = { ...challenge, status: "processing" as const, attempts: turn.attempts }
-      const isBegun = await stores.acmeAuthorizations.beginChallenge(id, type, turn)
+      const isBegun = await repositories.acmeAuthorizations.beginChallenge(id, type, turn)
       const { mountId, id: accountId, thumbprint, directory } = account
       const { identifier } = authorization
       return {
@@ -459,24 +466,24 @@ export class AcmeService extends DirectoryService implements AcmeServer {
 
   async revoke(signer: AccountSigner | KeySigner, { certificate: der, reason }: Revocation): Promise<void> {
     const { parsed, serialNumber } = readGiven(der)
-    const { autoRebuild, wasRevoked } = await this.once(signer.nonce, async (snapshot, stores) => {
+    const { autoRebuild, wasRevoked } = await this.once(signer.nonce, async (snapshot, repositories) => {
       const { mount, settings } = snapshot
-      const record = await stores.certificates.find(mount.id, serialNumber)
-      const account = "accountId" in signer ? await this.signedFor(snapshot, stores, signer) : undefined
+      const record = await repositories.certificates.find(mount.id, serialNumber)
+      const account = "accountId" in signer ? await this.signedFor(snapshot, repositories, signer) : undefined
       // The answer is the same for a missing certificate, so that it does not reveal which certificates exist.
       const refusal = unauthorized("The signer of the request may not revoke this certificate.")
       if (record === undefined || Buffer.compare(record.certificate, der) !== 0) throw refusal
       const now = this.access.context.runtime.clock.now()
       const may =
         account !== undefined
-          ? await this.#mayRevoke(stores, account, { certificate: parsed, serialNumber }, now)
+          ? await this.#mayRevoke(repositories, account, { certificate: parsed, serialNumber }, now)
           : "key" in signer && Buffer.compare(parsed.subjectPublicKeyInfo, signer.key.spki) === 0
       if (!may) throw refusal
-      const known = await stores.revocations.find(mount.id, serialNumber)
+      const known = await repositories.revocations.find(mount.id, serialNumber)
       try {
         // An expired certificate stays unrevoked, and the client gets no error. A certificate that is revoked already still blocks its
         // key if the reason is `keyCompromise` now.
-        await recordRevocation(snapshot, stores, { record, certificate: parsed, reason, now, isNew: false })
+        await recordRevocation(snapshot, repositories, { record, certificate: parsed, reason, now, isNew: false })
       } catch (error) {
         if (isEngineError(error, "unprocessable")) throw malformed(error.message)
         throw error
@@ -515,7 +522,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
    */
   async #authorizationFor(
     snapshot: MountSnapshot,
-    stores: AcmeRepositories,
+    repositories: AcmeRepositories,
     account: AccountStanding,
     identifier: ProvedIdentifier,
     now: Instant,
@@ -523,13 +530,13 @@ export class AcmeService extends DirectoryService implements AcmeServer {
   ) {
     const looksAtCaa = identifier.type === "dns" && requiresCaaCheck(snapshot)
     const beyond = looksAtCaa ? caaHorizon(now, snapshot.settings.caaHistory) + validityMs : now + orderLifetimeMs
-    const known = await stores.acmeAuthorizations.validFor(account.id, identifier, beyond)
+    const known = await repositories.acmeAuthorizations.validFor(account.id, identifier, beyond)
     if (known !== undefined) return { authorization: known, created: false }
     const { random } = this.access.context.runtime
     const [id, mountId, accountId] = [newOrderedId("authz", random, now), account.mountId, account.id]
     const limits = this.limitsOf(snapshot)
-    await rejectFailuresBeyond(limits, stores, { accountId, identifier, now })
-    if (isAhead) await registerAuthorizationWithin(limits, stores, { id, mountId, accountId, now })
+    await rejectFailuresBeyond(limits, repositories, { accountId, identifier, now })
+    if (isAhead) await registerAuthorizationWithin(limits, repositories, { id, mountId, accountId, now })
     const authorization: Authorization = {
       id,
       mountId,
@@ -548,7 +555,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
       error: null,
       attempts: 0,
     }))
-    await stores.acmeAuthorizations.insert(authorization, challenges)
+    await repositories.acmeAuthorizations.insert(authorization, challenges)
     return { authorization, created: true }
   }
 
@@ -565,20 +572,20 @@ export class AcmeService extends DirectoryService implements AcmeServer {
   /** Checks the `replaces` member of a new order (RFC 9773, section 5). */
   async #rejectReplacement(
     { mount }: MountSnapshot,
-    stores: AcmeRepositories,
+    repositories: AcmeRepositories,
     account: AccountStanding,
     identifiers: readonly Identifier[],
     replaces: string,
     now: Instant,
   ): Promise<void> {
     const { keyIdentifier, serialNumber } = readCertificateId(replaces)
-    const record = await stores.certificates.find(mount.id, serialNumber)
+    const record = await repositories.certificates.find(mount.id, serialNumber)
     const isNamed = record !== undefined && isIssuedByKey(record.certificate, keyIdentifier)
-    if (!isNamed || (await stores.acmeOrders.accountOfCertificate(mount.id, serialNumber)) !== account.id)
+    if (!isNamed || (await repositories.acmeOrders.accountOfCertificate(mount.id, serialNumber)) !== account.id)
       throw unauthorized(`"replaces" must name a certificate that this account ordered.`)
     if (!identifiers.some(({ value }) => record.names.includes(value)))
       throw malformed(`"replaces" must name a certificate with at least one identifier of the order.`)
-    if ((await stores.acmeOrders.replacementOf(mount.id, replaces, now)) !== undefined)
+    if ((await repositories.acmeOrders.replacementOf(mount.id, replaces, now)) !== undefined)
       throw new AcmeProblem("alreadyReplaced", '"replaces" names a certificate that another order already replaces.')
   }
 
@@ -643,13 +650,13 @@ async function authorizationOf(
 }
 
 async function challengeOf(
-  stores: AcmeRepositories,
+  repositories: AcmeRepositories,
   account: AccountStanding,
   id: AuthorizationId,
   type: ChallengeType,
 ) {
-  const authorization = await authorizationOf(stores, account, id)
-  const challenge = (await stores.acmeAuthorizations.challenges(id)).find((one) => one.type === type)
+  const authorization = await authorizationOf(repositories, account, id)
+  const challenge = (await repositories.acmeAuthorizations.challenges(id)).find((one) => one.type === type)
   if (challenge === undefined) throw nothingThere("challenge")
   return { authorization, challenge }
 }

@@ -93,24 +93,24 @@ export abstract class DirectoryService {
 
   protected async once<T>(
     nonce: string,
-    work: (snapshot: MountSnapshot, stores: AcmeRepositories) => Promise<T>,
+    work: (snapshot: MountSnapshot, repositories: AcmeRepositories) => Promise<T>,
   ): Promise<T> {
     const now = this.access.context.runtime.clock.now()
     const read = readNonce(nonce, this.nonceAuthority(await this.entered()), now)
-    return await transactOnMount(this.access, async (snapshot, stores) => {
+    return await transactOnMount(this.access, async (snapshot, repositories) => {
       if (!isServed(snapshot)) throw notServed()
-      if (!(await stores.acmeNonces.redeem(read.digest, read.expiresAt))) throw usedNonce()
-      return await work(snapshot, stores)
+      if (!(await repositories.acmeNonces.redeem(read.digest, read.expiresAt))) throw usedNonce()
+      return await work(snapshot, repositories)
     })
   }
 
   protected asAccount<T>(
     signer: AccountSigner,
-    work: (snapshot: MountSnapshot, stores: AcmeRepositories, account: AccountStanding) => Promise<T>,
+    work: (snapshot: MountSnapshot, repositories: AcmeRepositories, account: AccountStanding) => Promise<T>,
   ): Promise<T> {
-    return this.once(signer.nonce, async (snapshot, stores) => {
-      const account = await this.signedFor(snapshot, stores, signer)
-      return await work(snapshot, stores, account)
+    return this.once(signer.nonce, async (snapshot, repositories) => {
+      const account = await this.signedFor(snapshot, repositories, signer)
+      return await work(snapshot, repositories, account)
     })
   }
 
@@ -131,10 +131,10 @@ export abstract class DirectoryService {
 
   protected async signedFor(
     snapshot: MountSnapshot,
-    stores: AcmeRepositories,
+    repositories: AcmeRepositories,
     signer: AccountSigner,
   ): Promise<AccountStanding> {
-    const account = this.#ofThisDirectory(await stores.acmeAccounts.standing(snapshot.mount.id, signer.accountId))
+    const account = this.#ofThisDirectory(await repositories.acmeAccounts.standing(snapshot.mount.id, signer.accountId))
     if (account.status !== "valid") throw accountNotValid(account.status)
     if (account.thumbprint !== signer.thumbprint)
       throw unauthorized("The account's key has changed; sign with the current key.")

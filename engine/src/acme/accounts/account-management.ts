@@ -41,11 +41,11 @@ export class ManagedAccountService implements ManagedAccounts {
   async get(id: string): Promise<ManagedAccountWithOrders> {
     authorizeOnMount(this.#access, "read", `${accountsPath}/${id}`)
     const now = this.#access.context.runtime.clock.now()
-    return readMount(this.#access, async ({ mount }, stores) => {
-      const account = await accountOf(stores, mount.id, id)
+    return readMount(this.#access, async ({ mount }, repositories) => {
+      const account = await accountOf(repositories, mount.id, id)
       const orders: ManagedOrderView[] = []
-      for (const order of await stores.acmeInventory.newestOrders(account.id, maxOrdersShown))
-        orders.push(await managedOrder(stores, order, now))
+      for (const order of await repositories.acmeInventory.newestOrders(account.id, maxOrdersShown))
+        orders.push(await managedOrder(repositories, order, now))
       return { ...viewOf(account), orders }
     })
   }
@@ -53,17 +53,20 @@ export class ManagedAccountService implements ManagedAccounts {
   async changeStatus(id: string, status: ManagedStatus): Promise<ManagedAccountView> {
     authorizeOnMount(this.#access, ["create", "update"], `${accountsPath}/${id}`)
     const now = this.#access.context.runtime.clock.now()
-    return transactOnMount(this.#access, async ({ mount }, stores) => {
-      const account = await accountOf(stores, mount.id, id)
+    return transactOnMount(this.#access, async ({ mount }, repositories) => {
+      const account = await accountOf(repositories, mount.id, id)
       if (account.status === status) return viewOf(account)
       if (account.status === "deactivated")
         throw unprocessable("The account was deactivated by its holder; its status cannot change.")
       const changed = { ...account, status, statusAt: now }
-      await stores.acmeAccounts.change(account.id, changed)
+      await repositories.acmeAccounts.change(account.id, changed)
       if (status === "revoked") {
         // Same effects as a deactivation by the holder (RFC 8555, section 7.3.6).
-        await stores.acmeAuthorizations.deactivateAll(account.id)
-        await stores.acmeOrders.failAll(account.id, { type: "unauthorized", detail: "The account has been disabled." })
+        await repositories.acmeAuthorizations.deactivateAll(account.id)
+        await repositories.acmeOrders.failAll(account.id, {
+          type: "unauthorized",
+          detail: "The account has been disabled.",
+        })
       }
       return viewOf(changed)
     })
@@ -89,14 +92,14 @@ export class ManagedOrderService implements ManagedOrders {
     authorizeOnMount(this.#access, "list", ordersPath)
     const { after = "", accountId } = page
     const now = this.#access.context.runtime.clock.now()
-    return readMountReplica(this.#access, async ({ mount }, stores) => {
+    return readMountReplica(this.#access, async ({ mount }, repositories) => {
       const account = accountId as AcmeAccountId | undefined
-      const found = await stores.acmeInventory.orders(mount.id, account, {
+      const found = await repositories.acmeInventory.orders(mount.id, account, {
         after,
         limit: limitOf(page, maxRecords),
       })
       const views: ManagedOrderView[] = []
-      for (const order of found) views.push(await managedOrder(stores, order, now))
+      for (const order of found) views.push(await managedOrder(repositories, order, now))
       return views
     })
   }
@@ -104,10 +107,10 @@ export class ManagedOrderService implements ManagedOrders {
   async get(id: string): Promise<ManagedOrderView> {
     authorizeOnMount(this.#access, "read", `${ordersPath}/${id}`)
     const now = this.#access.context.runtime.clock.now()
-    return readMount(this.#access, async ({ mount }, stores) => {
-      const order = await stores.acmeInventory.order(mount.id, id as AcmeOrderId)
+    return readMount(this.#access, async ({ mount }, repositories) => {
+      const order = await repositories.acmeInventory.order(mount.id, id as AcmeOrderId)
       if (order === undefined) throw notFound(id)
-      return managedOrder(stores, order, now)
+      return managedOrder(repositories, order, now)
     })
   }
 

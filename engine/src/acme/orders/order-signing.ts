@@ -83,9 +83,9 @@ export class OrderSigning extends DirectoryService {
         throw unauthorized("The role does not store certificates (no_store), so ACME cannot return them.")
       return {
         presented: { key, refuse: badCsrKey },
-        store: async (current, stores) => {
-          await this.#complete(current, stores, order, certificate)
-          await stores.certificates.insert(certificate)
+        store: async (current, repositories) => {
+          await this.#complete(current, repositories, order, certificate)
+          await repositories.certificates.insert(certificate)
         },
         value: { notAfter: certificate.notAfter, issuer: decider.issuer },
       }
@@ -106,8 +106,8 @@ export class OrderSigning extends DirectoryService {
     const { clock } = this.access.context.runtime
     const snapshot = await this.served()
     const { acme } = snapshot.settings
-    const finish = (stores: AcmeRepositories, record: CertificateRecord) =>
-      this.#complete(snapshot, stores, order, record)
+    const finish = (repositories: AcmeRepositories, record: CertificateRecord) =>
+      this.#complete(snapshot, repositories, order, record)
     const request = {
       csr: `${writePem("CERTIFICATE REQUEST", parsed.der)}\n`,
       parameters: new Map([["identifiers", JSON.stringify(order.identifiers)]]),
@@ -120,10 +120,10 @@ export class OrderSigning extends DirectoryService {
           const problem = namesProblem(order.identifiers, names)
           if (problem !== undefined) throw unauthorized(`The certificate from the external policy service ${problem}.`)
         },
-        async settle(stores, record) {
+        async settle(repositories, record) {
           if (record.notAfter - Math.min(record.notBefore, clock.now()) > acmeMaxTtlMs(acme))
             throw unauthorized("The certificate from the external policy service is valid for longer than max_ttl.")
-          await finish(stores, record)
+          await finish(repositories, record)
         },
       })
       return notAfter
@@ -146,13 +146,13 @@ export class OrderSigning extends DirectoryService {
   /** Completes the order, and counts its certificate for the rate limits of its names. */
   async #complete(
     snapshot: MountSnapshot,
-    stores: AcmeRepositories,
+    repositories: AcmeRepositories,
     order: ClaimedOrder,
     { serialNumber, notAfter: keptUntil }: CertificateRecord,
   ): Promise<void> {
-    if (!(await stores.acmeOrders.complete(order, { serialNumber, keptUntil }))) throw new LeaseLostError()
+    if (!(await repositories.acmeOrders.complete(order, { serialNumber, keptUntil }))) throw new LeaseLostError()
     const { id: orderId, mountId, identifiers } = order
     const now = this.access.context.runtime.clock.now()
-    await registerCertificate(this.limitsOf(snapshot), stores, { mountId, orderId, identifiers, now })
+    await registerCertificate(this.limitsOf(snapshot), repositories, { mountId, orderId, identifiers, now })
   }
 }

@@ -163,24 +163,25 @@ export const rejectFailuresBeyond = (
 /** Throws `rateLimited`, or counts the account, if its address is known and limited. */
 export async function registerWithin(
   settings: RateLimits,
-  stores: { readonly acmeRates: AcmeRateRepository },
+  repositories: { readonly acmeRates: AcmeRateRepository },
   {
     address,
     ...made
   }: Omit<RateLimitRequest, "source"> & { readonly id: AcmeAccountId; readonly address: string | undefined },
 ): Promise<void> {
-  if (address !== undefined) await registerOf("accountsPerAddress", settings, stores, { ...made, source: address })
+  if (address !== undefined)
+    await registerOf("accountsPerAddress", settings, repositories, { ...made, source: address })
 }
 
 /** Does the same for an authorization without an order. Authorizations of orders are limited by the limit of orders. */
 export const registerAuthorizationWithin = (
   settings: RateLimits,
-  stores: { readonly acmeRates: AcmeRateRepository },
+  repositories: { readonly acmeRates: AcmeRateRepository },
   {
     accountId,
     ...made
   }: Omit<RateLimitRequest, "source"> & { readonly id: AuthorizationId; readonly accountId: AcmeAccountId },
-): Promise<void> => registerOf("authorizationsPerAccount", settings, stores, { ...made, source: accountId })
+): Promise<void> => registerOf("authorizationsPerAccount", settings, repositories, { ...made, source: accountId })
 
 interface RateLimitRequest extends Omit<Registration, "at"> {
   readonly now: Instant

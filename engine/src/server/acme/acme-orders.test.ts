@@ -41,7 +41,7 @@ async function newLateWorld(identities = "ca.example", settings: object = {}) {
   })
   const client = await AcmeTestClient.registered(world, base)
   const lookAtCaa = (names: string) => world.pki("POST", "/pki/config/acme", { body: { caa_identities: names } })
-  interface Told {
+  interface LateChange {
     readonly before: readonly string[]
     readonly after: readonly string[] | "failure"
     readonly waitMs: number
@@ -60,14 +60,14 @@ async function newLateWorld(identities = "ca.example", settings: object = {}) {
       return (await client.post("/new-order", { identifiers: [localhost] }, { nonce })).body.status
     },
     lookAtCaa,
-    async finalizedLate(told: Told) {
-      records = told.before
+    async finalizedLate(change: LateChange) {
+      records = change.before
       const { finalize, url } = await readyOrder(client, responder)
-      clock.advance(told.waitMs)
-      records = told.after
-      if (told.identities !== undefined) await lookAtCaa(told.identities)
-      if (told.meanwhile !== undefined)
-        meanwhile = () => world.pki("POST", "/pki/roles/web", { body: told.meanwhile ?? {} })
+      clock.advance(change.waitMs)
+      records = change.after
+      if (change.identities !== undefined) await lookAtCaa(change.identities)
+      if (change.meanwhile !== undefined)
+        meanwhile = () => world.pki("POST", "/pki/roles/web", { body: change.meanwhile ?? {} })
       // The nonce of the last answer may have expired.
       const nonce = await client.nonce()
       await client.post(finalize, { csr: await csrFor(["localhost"]) }, { nonce })
@@ -270,8 +270,8 @@ describe("an order", () => {
     ["that are more, as was said before", "ca.example", "ca.example,new.example", "issue other.example", "valid"],
   ])("is finalized with CAA identities %s", async (_how, first, then, after, status) => {
     const { finalizedLate } = await newLateWorld(first)
-    const told = { before: ["issue ca.example"], after: [after], waitMs: 60_000, identities: then }
-    expect((await finalizedLate(told)).status).toBe(status)
+    const change = { before: ["issue ca.example"], after: [after], waitMs: 60_000, identities: then }
+    expect((await finalizedLate(change)).status).toBe(status)
   })
 
   test.each([
@@ -307,8 +307,8 @@ describe("an order", () => {
     ["goes on allowing it", { allowed_domains: ["localhost"], allow_bare_domains: true, key_type: "any" }, "valid"],
   ])("is signed by the current role when that %s", async (_how, role, status) => {
     const { finalizedLate } = await newLateWorld("ca.example", { default_directory_policy: "role:web" })
-    const told = { before: ["issue ca.example"], after: ["issue ca.example"], waitMs: 8 * hourMs, meanwhile: role }
-    const order = await finalizedLate(told)
+    const change = { before: ["issue ca.example"], after: ["issue ca.example"], waitMs: 8 * hourMs, meanwhile: role }
+    const order = await finalizedLate(change)
     expect([order.status, order.error?.type.split(":").at(-1)]).toEqual([
       status,
       status === "valid" ? undefined : "badCSR",
