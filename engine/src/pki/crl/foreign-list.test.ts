@@ -210,7 +210,11 @@ describe("a revocation list is rejected with the reason", () => {
       parts: { thisUpdate: utc("2601010000Z") },
       reason: /thisUpdate is not a valid UTCTime/,
     },
-    { what: "with a time zone", parts: { thisUpdate: utc("260101000000+0100") }, reason: /thisUpdate is not a valid UTCTime/ },
+    {
+      what: "with a time zone",
+      parts: { thisUpdate: utc("260101000000+0100") },
+      reason: /thisUpdate is not a valid UTCTime/,
+    },
     {
       what: "with a day that does not exist",
       parts: { thisUpdate: utc("260231000000Z") },
@@ -244,7 +248,11 @@ describe("a revocation list is rejected with the reason", () => {
       },
       reason: /contains certificates of other issuers/,
     },
-    { what: "with two algorithms", parts: { inner: ecdsaWithNull }, reason: /signature differs from signatureAlgorithm/ },
+    {
+      what: "with two algorithms",
+      parts: { inner: ecdsaWithNull },
+      reason: /signature differs from signatureAlgorithm/,
+    },
     { what: "signed with SHA-1", parts: { algorithm: sha1 }, reason: /SHA-?1|ecdsaWithSha1|1\.2\.840\.10045\.4\.1/i },
     {
       what: "signed with unexpected algorithm parameters",
