@@ -50,7 +50,7 @@ test("a policy is written, read, attached, detached and deleted", async () => {
   expect(await chancery("policy", "delete", "web")).toMatchObject({ code: 0 })
   expect(await chancery("policy", "read", "web")).toMatchObject({
     code: 1,
-    said: 'chancery: there is no policy "web"\n',
+    said: 'chancery: policy "web" does not exist\n',
   })
 })
 
@@ -95,7 +95,7 @@ test.each([
     code: 64,
     said: "Name the team with its organization, as in --team acme/owners.",
   },
-  { words: ["policy", "attach", "default", "--user", "nobody"], code: 1, said: 'there is no user "nobody"' },
+  { words: ["policy", "attach", "default", "--user", "nobody"], code: 1, said: 'user "nobody" does not exist' },
   {
     words: ["token", "create", "--policy", "default", "--user", "root"],
     code: 64,
@@ -116,7 +116,7 @@ test.each([
     code: 64,
     said: '--uses cannot be "0"; it must be a whole number from 1 on.',
   },
-  { words: ["token", "create", "--policy", "none"], code: 1, said: 'policies has "none", which does not exist' },
+  { words: ["token", "create", "--policy", "none"], code: 1, said: 'policies contains "none", which does not exist' },
 ])("chancery $words ends with exit code $code: $said", async ({ words, code, said }) => {
   const { chancery } = await shop()
   expect(await chancery(...words)).toEqual({ code, out: "", said: `chancery: ${said}\n` })

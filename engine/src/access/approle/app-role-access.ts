@@ -78,6 +78,6 @@ export class AppRoleAccess {
 /** Returns the role. Throws `not-found`. */
 export async function roleIn({ appRoles }: AppRoleRepositories, { id }: AuthMethod, name: string): Promise<AppRole> {
   const role = await appRoles.find(id, appRoleNameOf(name))
-  if (role === undefined) throw new EngineError("not-found", `there is no role "${name}"`)
+  if (role === undefined) throw new EngineError("not-found", `role "${name}" does not exist`)
   return role
 }

@@ -98,7 +98,7 @@ export function changeAppRolePart(role: AppRole, part: AppRolePart, change: AppR
   const member = parts[part]
   const field = ["own" in member ? member.own : member.term]
   const isMissing = faults.length === 0 && Object.keys(own).length === 0
-  rejectFaults([...faults, ...(isMissing ? [{ field, detail: `${member.name} is missing` }] : [])])
+  rejectFaults([...faults, ...(isMissing ? [{ field, detail: `${member.name} is required` }] : [])])
   return changeAppRole(role, own)
 }
 
@@ -114,13 +114,13 @@ export function appRoleWarnings(
   const longer = ([name, ms]: readonly [string, number | null]): string[] =>
     ms === null || ms <= maximumMs
       ? []
-      : [`${name} is longer than the ${maximumMs / secondMs} seconds that tokens of the auth method live at most`]
+      : [`${name} exceeds the maximum of the auth method, ${maximumMs / secondMs} seconds`]
   return [
     ...longer(["token_max_ttl", terms.maxTtlMs]),
     ...longer(["token_period", terms.periodMs]),
     ...terms.policies
       .filter((name) => !policies.includes(name))
-      .map((name) => `policy "${name}" does not exist; logins leave it out for as long as it does not`),
+      .map((name) => `policy "${name}" does not exist; logins omit it until it exists`),
   ]
 }
 
@@ -135,7 +135,7 @@ function appRoleNameFaults(name: string): Fault[] {
   const field = ["name"]
   if (name.length > maxName) return [{ field, detail: `"name" must not be longer than ${maxName} characters` }]
   if (/^\w([\w.-]*\w)?$/.test(name)) return []
-  const detail = `"name" may hold letters, digits, "_", "-" and ".", and must begin and end with a letter, digit or "_"`
+  const detail = `"name" may contain only letters, digits, "_", "-" and ".", and must begin and end with a letter, a digit or "_"`
   return [{ field, detail }]
 }
 
@@ -157,7 +157,7 @@ export function credentialFaults([field, name]: NamedField, value: string, maxim
   if (value === "") return refuse("can't be blank")
   if (value.length > maximum) return refuse(`is too long (maximum is ${maximum} characters)`)
   return value !== value.trim() || /\p{Cc}/u.test(value)
-    ? refuse("must not begin or end with a blank, or hold control characters")
+    ? refuse("must not begin or end with whitespace, or contain control characters")
     : []
 }
 
@@ -168,7 +168,7 @@ export function boundsFaults([field, name]: NamedField, bounds: readonly string[
     .filter((bound) => parseBound(bound) === undefined)
     .map((bound) => ({
       field: [field],
-      detail: `${name} has "${bound}", which is no address and no range of addresses`,
+      detail: `${name} contains "${bound}", which is not a valid address or CIDR range`,
     }))
 }
 
@@ -182,11 +182,11 @@ export function boundsCover(outer: readonly string[], inner: readonly string[]):
 }
 
 export const countFaults = ([field, name]: NamedField, count: number): Fault[] =>
-  isCount(count) ? [] : [{ field: [field], detail: `${name} must be a whole number from 0 to ${maxTokenCount}` }]
+  isCount(count) ? [] : [{ field: [field], detail: `${name} must be an integer from 0 to ${maxTokenCount}` }]
 
 export const durationFaults = ([field, name]: NamedField, durationMs: number): Fault[] =>
   isCount(durationMs / secondMs)
     ? []
-    : [{ field: [field], detail: `${name} must be a number of whole seconds from 0 to ${maxTokenCount}` }]
+    : [{ field: [field], detail: `${name} must be a whole number of seconds from 0 to ${maxTokenCount}` }]
 
 const isCount = (count: number): boolean => Number.isSafeInteger(count) && count >= 0 && count <= maxTokenCount

@@ -87,5 +87,5 @@ const noSecretId = (ref: SecretIdRef) =>
     "not-found",
     "accessor" in ref
       ? `failed to find accessor entry for secret_id_accessor: "${ref.accessor}"`
-      : "there is no such secret id",
+      : "secret_id does not exist",
   )

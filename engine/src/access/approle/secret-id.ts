@@ -99,7 +99,7 @@ function metadataFaults(metadata: Readonly<Record<string, string>>): Fault[] {
   const entries = Object.entries(metadata)
   if (entries.length > maxMetadata) return refuse(`has too many entries (maximum is ${maxMetadata})`)
   return entries.flat().some((text) => text.length > maxMetadataText || /\p{Cc}/u.test(text))
-    ? refuse(`must hold text of at most ${maxMetadataText} characters without control characters`)
+    ? refuse(`must contain keys and values of at most ${maxMetadataText} characters without control characters`)
     : []
 }
 
@@ -110,7 +110,7 @@ function withinFaults(
 ): Fault[] {
   const faults = boundsFaults([field, name], bounds)
   if (faults.length > 0 || boundsCover(allowed, bounds)) return faults
-  return [{ field: [field], detail: `${name} must lie within the role's ${of}, which are ${allowed.join(", ")}` }]
+  return [{ field: [field], detail: `${name} must be within the role's ${of} (${allowed.join(", ")})` }]
 }
 
 /** Compares two limits, of which 0 means unlimited. */

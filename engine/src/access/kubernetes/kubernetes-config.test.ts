@@ -34,7 +34,7 @@ test("what is left out has its default", async () => {
 test("keys alone are enough, of certificates too, but whoever sets them so is told what that means", async () => {
   const { config } = await createKubernetesConfig({ pemKeys: [rsa, testTlsPem("server")] })
   expect(verificationKeys(config).map(({ algorithm }) => algorithm.type)).toEqual(["rsa", expect.any(String)])
-  expect(kubernetesConfigWarnings(config)).toEqual([expect.stringContaining("until it expires") as string])
+  expect(kubernetesConfigWarnings(config)).toEqual([expect.stringContaining("until they expire") as string])
   const asked = await createKubernetesConfig({ pemKeys: [rsa], kubernetesHost: "10.96.0.1" })
   expect(kubernetesConfigWarnings(asked.config)).toEqual([])
 })
@@ -106,7 +106,7 @@ describe("of a token", () => {
       why: "none was named, which is that of Secrets' tokens",
       config: { ...config, disableIssValidation: false },
       ends: true,
-      refusal: "the token is of another issuer",
+      refusal: "the token has another issuer",
     },
     {
       why: "it is the one that was named",
@@ -118,7 +118,7 @@ describe("of a token", () => {
       why: "it is not the one that was named",
       config: { ...config, disableIssValidation: false, issuer: "https://other" },
       ends: true,
-      refusal: "the token is of another issuer",
+      refusal: "the token has another issuer",
     },
     { why: "it never ends and the API server is asked", config, ends: false, refusal: undefined },
     { why: "it ends and nobody is asked", config: onlyKeys, ends: true, refusal: undefined },
@@ -126,7 +126,7 @@ describe("of a token", () => {
       why: "it never ends and nobody is asked",
       config: onlyKeys,
       ends: false,
-      refusal: "the token never ends, and no API server is asked about it",
+      refusal: "the token has no expiry, and no API server reviews it",
     },
   ])("where $why: $refusal", ({ config: one, ends, refusal }) => {
     const refused = configRefusal(ends ? token : { ...token, expiresAt: undefined }, one)

@@ -75,18 +75,18 @@ export async function createKubernetesConfig(input: KubernetesConfigInput): Prom
   if (kubernetesHost !== "" && apiServerUrl(kubernetesHost) === undefined)
     faults.push({
       field: ["kubernetesHost"],
-      detail: '"kubernetes_host" must be a host, or an https URL without user name, password, query and fragment',
+      detail: '"kubernetes_host" must be a host, or an https URL without user name, password, query or fragment',
     })
   attempt("kubernetesCaCert", "kubernetes_ca_cert", () => readAuthorities(kubernetesCaCert))
   attempt("pemKeys", "pem_keys", () => readKeys(pemKeys))
   if (issuer.length > maxIssuer)
     faults.push({ field: ["issuer"], detail: `"issuer" must not be longer than ${maxIssuer} characters` })
   if (tokenReviewerJwt !== "" && isRefusal(await readServiceAccountToken(tokenReviewerJwt)))
-    faults.push({ field: ["tokenReviewerJwt"], detail: '"token_reviewer_jwt" is no token of a service account' })
+    faults.push({ field: ["tokenReviewerJwt"], detail: '"token_reviewer_jwt" is not a valid service account token' })
   if (faults.length === 0 && kubernetesHost === "" && pemKeys.length === 0)
     faults.push({
       field: ["kubernetesHost"],
-      detail: '"kubernetes_host" is needed, unless "pem_keys" are to judge tokens alone',
+      detail: '"kubernetes_host" is required if "pem_keys" is empty',
     })
   rejectFaults(faults)
   return {
@@ -107,7 +107,7 @@ export async function createKubernetesConfig(input: KubernetesConfigInput): Prom
 export const kubernetesConfigWarnings = ({ kubernetesHost }: KubernetesConfig): readonly string[] =>
   kubernetesHost === ""
     ? [
-        'Without "kubernetes_host" no API server is asked: a token logs in until it expires, even of a pod or a service account that is gone.',
+        'Without "kubernetes_host" no API server reviews tokens: tokens of deleted pods and service accounts can log in until they expire.',
       ]
     : []
 
@@ -133,10 +133,10 @@ export function configRefusal(
   config: KubernetesConfig,
 ): TokenRejection | undefined {
   if (!config.disableIssValidation && issuer !== (config.issuer === "" ? defaultIssuer : config.issuer))
-    return refused("the token is of another issuer")
+    return refused("the token has another issuer")
   // Such a token could never be revoked.
   if (config.kubernetesHost === "" && expiresAt === undefined)
-    return refused("the token never ends, and no API server is asked about it")
+    return refused("the token has no expiry, and no API server reviews it")
   return undefined
 }
 
@@ -154,9 +154,10 @@ export function isWithin(bundle: string, other: string): boolean {
 function readAuthorities(text: string): void {
   if (text === "") return
   const blocks = readPem(text, maxBundle)
-  if (blocks.length === 0) throw new UnacceptableInput("holds no PEM certificate")
+  if (blocks.length === 0) throw new UnacceptableInput("contains no PEM certificate")
   for (const [at, { label, bytes }] of blocks.entries()) {
-    if (label !== "CERTIFICATE") throw new UnacceptableInput(`PEM block ${at + 1} is no certificate but "${label}"`)
+    if (label !== "CERTIFICATE")
+      throw new UnacceptableInput(`PEM block ${at + 1} must be a certificate, not "${label}"`)
     parseCertificate(bytes)
   }
 }
@@ -165,7 +166,7 @@ const authoritiesIn = (text: string): string[] =>
   readPem(text, maxBundle).map(({ bytes }) => Buffer.from(bytes).toString("base64"))
 
 function readKeys(texts: readonly string[]): PublicKey[] {
-  if (texts.length > keysMaximum) throw new UnacceptableInput(`there may be ${keysMaximum} at most`)
+  if (texts.length > keysMaximum) throw new UnacceptableInput(`must have at most ${keysMaximum} entries`)
   return texts.map(readKey)
 }
 
@@ -175,9 +176,8 @@ function readKey(text: string, at: number): PublicKey {
     throw new UnacceptableInput(`entry ${at + 1} must be one public key or certificate in PEM`)
   const key = keyOf(block.label, block.bytes)
   if (key === undefined)
-    throw new UnacceptableInput(`entry ${at + 1} is no public key and no certificate but "${block.label}"`)
-  if (key.algorithm.type === "ed25519")
-    throw new UnacceptableInput(`entry ${at + 1} is of a kind that clusters do not sign with; it must be RSA or EC`)
+    throw new UnacceptableInput(`entry ${at + 1} must be a public key or certificate, not "${block.label}"`)
+  if (key.algorithm.type === "ed25519") throw new UnacceptableInput(`entry ${at + 1} must be an RSA or EC key`)
   return key
 }
 

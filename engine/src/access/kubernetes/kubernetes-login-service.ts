@@ -138,9 +138,9 @@ export class KubernetesLoginService implements KubernetesLogins {
     const known = await this.#context.storage.read((stores) => this.#known(stores, name))
     const { role, config } = known
     if (config === undefined)
-      throw unprocessable(`the auth method is not configured; write its cluster to auth/${this.#path}/config`)
+      throw unprocessable(`the auth method is not configured; write its configuration to auth/${this.#path}/config`)
     if (!addressBounds(role.boundCidrs)(from?.remoteAddress))
-      return this.#refuse(name, "the role is not for clients at that address")
+      return this.#refuse(name, "the role does not allow the client's address")
     const token = await readServiceAccountToken(jwt)
     if (isRefusal(token)) return this.#refuse(name, token.refused)
     const refusal =
@@ -172,10 +172,9 @@ export class KubernetesLoginService implements KubernetesLogins {
   async #judged(jwt: string, token: ServiceAccountToken, known: Known): Promise<TokenRejection | undefined> {
     const { config } = known
     const keys = verificationKeys(config)
-    if (keys.length > 0 && !(await isSignedByOneOf(jwt, keys)))
-      return refused("the token is signed by none of the configured keys")
+    if (keys.length > 0 && !(await isSignedByOneOf(jwt, keys))) return refused("no configured key verifies the token")
     if (config.kubernetesHost !== "") return this.#reviewed(jwt, token, known)
-    return keys.length > 0 ? undefined : refused("there is neither an API server nor a key to judge the token")
+    return keys.length > 0 ? undefined : refused("neither an API server nor a key is configured")
   }
 
   async #reviewed(
@@ -184,7 +183,7 @@ export class KubernetesLoginService implements KubernetesLogins {
     { config, reviewerToken, role }: Known,
   ): Promise<TokenRejection | undefined> {
     const url = apiServerUrl(config.kubernetesHost)
-    if (url === undefined) return refused("the API server has no address")
+    if (url === undefined) return refused("kubernetes_host is not a valid address")
     const pod = config.disableLocalCaJwt ? undefined : await this.#context.readPodAccount()
     const certificates = config.kubernetesCaCert === "" ? pod?.certificates : config.kubernetesCaCert
     // The pod's token is sent only to a server that the pod's own CAs vouch for. A caller that sets the host does not obtain it.
@@ -203,15 +202,16 @@ export class KubernetesLoginService implements KubernetesLogins {
     switch (review.kind) {
       case "genuine":
         if (!isSameAccount(review.account, token.account))
-          return refused("the API server knows the token as another service account's")
+          return refused("the API server reports another service account")
         if (audiences.length > 0 && !review.audiences.some((one) => audiences.includes(one)))
           return refused("the API server does not accept the token for that audience")
         return undefined
       case "not-genuine":
         return refused("the API server does not accept the token")
       case "refused":
-        if (ownToken === undefined) return refused(`the token may not review itself (status ${review.status})`)
-        throw this.#unreviewed(`The API server lets this server review no tokens (status ${review.status}).`)
+        if (ownToken === undefined)
+          return refused(`the token is not allowed to review itself (status ${review.status})`)
+        throw this.#unreviewed(`The API server does not let this server review tokens (status ${review.status}).`)
       case "unanswered":
         throw this.#unreviewed(review.reason)
       default:
@@ -249,7 +249,7 @@ export class KubernetesLoginService implements KubernetesLogins {
 
   #unreviewed(reason: string): EngineError {
     this.#context.runtime.log.warn("kubernetes-token-not-reviewed", { method: this.#path, reason })
-    return unavailable("The Kubernetes API server could not be asked about the token.")
+    return unavailable("The Kubernetes API server could not review the token.")
   }
 }
 

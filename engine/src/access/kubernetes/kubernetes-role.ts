@@ -55,7 +55,7 @@ export function changeKubernetesRole(before: KubernetesRole | undefined, input: 
 export function kubernetesRoleWarnings({ audience }: KubernetesRole): readonly string[] {
   return audience === ""
     ? [
-        'This role has no "audience", so that tokens which were made for other services log in by it as well; name the audience that its clients ask for.',
+        'This role has no "audience", so tokens issued for other services can log in with it; set the audience that its clients request.',
       ]
     : []
 }
@@ -69,10 +69,11 @@ export function roleRefusal(
   role: KubernetesRole,
   now: Instant,
 ): TokenRejection | undefined {
-  if (!anyGlob(role.boundServiceAccountNames)(account.name)) return refused("the role is not for accounts of that name")
+  if (!anyGlob(role.boundServiceAccountNames)(account.name))
+    return refused("the role does not allow the service account's name")
   if (!anyGlob(role.boundServiceAccountNamespaces)(account.namespace))
-    return refused("the role is not for accounts of that namespace")
-  if (role.audience !== "" && !audiences.includes(role.audience)) return refused("the token is for another audience")
+    return refused("the role does not allow the service account's namespace")
+  if (role.audience !== "" && !audiences.includes(role.audience)) return refused("the token has another audience")
   if (expiresAt !== undefined && expiresAt + leewayMs <= now) return refused("the token has expired")
   if (notBefore !== undefined && notBefore - leewayMs > now) return refused("the token is not valid yet")
   return undefined
@@ -92,6 +93,6 @@ function patternFaults(
   if (patterns.length > maxPatterns) return refuse(`must not have more than ${maxPatterns} entries`)
   if (patterns.length > 1 && patterns.includes("*")) return refuse('can not mix "*" with values')
   if (patterns.some((pattern) => pattern.length > maxPattern || !/^[a-z0-9.*-]+$/.test(pattern)))
-    return refuse('must hold names of lower-case letters, digits, "-" and ".", in which "*" stands for anything')
+    return refuse('must contain names of lower-case letters, digits, "-" and "."; "*" matches any text')
   return []
 }

@@ -39,7 +39,7 @@ const lengthMaximum = 16_384
 /** Parses a token (RFC 7519) with the claims that the API server writes. */
 export async function readServiceAccountToken(jwt: string): Promise<ServiceAccountToken | TokenRejection> {
   if (jwt.length > lengthMaximum) return refused(`the token has more than ${lengthMaximum} characters`)
-  if (!/^[\w-]+\.[\w-]+\.[\w-]+$/.test(jwt)) return refused("the token is no signed JWT")
+  if (!/^[\w-]+\.[\w-]+\.[\w-]+$/.test(jwt)) return refused("the token is not a signed JWT")
   const { decodeJwt, decodeProtectedHeader } = await import("jose")
   let header: object
   let claims: object
@@ -47,11 +47,11 @@ export async function readServiceAccountToken(jwt: string): Promise<ServiceAccou
     header = decodeProtectedHeader(jwt)
     claims = decodeJwt(jwt)
   } catch {
-    return refused("the token cannot be read")
+    return refused("the token cannot be parsed")
   }
   const algorithm = member(header, "alg")
   if (typeof algorithm !== "string" || !algorithms.includes(algorithm))
-    return refused("the token is not signed by an algorithm that clusters sign with")
+    return refused("the token's algorithm is not supported")
   // A critical extension must be understood by the recipient (RFC 7515, section 4.1.11).
   if (Object.hasOwn(header, "crit")) return refused("the token's header has critical extensions")
   return tokenOf(claims)
@@ -77,12 +77,12 @@ function tokenOf(claims: object): ServiceAccountToken | TokenRejection {
   const { account, secretName } = found
   const subject = member(claims, "sub")
   if (subject !== undefined && subject !== `system:serviceaccount:${account.namespace}:${account.name}`)
-    return refused("the token's subject is not the service account that it names")
+    return refused("the token's subject is not its service account")
   const audiences = audiencesIn(member(claims, "aud"))
   const issuer = member(claims, "iss") ?? ""
   const [expiresAt, notBefore] = [instantIn(claims, "exp"), instantIn(claims, "nbf")]
   if (audiences === undefined || typeof issuer !== "string" || expiresAt === "none" || notBefore === "none")
-    return refused("a claim of the token cannot be read")
+    return refused("a claim of the token cannot be parsed")
   return { account, secretName, audiences, issuer, expiresAt, notBefore }
 }
 

@@ -73,7 +73,7 @@ export class AuthMethodService implements AuthMethods {
     rejectFaults([...authMethodPathFaults(path), ...authMethodFaults(method)])
     return this.#storage.transact(async ({ authMethods }) => {
       const others = await authMethods.list()
-      if (others.length >= maxMethods) throw unprocessable(`there are ${maxMethods} auth methods already`)
+      if (others.length >= maxMethods) throw unprocessable(`the maximum of ${maxMethods} auth methods is reached`)
       const taken = mountInTheWay(path, others)
       if (taken !== undefined) throw conflict(`path is already in use at ${taken.path}/`)
       await authMethods.insert(method)
@@ -134,8 +134,7 @@ export class AuthMethodService implements AuthMethods {
 }
 
 function rejectTokenMethod(path: string, done: string): void {
-  if (path === tokenMethod.path)
-    throw unprocessable(`the auth method "${path}" is the server's own and cannot be ${done}`)
+  if (path === tokenMethod.path) throw unprocessable(`the auth method "${path}" is built in and cannot be ${done}`)
 }
 
 export const authMethodViewOf = ({ id: _id, createdAt: _createdAt, ...view }: AuthMethod): AuthMethodView => view

@@ -55,7 +55,7 @@ describe.each(databaseKinds.filter(({ available, name }) => available && name !=
       const { engine, login, caller } = await open(kind)
       await engine.policies.put("web", `path "sys/mounts" { capabilities = ["read"] }`)
       const { secret, token, warnings } = await login({ policies: ["absent", "web"], ttlMs: hourMs })
-      expect(warnings).toEqual(['policy "absent" does not exist and is left out'])
+      expect(warnings).toEqual(['policy "absent" does not exist and is omitted'])
       expect(token).toMatchObject({
         displayName: "approle-web",
         policies: ["default", "web"],

@@ -105,6 +105,6 @@ export async function logIn(
   return {
     secret,
     token: serviceTokenViewOf(token, { now, expiresAt: token.expiresAt }),
-    warnings: [...made.warnings, ...missing.map((name) => `policy "${name}" does not exist and is left out`)],
+    warnings: [...made.warnings, ...missing.map((name) => `policy "${name}" does not exist and is omitted`)],
   }
 }

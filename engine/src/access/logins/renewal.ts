@@ -23,7 +23,7 @@ export async function rejectWithoutRole(
   const name = meta[roleMembers[method.type]] ?? ""
   const role =
     method.type === "approle" ? await appRoles.find(method.id, name) : await kubernetesLogins.role(method.id, name)
-  if (role === undefined) throw unprocessable(`role "${name}" does not exist any more; its tokens are not renewed`)
+  if (role === undefined) throw unprocessable(`role "${name}" does not exist; its tokens cannot be renewed`)
 }
 
 /** Member of a token's metadata that names its role. */

@@ -57,24 +57,24 @@ export function tokenTermsFaults(terms: TokenTerms): Fault[] {
       value === null ||
       (Number.isSafeInteger(value) && value >= secondMs && value % secondMs === 0 && value <= tokenTtlMaximumMs)
     if (!isLifetime)
-      refuse(field, `${name} must be a positive number of whole seconds, at most ${tokenTtlMaximumMs / secondMs}`)
+      refuse(field, `${name} must be a whole number of seconds from 1 to ${tokenTtlMaximumMs / secondMs}`)
   }
   if (ttlMs !== null && maxTtlMs !== null && ttlMs > maxTtlMs)
     refuse("ttlMs", "token_ttl must not be longer than token_max_ttl")
   if (policies.length > maxPolicies) refuse("policies", `token_policies has too many names (maximum is ${maxPolicies})`)
   else
     for (const name of policies) {
-      if (name === rootPolicyName) refuse("policies", 'token_policies must not have "root", which no login gives')
+      if (name === rootPolicyName) refuse("policies", 'token_policies must not contain "root"')
       else if (policyNameFaults(name).length > 0)
-        refuse("policies", `token_policies has "${name}", which is no name of a policy`)
+        refuse("policies", `token_policies contains "${name}", which is not a valid policy name`)
     }
   if (boundCidrs.length > maxBounds)
     refuse("boundCidrs", `token_bound_cidrs has too many entries (maximum is ${maxBounds})`)
   else
     for (const bound of boundCidrs.filter((text) => parseBound(text) === undefined))
-      refuse("boundCidrs", `token_bound_cidrs has "${bound}", which is no address and no range of addresses`)
+      refuse("boundCidrs", `token_bound_cidrs contains "${bound}", which is not a valid address or CIDR range`)
   if (!Number.isSafeInteger(numUses) || numUses < 0 || numUses > maxTokenCount)
-    refuse("numUses", `token_num_uses must be a whole number from 0 to ${maxTokenCount}`)
+    refuse("numUses", `token_num_uses must be an integer from 0 to ${maxTokenCount}`)
   return faults
 }
 

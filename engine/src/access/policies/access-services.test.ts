@@ -46,7 +46,10 @@ describe.each(databaseKinds.filter(({ available }) => available))("on $name", (k
     expect(await policies.list()).toEqual(["default", "root", "web"])
     await policies.delete("web")
     await policies.delete("web")
-    await expect(policies.get("web")).rejects.toMatchObject({ code: "not-found", message: 'there is no policy "web"' })
+    await expect(policies.get("web")).rejects.toMatchObject({
+      code: "not-found",
+      message: 'policy "web" does not exist',
+    })
   })
 
   test("a policy counts for a user, for the team a user is in, for a team and for a token it is attached to", async () => {
@@ -495,16 +498,16 @@ describe("refused", () => {
     ].map((refusal) => refusal.catch((error: Error) => error.message))
     expect(await Promise.all(refusals)).toEqual([
       "the policy root allows everything and cannot be changed",
-      "name must be made of letters, digits and _ . - and begin and end with a letter, a digit or _",
+      "name may contain only letters, digits, _, . and -, and must begin and end with a letter, a digit or _",
       "name is too long (maximum is 128 characters)",
-      "policy line 1: the end of the text was found where a path in quotes was expected",
+      "policy line 1: expected a quoted path, found the end of the text",
       "the policy root cannot be deleted",
       "the policy default cannot be deleted",
-      "the policy root cannot be attached: site administrators have it, and nobody else",
-      'there is no policy "none"',
-      'there is no user "nobody"',
-      'there is no team "none/web"',
-      'there is no token "at-0"',
+      "the policy root cannot be attached; only site administrators have it",
+      'policy "none" does not exist',
+      'user "nobody" does not exist',
+      'team "none/web" does not exist',
+      'token "at-0" does not exist',
     ])
     await policies.put("default", "# nothing")
     expect(await policies.get("default")).toEqual({ name: "default", text: "# nothing" })
@@ -516,14 +519,14 @@ describe("refused", () => {
     await expect(serviceTokens.create({ policies: ["none", "nil"] })).rejects.toMatchObject({
       code: "invalid",
       faults: [
-        { field: ["policies"], detail: 'policies has "nil", which does not exist' },
-        { field: ["policies"], detail: 'policies has "none", which does not exist' },
+        { field: ["policies"], detail: 'policies contains "nil", which does not exist' },
+        { field: ["policies"], detail: 'policies contains "none", which does not exist' },
       ],
     })
     const limited = await make(world.engine, { numUses: 5 })
     await expect((await as(world, limited.secret)).serviceTokens.create({})).rejects.toMatchObject({
       code: "unprocessable",
-      message: "a token with a limited number of uses cannot make other tokens",
+      message: "a token with a limited number of uses cannot create other tokens",
     })
     let { secret } = await make(world.engine, {})
     for (let depth = 0; depth < maxTokenAncestors; depth += 1) ({ secret } = await make(await as(world, secret), {}))

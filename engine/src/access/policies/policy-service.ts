@@ -122,12 +122,12 @@ function addressOf(subject: PolicySubject): string {
 
 async function existing({ policies }: UsedRepositories, name: string) {
   const policy = await policies.find(name)
-  if (policy === undefined) throw new EngineError("not-found", `there is no policy "${name}"`)
+  if (policy === undefined) throw new EngineError("not-found", `policy "${name}" does not exist`)
   return policy
 }
 
 async function holderOf(stores: UsedRepositories, subject: PolicySubject): Promise<PolicyHolder> {
-  const missing = (what: string) => new EngineError("not-found", `there is no ${what}`)
+  const missing = (what: string) => new EngineError("not-found", `${what} does not exist`)
   switch (subject.kind) {
     case "user": {
       const user = await stores.users.findByUsername(subject.username)

@@ -48,10 +48,9 @@ function hclBlocks(reader: Reader): Block[] {
     const token = reader.next()
     if (token.kind === "end") return blocks
     if (token.kind !== "word") throw unexpected(token, 'path "…" { … }')
-    if (token.text !== "path")
-      throw onLine(token.line, `"${token.text}" is not known; a policy holds path "…" blocks only`)
+    if (token.text !== "path") throw onLine(token.line, `"${token.text}" is not supported; only path "…" blocks are`)
     const path = reader.next()
-    if (path.kind !== "text") throw unexpected(path, "a path in quotes")
+    if (path.kind !== "text") throw unexpected(path, "a quoted path")
     const { members } = reader.object(reader.expect("{"), 1)
     blocks.push({ path: path.text, line: path.line, members })
   }
@@ -60,9 +59,9 @@ function hclBlocks(reader: Reader): Block[] {
 function jsonBlocks(reader: Reader): Block[] {
   const { members } = reader.object(reader.expect("{"), 0)
   const end = reader.next()
-  if (end.kind !== "end") throw unexpected(end, "nothing after the policy's last brace")
+  if (end.kind !== "end") throw unexpected(end, "the end of the policy")
   return members.flatMap(({ key, line, value }) => {
-    if (key !== "path") throw onLine(line, `"${key}" is not known; a policy holds "path" only`)
+    if (key !== "path") throw onLine(line, `"${key}" is not supported; only "path" is`)
     return objectsOf(value).flatMap((paths) =>
       paths.flatMap((path) =>
         objectsOf(path.value).map((rule) => ({ path: path.key, line: path.line, members: rule })),
@@ -75,7 +74,7 @@ function jsonBlocks(reader: Reader): Block[] {
 function objectsOf(value: Value): (readonly Member[])[] {
   if (value.kind === "object") return [value.members]
   if (value.kind === "list" && value.items.length > 0) return value.items.flatMap(objectsOf)
-  throw onLine(value.line, "an object in braces was expected")
+  throw onLine(value.line, "expected an object")
 }
 
 function rulesOf(blocks: readonly Block[]): readonly PathRule[] {
@@ -119,7 +118,7 @@ function capabilitiesOf({ path, line, members }: Block, faults: Fault[]): Capabi
       faults.push(
         faultOn(
           item.line,
-          `${text === undefined ? "what is not text in quotes" : quoted(text)} is not a capability (${capabilities.join(", ")})`,
+          `${text === undefined ? "a value that is not a string" : quoted(text)} is not a capability (${capabilities.join(", ")})`,
         ),
       )
   }
@@ -129,8 +128,8 @@ function capabilitiesOf({ path, line, members }: Block, faults: Fault[]): Capabi
 function pathProblem(path: string): string | undefined {
   if (path === "") return "is empty"
   if (path.length > maxPath) return `is too long (maximum is ${maxPath} characters)`
-  if (path.includes("{{") || path.includes("${")) return "holds a template, which is not supported"
-  if (/\p{Cc}/u.test(path)) return "holds control characters"
+  if (path.includes("{{") || path.includes("${")) return "contains a template, which is not supported"
+  if (/\p{Cc}/u.test(path)) return "contains control characters"
   if (path.slice(0, -1).includes("*")) return "has a * that is not its last character"
   const segments = path.split("/")
   // The last segment may be empty: paths that are listed end in a slash.
@@ -227,7 +226,7 @@ class Reader {
     if (character === '"') return { kind: "text", text: this.#quotedText(), line }
     const word = this.#match(wordPattern)
     if (word === undefined)
-      throw onLine(line, `${quoted(String.fromCodePoint(this.#text.codePointAt(this.#at) ?? 0))} was not expected`)
+      throw onLine(line, `unexpected character ${quoted(String.fromCodePoint(this.#text.codePointAt(this.#at) ?? 0))}`)
     return { kind: "word", text: word, line }
   }
 
@@ -244,11 +243,11 @@ class Reader {
 
   #quotedText(): string {
     const found = this.#match(quotation)
-    if (found === undefined) throw onLine(this.#line, "text in quotes does not end on its line")
+    if (found === undefined) throw onLine(this.#line, "a quoted string does not end on its line")
     try {
       return JSON.parse(found) as string
     } catch {
-      throw onLine(this.#line, `${found} is not text as JSON writes it`)
+      throw onLine(this.#line, `${found} is not a valid JSON string`)
     }
   }
 
@@ -273,7 +272,7 @@ const fault = (detail: string): Fault => ({ field: ["policy"], detail })
 const faultOn = (line: number, detail: string): Fault => fault(`policy line ${line}: ${detail}`)
 const onLine = (line: number, detail: string) => invalid([faultOn(line, detail)])
 const unexpected = ({ kind, text, line }: Token, wanted: string) =>
-  onLine(line, `${kind === "end" ? "the end of the text" : quoted(text)} was found where ${wanted} was expected`)
+  onLine(line, `expected ${wanted}, found ${kind === "end" ? "the end of the text" : quoted(text)}`)
 
 /** Long enough to find the text in the policy. */
 const maxShown = 60

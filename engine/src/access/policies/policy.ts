@@ -38,7 +38,7 @@ export function policyNameFaults(name: string): Fault[] {
   if (name.length > maxName) return fault(`name is too long (maximum is ${maxName} characters)`)
   return namePattern.test(name)
     ? []
-    : fault("name must be made of letters, digits and _ . - and begin and end with a letter, a digit or _")
+    : fault("name may contain only letters, digits, _, . and -, and must begin and end with a letter, a digit or _")
 }
 
 /** Throws `unprocessable` for `root` and `default`. */
@@ -49,7 +49,7 @@ export function rejectDeletingBuiltIn(name: string): void {
 /** Throws `unprocessable` for `root`. The right to do everything is managed in one place only, with the users. */
 export function rejectAttachingRoot(name: string): void {
   if (name === rootPolicyName)
-    throw unprocessable("the policy root cannot be attached: site administrators have it, and nobody else")
+    throw unprocessable("the policy root cannot be attached; only site administrators have it")
 }
 
 /** Holder of a policy, identified by names. */

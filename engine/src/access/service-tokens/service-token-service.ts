@@ -108,7 +108,7 @@ export class ServiceTokenService implements ServiceTokens {
     // The token ended after the caller was authenticated.
     if (tokenId !== undefined && (resolved === undefined || isExpired(resolved, now))) throw badToken()
     if (resolved?.limitedUses === true)
-      throw unprocessable("a token with a limited number of uses cannot make other tokens")
+      throw unprocessable("a token with a limited number of uses cannot create other tokens")
     return {
       policies: acl.policies,
       everything: acl.kind === "everything",
@@ -134,7 +134,7 @@ export class ServiceTokenService implements ServiceTokens {
     authorizePath(this.#caller, { path: "auth/token/accessors", capability: "list", sudo: true })
     const { limit } = query
     if (limit !== undefined && !(Number.isSafeInteger(limit) && limit > 0))
-      throw invalid([{ field: ["limit"], detail: "limit must be a positive whole number" }])
+      throw invalid([{ field: ["limit"], detail: "limit must be a positive integer" }])
     return this.#storage.read(({ serviceTokens }) => serviceTokens.accessors(query, this.#runtime.clock.now()))
   }
 
@@ -215,7 +215,7 @@ export class ServiceTokenService implements ServiceTokens {
   async #record({ identity }: UsedRepositories, token: TokenRef): Promise<TokenRecord | undefined> {
     if (isSelf(token)) {
       const id = this.#ownTokenId()
-      if (id === undefined) throw unprocessable("there is no token: the engine acts for itself")
+      if (id === undefined) throw unprocessable("the caller has no token")
       return identity.findTokenById(id)
     }
     if ("secret" in token) return identity.findToken(this.#runtime.digest(token.secret))
@@ -281,7 +281,7 @@ async function rejectUnknownPolicies({ policies }: UsedRepositories, names: read
   rejectFaults(
     names
       .filter((name) => !known.has(name))
-      .map((name) => ({ field: ["policies"], detail: `policies has "${name}", which does not exist` })),
+      .map((name) => ({ field: ["policies"], detail: `policies contains "${name}", which does not exist` })),
   )
 }
 
@@ -289,7 +289,7 @@ async function rejectTooDeep({ identity }: UsedRepositories, parentId: string): 
   let above: string | null = parentId
   for (let depth = 1; above !== null; depth += 1) {
     if (depth > maxTokenAncestors)
-      throw unprocessable(`the maker of the token has ${maxTokenAncestors} tokens above it; make an orphan instead`)
+      throw unprocessable(`the token would have more than ${maxTokenAncestors} ancestors; create an orphan instead`)
     above = (await identity.findTokenById(above))?.parentId ?? null
   }
 }

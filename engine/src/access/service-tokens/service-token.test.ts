@@ -110,36 +110,36 @@ describe("a new service token", () => {
       input: { policies: ["x", "y"] },
       maker: user,
       fault:
-        'policies has "x", which the maker of the token does not hold; policies has "y", which the maker of the token does not hold',
+        'policies contains "x", which the caller does not have; policies contains "y", which the caller does not have',
     },
     {
       input: { policies: ["root"] },
       maker: { ...user, sudo: true },
-      fault: 'policies has "root", which only a holder of it can give',
+      fault: 'policies contains "root", which only a caller with root can grant',
     },
     {
       input: { policies: ["default"] },
       maker: service,
-      fault: 'policies has "default", which the maker of the token does not hold',
+      fault: 'policies contains "default", which the caller does not have',
     },
     {
       input: { noParent: true },
       maker: user,
-      fault: "no_parent: only a caller with sudo can make a token without a parent",
+      fault: "no_parent requires the sudo capability",
     },
-    { input: { periodMs: hourMs }, maker: user, fault: "period: only a caller with sudo can make a periodic token" },
-    { input: { ttlMs: -1 }, fault: "ttl must be a positive number of whole seconds, at most 1000000000" },
+    { input: { periodMs: hourMs }, maker: user, fault: "period requires the sudo capability" },
+    { input: { ttlMs: -1 }, fault: "ttl must be a whole number of seconds from 1 to 1000000000" },
     {
       input: { explicitMaxTtlMs: 1 },
-      fault: "explicit_max_ttl must be a positive number of whole seconds, at most 1000000000",
+      fault: "explicit_max_ttl must be a whole number of seconds from 1 to 1000000000",
     },
-    { input: { periodMs: 1e15 }, fault: "period must be a positive number of whole seconds, at most 1000000000" },
-    { input: { numUses: -1 }, fault: "num_uses must be a whole number from 0 to 1000000000" },
-    { input: { numUses: 1.5 }, fault: "num_uses must be a whole number from 0 to 1000000000" },
+    { input: { periodMs: 1e15 }, fault: "period must be a whole number of seconds from 1 to 1000000000" },
+    { input: { numUses: -1 }, fault: "num_uses must be an integer from 0 to 1000000000" },
+    { input: { numUses: 1.5 }, fault: "num_uses must be an integer from 0 to 1000000000" },
     { input: { displayName: "x".repeat(129) }, fault: "display_name is too long (maximum is 128 characters)" },
     {
       input: { meta: { a: "x".repeat(513) } },
-      fault: "meta must hold text of at most 512 characters without control characters",
+      fault: "meta must contain keys and values of at most 512 characters without control characters",
     },
     {
       input: { meta: Object.fromEntries(Array.from({ length: 65 }, (_, index) => [index, ""])) },
@@ -149,7 +149,7 @@ describe("a new service token", () => {
     {
       input: { ttlMs: 0, numUses: -1 },
       fault:
-        "num_uses must be a whole number from 0 to 1000000000; ttl must be a positive number of whole seconds, at most 1000000000",
+        "num_uses must be an integer from 0 to 1000000000; ttl must be a whole number of seconds from 1 to 1000000000",
     },
   ])("is refused: $fault", ({ input, maker, fault }) => {
     expect(faultOf(() => create(input, maker))).toBe(fault)
@@ -195,7 +195,7 @@ describe("a new service token", () => {
 
   test("cannot outlive for ever the token that made it", () => {
     const ending: Maker = { ...root, token: { id: "at-0", expiresAt: 5_000, service: true, boundCidrs: [] } }
-    expect(faultOf(() => create({}, ending, true))).toMatch(/^ttl is needed/)
+    expect(faultOf(() => create({}, ending, true))).toMatch(/^ttl is required/)
     expect(create({}, ending).token.expiresAt).toBeNull()
     expect(create({ ttlMs: hourMs }, ending, true).token.expiresAt).toBe(1_000 + hourMs)
   })

@@ -103,9 +103,8 @@ export function createServiceToken(
   const role = made.by?.role
   const orphan = role?.orphan ?? (made.orphan || input.noParent === true)
   if (role === undefined && input.noParent === true && !maker.sudo)
-    throw unprocessable("no_parent: only a caller with sudo can make a token without a parent")
-  if (input.periodMs !== undefined && !maker.sudo)
-    throw unprocessable("period: only a caller with sudo can make a periodic token")
+    throw unprocessable("no_parent requires the sudo capability")
+  if (input.periodMs !== undefined && !maker.sudo) throw unprocessable("period requires the sudo capability")
   const policies = policiesFor(input, maker, role)
   const explicitMax = lesserLifetime(input.explicitMaxTtlMs, role?.explicitMaxTtlMs ?? null, "Explicit max TTL")
   const period = lesserLifetime(input.periodMs, role?.periodMs ?? null, "Period")
@@ -115,7 +114,7 @@ export function createServiceToken(
   return {
     warnings: [
       ...(role !== undefined && input.noParent === true && !role.orphan
-        ? ['"no_parent" has no effect: the role says whether its tokens are orphans']
+        ? ['"no_parent" has no effect; the role sets whether its tokens are orphans']
         : []),
       ...explicitMax.warnings,
       ...period.warnings,
@@ -164,15 +163,16 @@ function policiesFor(
     return policiesByRole(role, { policies: asked, noDefaultPolicy }, maker)
   const wanted = asked.length === 0 ? maker.policies : asked.map(policyNameOf)
   if (wanted.includes(rootPolicyName)) {
-    if (!maker.everything) throw invalid([onPolicies('policies has "root", which only a holder of it can give')])
+    if (!maker.everything)
+      throw invalid([onPolicies('policies contains "root", which only a caller with root can grant')])
     return [rootPolicyName]
   }
   const beyond = maker.sudo ? [] : wanted.filter((name) => name !== defaultPolicyName && !maker.policies.includes(name))
-  rejectFaults(beyond.map((name) => onPolicies(`policies has "${name}", which the maker of the token does not hold`)))
+  rejectFaults(beyond.map((name) => onPolicies(`policies contains "${name}", which the caller does not have`)))
   // A token without the default policy must not regain it by creating another token.
   const mayDefault = maker.sudo || maker.token?.service !== true || maker.policies.includes(defaultPolicyName)
   if (!mayDefault && wanted.includes(defaultPolicyName))
-    throw invalid([onPolicies('policies has "default", which the maker of the token does not hold')])
+    throw invalid([onPolicies('policies contains "default", which the caller does not have')])
   const all = noDefaultPolicy || !mayDefault ? wanted : [...wanted, defaultPolicyName]
   return [...new Set(all)].toSorted()
 }
@@ -189,7 +189,7 @@ function lifetimeFor(
   if (root && ttlMs === undefined && periodMs === undefined && explicitMaxTtlMs === undefined) {
     if (orphan && token !== undefined && token.expiresAt !== null)
       throw invalid([
-        { field: ["ttlMs"], detail: "ttl is needed: a token that ends cannot make one that outlives it for ever" },
+        { field: ["ttlMs"], detail: "ttl is required; a token that expires cannot create one that never expires" },
       ])
     return { ttlMs: null, warnings: [] }
   }
@@ -224,8 +224,7 @@ export function renewServiceToken(
  */
 export function asRoleSaysNow(token: ServiceToken, role: TokenRole | undefined): ServiceToken {
   if (token.role === null) return token
-  if (role === undefined)
-    throw unprocessable(`the role "${token.role}" that made the token is gone, so it is not renewed`)
+  if (role === undefined) throw unprocessable(`role "${token.role}" does not exist; its tokens cannot be renewed`)
   const { ms: explicitMaxTtlMs = null } = lesserLifetime(token.explicitMaxTtlMs ?? undefined, role.explicitMaxTtlMs, "")
   const period = lesserLifetime(token.periodMs ?? undefined, role.periodMs, "")
   return { ...token, explicitMaxTtlMs, periodMs: role.periodMs === null ? null : (period.ms ?? null) }
@@ -258,9 +257,9 @@ function inputFaults(input: ServiceTokenInput): Fault[] {
   const entries = Object.entries(meta)
   if (entries.length > maxMeta) refuse("meta", `meta has too many entries (maximum is ${maxMeta})`)
   if (entries.flat().some((text) => text.length > maxMetaText || /\p{Cc}/u.test(text)))
-    refuse("meta", `meta must hold text of at most ${maxMetaText} characters without control characters`)
+    refuse("meta", `meta must contain keys and values of at most ${maxMetaText} characters without control characters`)
   if (!Number.isSafeInteger(numUses) || numUses < 0 || numUses > maxTokenCount)
-    refuse("numUses", `num_uses must be a whole number from 0 to ${maxTokenCount}`)
+    refuse("numUses", `num_uses must be an integer from 0 to ${maxTokenCount}`)
   for (const [field, name] of [
     ["ttlMs", "ttl"],
     ["explicitMaxTtlMs", "explicit_max_ttl"],
@@ -275,6 +274,6 @@ function inputFaults(input: ServiceTokenInput): Fault[] {
 const ttlFaults = (field: string, name: string, ttlMs: number): Fault[] =>
   Number.isSafeInteger(ttlMs) && ttlMs >= secondMs && ttlMs <= tokenTtlMaximumMs && ttlMs % secondMs === 0
     ? []
-    : [{ field: [field], detail: `${name} must be a positive number of whole seconds, at most ${maxTokenCount}` }]
+    : [{ field: [field], detail: `${name} must be a whole number of seconds from 1 to ${maxTokenCount}` }]
 
 const onPolicies = (detail: string): Fault => ({ field: ["policies"], detail })

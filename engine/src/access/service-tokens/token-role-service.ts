@@ -55,7 +55,7 @@ export class TokenRoleService implements TokenRoles {
 /** Returns the role. Throws `not-found`. */
 export async function existingTokenRole({ tokenRoles }: UsedRepositories, name: string): Promise<TokenRole> {
   const role = await tokenRoles.find(name)
-  if (role === undefined) throw new EngineError("not-found", `there is no token role "${name}"`)
+  if (role === undefined) throw new EngineError("not-found", `token role "${name}" does not exist`)
   return role
 }
 

@@ -35,7 +35,7 @@ const policiesOf = (role: Partial<TokenRole>, input: ServiceTokenInput, by: Make
 }
 
 describe("policies by a role", () => {
-  const rootRefused = ['policies has "root", which only a holder of it can give']
+  const rootRefused = ['policies contains "root", which only a caller with root can grant']
   test.each<{
     why: string
     role: Partial<TokenRole>
@@ -59,7 +59,7 @@ describe("policies by a role", () => {
       why: "nothing else may be asked for, not even what the maker holds",
       role: { allowedPolicies: ["a"] },
       asked: ["maker", "a"],
-      policies: ['policies has "maker", which the role does not allow'],
+      policies: ['policies contains "maker", which the role does not allow'],
     },
     {
       why: "a glob allows what it matches, and gives nothing by itself",
@@ -72,7 +72,7 @@ describe("policies by a role", () => {
       why: "a glob allows no other",
       role: { allowedPoliciesGlob: ["team-*"], allowedPolicies: ["a"] },
       asked: ["a", "team", "x-team-y"],
-      policies: ["team", "x-team-y"].map((name) => `policies has "${name}", which the role does not allow`),
+      policies: ["team", "x-team-y"].map((name) => `policies contains "${name}", which the role does not allow`),
     },
     {
       why: "what is disallowed is refused and anything else given",
@@ -84,13 +84,13 @@ describe("policies by a role", () => {
       why: "what is disallowed is refused",
       role: { disallowedPolicies: ["admin"], disallowedPoliciesGlob: ["*-admin"] },
       asked: ["admin", "db-admin", "a"],
-      policies: ["admin", "db-admin"].map((name) => `policies has "${name}", which the role disallows`),
+      policies: ["admin", "db-admin"].map((name) => `policies contains "${name}", which the role disallows`),
     },
     {
       why: "to disallow goes before to allow",
       role: { allowedPoliciesGlob: ["*"], disallowedPolicies: ["a"] },
       asked: ["a"],
-      policies: ['policies has "a", which the role disallows'],
+      policies: ['policies contains "a", which the role disallows'],
     },
     {
       why: "the maker's own are given where the role only disallows and nothing is asked for",
@@ -100,7 +100,7 @@ describe("policies by a role", () => {
     {
       why: "the maker's own are refused where the role disallows them",
       role: { disallowedPoliciesGlob: ["mak*"] },
-      policies: ['policies has "maker", which the role disallows'],
+      policies: ['policies contains "maker", which the role disallows'],
     },
     {
       why: "default is not added where the request says so",
@@ -128,13 +128,13 @@ describe("policies by a role", () => {
       why: "default is refused where it is asked for and disallowed",
       role: { disallowedPolicies: ["default"] },
       asked: ["default"],
-      policies: ['policies has "default", which the role disallows'],
+      policies: ['policies contains "default", which the role disallows'],
     },
     {
       why: "default that is not to be added is refused where it is asked for and not allowed",
       role: { allowedPolicies: ["a"], noDefaultPolicy: true },
       asked: ["default"],
-      policies: ['policies has "default", which the role does not allow'],
+      policies: ['policies contains "default", which the role does not allow'],
     },
     {
       why: "root is not given because it is allowed",
@@ -173,13 +173,13 @@ describe("policies by a role", () => {
       role: { allowedPolicies: ["a"] },
       asked: ["root"],
       by: root,
-      policies: ['policies has "root", which the role does not allow'],
+      policies: ['policies contains "root", which the role does not allow'],
     },
     {
       why: "a role that says nothing leaves to the maker what they hold",
       role: {},
       asked: ["other"],
-      policies: ['policies has "other", which the maker of the token does not hold'],
+      policies: ['policies contains "other", which the caller does not have'],
     },
     {
       why: "a role that says nothing gives what the maker holds",
@@ -222,7 +222,7 @@ describe("a token by a role", () => {
     const { token: made, warnings } = make({}, { noParent: true })
     expect([made.parentId, warnings]).toEqual([
       "at-0",
-      ['"no_parent" has no effect: the role says whether its tokens are orphans'],
+      ['"no_parent" has no effect; the role sets whether its tokens are orphans'],
     ])
   })
 
@@ -276,7 +276,7 @@ describe("a token by a role", () => {
   })
 
   test("needs sudo for a period of its own", () => {
-    expect(() => make({ periodMs: hourMs }, { periodMs: minuteMs })).toThrow(/^period: only a caller with sudo/)
+    expect(() => make({ periodMs: hourMs }, { periodMs: minuteMs })).toThrow(/^period requires the sudo capability/)
   })
 })
 
@@ -297,7 +297,7 @@ describe("renewed, a token by a role", () => {
   })
 
   test("ends where the role is gone", () => {
-    expect(() => renewed(undefined, now)).toThrow('the role "web" that made the token is gone, so it is not renewed')
+    expect(() => renewed(undefined, now)).toThrow('role "web" does not exist; its tokens cannot be renewed')
   })
 
   test("by none is as it was", () => {
@@ -315,7 +315,7 @@ test.each<{ name?: string; role: Partial<TokenRole>; details: readonly RegExp[] 
   { role: { pathSuffix: "a/b" }, details: [/^path_suffix must/] },
   {
     role: { allowedPolicies: [""], disallowedPoliciesGlob: Array<string>(1_001).fill("a") },
-    details: [/^allowed_policies must hold names/, /^disallowed_policies_glob has too many/],
+    details: [/^allowed_policies must contain names/, /^disallowed_policies_glob has too many/],
   },
   {
     role: { periodMs: 1, boundCidrs: ["x"], numUses: -1 },

@@ -71,19 +71,19 @@ export function tokenRoleFaults({ name, role }: NamedTokenRole): Fault[] {
   if (name.length > maxName || !namePattern.test(name))
     refuse(
       "roleName",
-      `role_name must have 1 to ${maxName} letters, digits and _ . - and begin and end with a letter, a digit or _`,
+      `role_name must have 1 to ${maxName} characters of letters, digits, _, . and -, and begin and end with a letter, a digit or _`,
     )
   for (const [field, wireName] of Object.entries(listNames) as [keyof typeof listNames, string][]) {
     const entries = role[field]
     if (entries.length > maxList) refuse(field, `${wireName} has too many entries (maximum is ${maxList})`)
     else if (entries.some((entry) => entry === "" || entry.length > maxEntry || /\p{Cc}/u.test(entry)))
-      refuse(field, `${wireName} must hold names of 1 to ${maxEntry} characters`)
+      refuse(field, `${wireName} must contain names of 1 to ${maxEntry} characters`)
   }
   const { pathSuffix } = role
   if (pathSuffix.length > maxSuffix || !suffixPattern.test(pathSuffix))
     refuse(
       "pathSuffix",
-      `path_suffix must have at most ${maxSuffix} letters, digits, _ and -, and begin and end without a -`,
+      `path_suffix must have at most ${maxSuffix} characters of letters, digits, _ and -, and not begin or end with -`,
     )
   return [...faults, ...tokenTermsFaults({ ...initialTokenTerms, ...termsOf(role) })]
 }
@@ -114,7 +114,7 @@ export function policiesByRole(
     asked.policies.length > 0 ? asked.policies.map(policyNameOf) : limited ? role.allowedPolicies : maker.policies
   const refused = (name: string, why: string): Fault => ({
     field: ["policies"],
-    detail: `policies has "${name}", ${why}`,
+    detail: `policies contains "${name}", ${why}`,
   })
   rejectFaults(
     wanted.flatMap((name) => [
@@ -123,7 +123,7 @@ export function policiesByRole(
     ]),
   )
   if (wanted.includes(rootPolicyName)) {
-    if (!maker.everything) throw invalid([refused(rootPolicyName, "which only a holder of it can give")])
+    if (!maker.everything) throw invalid([refused(rootPolicyName, "which only a caller with root can grant")])
     return [rootPolicyName]
   }
   return [...new Set([...wanted, ...(addsDefault ? [defaultPolicyName] : [])])].toSorted()

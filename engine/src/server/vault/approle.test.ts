@@ -110,7 +110,7 @@ describe("an AppRole role", () => {
     expect((await send("DELETE", `/role/web/${part}`)).status).toBe(204)
     expect(dataOf(await send("GET", `/role/web/${part}`))).toEqual(initial)
     const missing = await send("POST", `/role/web/${part}`, {})
-    expect(missing).toMatchObject({ status: 400, body: { errors: [`${Object.keys(changed)[0]} is missing`] } })
+    expect(missing).toMatchObject({ status: 400, body: { errors: [`${Object.keys(changed)[0]} is required`] } })
     expect((await send("GET", `/role/none/${part}`)).status).toBe(404)
   })
 
@@ -126,8 +126,8 @@ describe("an AppRole role", () => {
     expect(answer.body.errors).toEqual([
       expect.stringMatching(/^"token_ttl" must be a duration/),
       expect.stringMatching(/^"token_type" must not be "batch"/),
-      expect.stringMatching(/^secret_id_num_uses must be a whole number/),
-      expect.stringMatching(/^token_bound_cidrs has "nowhere"/),
+      expect.stringMatching(/^secret_id_num_uses must be an integer/),
+      expect.stringMatching(/^token_bound_cidrs contains "nowhere"/),
     ])
     expect((await send("POST", "/role/web", { bind_secret_id: false })).body.errors).toEqual([
       "at least one constraint should be enabled on the role",

@@ -443,7 +443,7 @@ describe("a login", () => {
     await withRole(stage)
     expect(await logIn(stage)).toMatchObject({
       status: 503,
-      body: { errors: ["The Kubernetes API server could not be asked about the token."] },
+      body: { errors: ["The Kubernetes API server could not review the token."] },
     })
     expect(stage.cluster.seen).toHaveLength(0)
     expect(stage.logged).toContainEqual({
@@ -522,7 +522,7 @@ describe("public keys of the cluster", () => {
     const stage = await opened()
     const body = { pem_keys: [publicKey] }
     const { body: answer } = await stage.pki("POST", "/auth/kubernetes/config", { body, headers: vault })
-    expect(answer.warnings).toEqual([expect.stringContaining("until it expires")])
+    expect(answer.warnings).toEqual([expect.stringContaining("until they expire")])
     await withRole(stage)
     expect(await logIn(stage)).toMatchObject({ status: 200 })
     expect(await logIn(stage, { jwt: await projectedToken({}, stranger.privateKey) })).toMatchObject(denied)

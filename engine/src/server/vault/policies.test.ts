@@ -22,7 +22,7 @@ test("a policy is written, read, listed and deleted", async () => {
   expect((await world.pki("DELETE", "/sys/policies/acl/web")).status).toBe(204)
   expect(await world.pki("GET", "/sys/policies/acl/web")).toMatchObject({
     status: 404,
-    body: { errors: ['there is no policy "web"'] },
+    body: { errors: ['policy "web" does not exist'] },
   })
 })
 
@@ -46,7 +46,7 @@ test.each<{ name: string; body: object; status: number; errors: readonly string[
     name: "web",
     body: { policy: 7 },
     status: 400,
-    errors: [`policy line 1: "7" is not known; a policy holds path "…" blocks only`],
+    errors: [`policy line 1: "7" is not supported; only path "…" blocks are`],
   },
   { name: "web", body: { policy: ["path"] }, status: 400, errors: ['"policy" must be a string'] },
   {
@@ -63,7 +63,7 @@ test.each<{ name: string; body: object; status: number; errors: readonly string[
     name: "-web",
     body: { policy: "#" },
     status: 400,
-    errors: ["name must be made of letters, digits and _ . - and begin and end with a letter, a digit or _"],
+    errors: ["name may contain only letters, digits, _, . and -, and must begin and end with a letter, a digit or _"],
   },
   {
     name: "root",
@@ -111,14 +111,14 @@ describe("attachments", () => {
   })
 
   test.each([
-    { path: "user/nobody/default", status: 404, errors: ['there is no user "nobody"'] },
-    { path: "team/none/web/default", status: 404, errors: ['there is no team "none/web"'] },
-    { path: "token/at-0/default", status: 404, errors: ['there is no token "at-0"'] },
-    { path: "user/ada/none", status: 404, errors: ['there is no policy "none"'] },
+    { path: "user/nobody/default", status: 404, errors: ['user "nobody" does not exist'] },
+    { path: "team/none/web/default", status: 404, errors: ['team "none/web" does not exist'] },
+    { path: "token/at-0/default", status: 404, errors: ['token "at-0" does not exist'] },
+    { path: "user/ada/none", status: 404, errors: ['policy "none" does not exist'] },
     {
       path: "user/ada/root",
       status: 400,
-      errors: ["the policy root cannot be attached: site administrators have it, and nobody else"],
+      errors: ["the policy root cannot be attached; only site administrators have it"],
     },
   ])("at $path are rejected with $status", async ({ path, status, errors }) => {
     await using world = await openTestEngine()

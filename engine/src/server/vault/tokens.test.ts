@@ -258,19 +258,19 @@ test.each<{ path: string; body: object; status: number; errors: readonly string[
     path: "/auth/token/create",
     body: { num_uses: -1, policies: ["x"] },
     status: 400,
-    errors: ["num_uses must be a whole number from 0 to 1000000000"],
+    errors: ["num_uses must be an integer from 0 to 1000000000"],
   },
   {
     path: "/auth/token/create",
     body: { ttl: "1ms" },
     status: 400,
-    errors: ["ttl must be a positive number of whole seconds, at most 1000000000"],
+    errors: ["ttl must be a whole number of seconds from 1 to 1000000000"],
   },
   {
     path: "/auth/token/create",
     body: { policies: ["x", "web"] },
     status: 400,
-    errors: ['policies has "x", which does not exist'],
+    errors: ['policies contains "x", which does not exist'],
   },
   {
     path: "/auth/token/create",
