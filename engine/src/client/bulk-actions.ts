@@ -34,7 +34,7 @@ async function* resultsIn(lines: AsyncIterable<string>): AsyncGenerator<readonly
   throw cutOff()
 }
 
-const cutOff = () => unavailable("The server's answer ended before everything was told; more may have been done.")
+const cutOff = () => unavailable("The server's response ended early; more actions may have been executed.")
 
 /** A line of the largest request is far shorter. */
 const longestLine = 16 * 1024 * 1024
@@ -44,7 +44,7 @@ async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string>
   let text = ""
   for await (const piece of body) {
     text += decoder.decode(piece, { stream: true })
-    if (text.length > longestLine) throw unavailable("The server's answer cannot be read: a line is too long.")
+    if (text.length > longestLine) throw unavailable("The server's response cannot be parsed: a line is too long.")
     const lines = text.split("\n")
     text = lines.pop() ?? ""
     yield* lines

@@ -320,7 +320,7 @@ describe("an answer that cannot be read", () => {
     const { url, transport } = await serving([(response) => response.end("<html>")])
     await expect(transport.send(show)).rejects.toMatchObject({
       code: "unavailable",
-      message: `What ${url} answered is not JSON; is it the address of an engine?`,
+      message: `The response of ${url} is not JSON; check the server's address.`,
     })
   })
 
@@ -384,7 +384,7 @@ describe("the token", () => {
 
   test("cannot stand in the address, and is not repeated from there", () => {
     const given = () => connected(`http://user:${token}@127.0.0.1:1`)
-    expect(given).toThrow("the token is an option of its own")
+    expect(given).toThrow("pass the token as an option")
     expect(given).not.toThrow(token)
   })
 })

@@ -345,7 +345,9 @@ function bodyOf({ document, octets }: OutgoingRequest): string | Uint8Array | Re
 function baseOf(url: string): URL {
   const base = new URL(url)
   if (base.username !== "" || base.password !== "" || base.search !== "" || base.hash !== "")
-    throw new Error("The URL of an engine is its address alone; the token is an option of its own.")
+    throw new Error(
+      "The URL of a server must not contain credentials, a query or a fragment; pass the token as an option.",
+    )
   const folder = base.pathname.replace(/\/+$/, "")
   const prefix = [workspaceApi.prefix, pkiApi.prefix].find((one) => folder.endsWith(one)) ?? ""
   base.pathname = folder.slice(0, folder.length - prefix.length)
@@ -372,7 +374,7 @@ async function boundedBytes(body: Readable, maximum: number): Promise<Uint8Array
   for await (const piece of body as AsyncIterable<Uint8Array>) {
     length += piece.length
     // Leaving the loop closes the connection.
-    if (length > maximum) throw new Error(`an answer of more than ${maximum} bytes`)
+    if (length > maximum) throw new Error(`the response is longer than ${maximum} bytes`)
     pieces.push(piece)
   }
   return new Uint8Array(Buffer.concat(pieces))
@@ -407,13 +409,13 @@ function unanswered(error: unknown, base: URL): EngineError {
   const reason = code === undefined ? "" : ` (${code})`
   if (isOfCertificate(code ?? ""))
     return unavailable(
-      `${base.origin} shows a certificate that is not trusted${reason}.`,
+      `${base.origin} presents a certificate that is not trusted${reason}.`,
       error,
       "untrusted-certificate",
     )
   if (unsentCodes.has(code ?? ""))
     return unavailable(`${base.origin} cannot be reached${reason}.`, error, "unreachable")
-  return unavailable(`${base.origin} gave no complete answer${reason}.`, error)
+  return unavailable(`${base.origin} sent no complete response${reason}.`, error)
 }
 
 function codeOf(error: unknown): string | undefined {
@@ -477,7 +479,7 @@ function parsed(bytes: Uint8Array, base: URL): unknown {
   try {
     return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes))
   } catch (error) {
-    throw unavailable(`What ${base.origin} answered is not JSON; is it the address of an engine?`, error)
+    throw unavailable(`The response of ${base.origin} is not JSON; check the server's address.`, error)
   }
 }
 

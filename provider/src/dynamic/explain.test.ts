@@ -41,7 +41,7 @@ describe("requests that were not sent", () => {
     {
       id: "[F-U4]",
       notSent: "untrusted-certificate" as const,
-      detail: "https://chancery.test shows a certificate that is not trusted (SELF_SIGNED_CERT_IN_CHAIN).",
+      detail: "https://chancery.test presents a certificate that is not trusted (SELF_SIGNED_CERT_IN_CHAIN).",
       names: ["chancery:caFile"],
     },
   ])("$id $notSent: the cause, no doubt about the outcome, and the setting", ({ notSent, detail, names }) => {
@@ -53,7 +53,7 @@ describe("requests that were not sent", () => {
   })
 
   test("are told from lost answers", () => {
-    expect(explain(new EngineError("unavailable", "gave no complete answer"), "workspace", "create")).toContain(
+    expect(explain(new EngineError("unavailable", "sent no complete response"), "workspace", "create")).toContain(
       "Whether it was done is not known",
     )
   })

@@ -209,7 +209,7 @@ describe("a workspace", () => {
     const losing = tamperedWith("workspaces", {
       create: async (...args) => {
         await engine.workspaces.create(...args)
-        throw new EngineError("unavailable", "gave no complete answer")
+        throw new EngineError("unavailable", "sent no complete response")
       },
     })
     const { id, state } = await workspace.create(losing, { ...api, autoApply: true })
@@ -444,7 +444,7 @@ describe("a lock", () => {
     const losing = tamperedWith("workspaces", {
       lock: async (...args) => {
         await engine.workspaces.lock(...args)
-        throw new EngineError("unavailable", "gave no complete answer")
+        throw new EngineError("unavailable", "sent no complete response")
       },
     })
     expect(await workspaceLock.create(losing, { workspaceId, reason: "moving" })).toMatchObject({ id: workspaceId })

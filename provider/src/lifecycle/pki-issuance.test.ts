@@ -42,7 +42,7 @@ function losing(count: number, instead?: Partial<Record<string, unknown>>): Engi
     async (...args: never[]) => {
       const answer = await method(...args)
       left -= 1
-      if (left >= 0) throw new EngineError("unavailable", "gave no complete answer")
+      if (left >= 0) throw new EngineError("unavailable", "sent no complete response")
       return answer
     }
   const pki = (path: string) => {

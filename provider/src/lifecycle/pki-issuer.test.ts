@@ -63,7 +63,7 @@ function losing(lost: string): Engine {
     const answer = await work()
     if (name !== lost || isLost) return answer
     isLost = true
-    throw new EngineError("unavailable", "gave no complete answer")
+    throw new EngineError("unavailable", "sent no complete response")
   })
 }
 

@@ -9,7 +9,7 @@ import { type Defaults, Unfinished } from "./lifecycle.ts"
 const { pkiMount, pkiRole } = lifecycles
 const nothing = new Set<string>()
 const defaults: Defaults = { deletionPolicy: "safe", tagBindings: {} }
-const lost = new EngineError("unavailable", "gave no complete answer")
+const lost = new EngineError("unavailable", "sent no complete response")
 
 let world: TestEngine
 let engine: Engine

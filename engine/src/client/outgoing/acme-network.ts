@@ -85,7 +85,7 @@ export function acmeNetwork(options: AcmeNetworkOptions): AcmeNetwork & AsyncDis
         if (alias === undefined) return []
         at = alias
       }
-      throw new FetchFailure("unresolved", `${name} stands for more than ${maxAliases} other names in turn.`)
+      throw new FetchFailure("unresolved", `${name} has a chain of more than ${maxAliases} CNAME records.`)
     },
     async lookUpCaa(name, terms): Promise<readonly CaaRecord[]> {
       const records = await looked(name, terms, (resolver) => resolver.resolveCaa(name))
@@ -215,7 +215,7 @@ function greet(
     socket.once("error", (error: NodeJS.ErrnoException) =>
       fail(
         error.syscall === "connect" ? "unreachable" : "untrusted",
-        `${error.syscall === "connect" ? "cannot be reached" : "does not speak TLS as asked"} (${String(error.code)})`,
+        `${error.syscall === "connect" ? "cannot be reached" : "did not complete the TLS handshake"} (${String(error.code)})`,
         error,
       ),
     )

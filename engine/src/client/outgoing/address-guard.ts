@@ -62,7 +62,7 @@ export function kindOf(octets: Uint8Array): AddressKind {
 
 const range = (text: string): IpRange => {
   const parsed = parseIpRange(text)
-  if (parsed === undefined) throw new Error(`${text} is no range`)
+  if (parsed === undefined) throw new Error(`${text} is not a valid range`)
   return parsed
 }
 const globalUnicast = range("2000::/3")

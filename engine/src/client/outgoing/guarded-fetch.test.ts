@@ -139,7 +139,7 @@ describe.each<{ why: string; terms: Pick<OutgoingRequest, "closes"> }>([
     const failure = await failing(fetching({ resolve, permit: "none" })({ url: `http://policy.example/` }))
     expect(failure).toMatchObject({
       kind: "refused-address",
-      message: "policy.example leads to 169.254.169.254, 127.0.0.1, where this server may not connect.",
+      message: "policy.example resolves to 169.254.169.254, 127.0.0.1, to which this server may not connect.",
     })
   })
 
@@ -180,7 +180,7 @@ describe.each<{ why: string; terms: Pick<OutgoingRequest, "closes"> }>([
       })
       expect(await failing(fetching()({ url }))).toMatchObject({
         kind: "too-large",
-        message: `${url} answered more than 1000 bytes.`,
+        message: `${url} sent more than 1000 bytes.`,
       })
     }
   })

@@ -110,7 +110,12 @@ const redirectStatuses = new Set([301, 302, 303, 307, 308])
 function urlOf(text: string, base?: URL): URL {
   const url = URL.parse(text, base?.href)
   if (url !== null && (url.protocol === "http:" || url.protocol === "https:")) return url
-  throw new FetchFailure("redirects", `${originOf(base?.href ?? text)} does not lead to an http or https URL.`)
+  throw new FetchFailure(
+    "redirects",
+    base === undefined
+      ? `${originOf(text)} is not an http or https URL.`
+      : `${originOf(base.href)} redirects to a URL that is not http or https.`,
+  )
 }
 
 async function ask(
@@ -149,7 +154,7 @@ async function read(body: Dispatcher.ResponseData["body"], maximum: number, orig
   for await (const piece of body as AsyncIterable<Uint8Array>) {
     length += piece.byteLength
     // Leaving the loop destroys the body and its connection.
-    if (length > maximum) throw new FetchFailure("too-large", `${origin} answered more than ${maximum} bytes.`)
+    if (length > maximum) throw new FetchFailure("too-large", `${origin} sent more than ${maximum} bytes.`)
     pieces.push(piece)
   }
   return Buffer.concat(pieces)
@@ -186,7 +191,7 @@ function trustOptions(trust: Trust | undefined) {
   }
 }
 
-const notPinned = "The certificate that it shows is none of those that are trusted."
+const notPinned = "The server certificate is not one of the trusted certificates."
 
 const pemBodies = (pem: string): string[] =>
   [...pem.matchAll(/-----BEGIN CERTIFICATE-----([\sA-Za-z0-9+/=]*)-----END CERTIFICATE-----/g)].map(([, body = ""]) =>
@@ -230,7 +235,7 @@ function kindOfFailure(code: string): "unresolved" | "unreachable" | "broken" | 
 const what: Readonly<Record<ReturnType<typeof kindOfFailure>, string>> = {
   unresolved: "has no address",
   unreachable: "cannot be reached",
-  broken: "gave no complete answer",
+  broken: "sent no complete response",
   untrusted: "is not trusted, or does not trust this server",
 } satisfies Partial<Record<FetchFailureKind, string>>
 

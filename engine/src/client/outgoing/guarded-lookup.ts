@@ -58,5 +58,5 @@ const refusedAddress = (host: string, addresses: readonly string[]): FetchFailur
     "refused-address",
     addresses.includes(host)
       ? `This server may not connect to ${host}.`
-      : `${host} leads to ${addresses.join(", ") || "no address"}, where this server may not connect.`,
+      : `${host} resolves to ${addresses.join(", ") || "no address"}, to which this server may not connect.`,
   )

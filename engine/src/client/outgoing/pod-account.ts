@@ -73,9 +73,9 @@ async function review(
   const { status, body } = answer
   if (status === 401 || status === 403) return { kind: "refused", status }
   if (status !== 200 && status !== 201)
-    return { kind: "unanswered", reason: `The API server answered with the status ${status}.` }
+    return { kind: "unanswered", reason: `The API server answered with status ${status}.` }
   const decoded = decodeTokenReview(body)
-  if (decoded === undefined) return { kind: "unanswered", reason: "The API server's answer is no TokenReview." }
+  if (decoded === undefined) return { kind: "unanswered", reason: "The API server's response is not a TokenReview." }
   if (!decoded.authenticated) return { kind: "not-genuine" }
   const [, namespace, name] = /^system:serviceaccount:([^:]+):([^:]+)$/.exec(decoded.username) ?? []
   // The token is genuine, but belongs to a user or a node.

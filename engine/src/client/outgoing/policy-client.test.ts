@@ -231,21 +231,21 @@ describe("what is no answer is no decision", () => {
       answer: (response: ServerResponse) => void response.end("<html>"),
       said: "its answer is not JSON",
     },
-    { why: "the status 201", answer: json(allowed, 201), said: "it answered with the status 201 and not 200" },
+    { why: "the status 201", answer: json(allowed, 201), said: "it answered with status 201 instead of 200" },
     {
       why: "the status 500 and a secret",
       answer: json({ secret: "hunter2" }, 500),
-      said: "it answered with the status 500 and not 200",
+      said: "it answered with status 500 instead of 200",
     },
     {
       why: "a redirect",
       answer: json(allowed, 307, { location: "/elsewhere" }),
-      said: "it answered with the status 307 and not 200",
+      said: "it answered with status 307 instead of 200",
     },
     {
       why: "more than a certificate can be",
       answer: (response: ServerResponse) => void response.end("x".repeat(1024 * 1024 + 1)),
-      said: "answered more than 1048576 bytes",
+      said: "sent more than 1048576 bytes",
     },
   ])("$why", async ({ answer, said }) => {
     const { service, seen } = await serving(answer)

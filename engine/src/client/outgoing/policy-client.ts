@@ -24,7 +24,7 @@ export const webhookPolicyClient =
       }),
     )
     // The body of an error is not shown: it may be a proxy's page or contain confidential data.
-    if (answer.status !== 200) throw undecided(`it answered with the status ${answer.status} and not 200`)
+    if (answer.status !== 200) throw undecided(`it answered with status ${answer.status} instead of 200`)
     const decision = decodePolicyAnswer(answer.body, question.id)
     if (typeof decision === "string") throw undecided(`its answer ${decision}`)
     return decision
