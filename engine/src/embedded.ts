@@ -67,7 +67,7 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
   const jobs = startEngineJobs(context, { exclusively: exclusive, fetchFrom, stopped }, parts)
   registerAuthorities(meter, () => context.figures.current())
   opening.defer(async () => {
-    stopping.abort(new Error("the engine closes"))
+    stopping.abort(new Error("the engine is closing"))
     await jobs.idle()
   })
   const closing = opening.move()

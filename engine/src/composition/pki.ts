@@ -168,7 +168,7 @@ export function readAuthorityFigures(
   runtime: Runtime,
 ): Promise<AuthorityFigures> {
   const refused = (): never => {
-    throw new Error("a look at a store neither seals nor opens nor writes")
+    throw new Error("reading the figures of CAs must not seal, unseal or write")
   }
   const storage = repositoriesOver(
     { ...database, readReplica: database.read, transact: refused },

@@ -58,7 +58,10 @@ export async function openStorage(
   const sealKeys = options.sealKeys ?? defaultSealKeySources(url, random)
   const found = await findSealKeys(database, sealKeys, random)
   if (found.createdFile !== undefined) {
-    log.warn("seal-key-created", { file: found.createdFile, advice: "keep a copy elsewhere: nothing opens without it" })
+    log.warn("seal-key-created", {
+      file: found.createdFile,
+      advice: "keep a copy elsewhere; sealed data cannot be read without it",
+    })
   }
   const { sealer: ownSealer } = opening.use(followSealKeys(database, sealKeys, found, { random, log, timers }))
   const sealer = tracer === undefined ? ownSealer : tracedSealer(ownSealer, tracer)

@@ -112,7 +112,7 @@ export const isStoreFull = (error: unknown): error is EngineError => error insta
 export const undecided = (cause: unknown) =>
   new StoreAway(
     "unavailable",
-    "The database was lost while it committed; the change may or may not have been made. See before you ask again.",
+    "The connection to the database was lost during a commit; the change may or may not have been made. Check before you retry.",
     { retryAfterMs: 1_000, cause },
   )
 

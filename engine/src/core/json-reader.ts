@@ -103,7 +103,7 @@ export class JsonReader {
 
   end(): void {
     if (numberMayEnd(this.#state)) this.#valueEnds(utf8Nothing, 0)
-    if (this.#state !== isDone) throw new JsonFault("an end too early", this.#before)
+    if (this.#state !== isDone) throw new JsonFault("unexpected end", this.#before)
   }
 
   #scan(bytes: Uint8Array): number {
@@ -122,7 +122,7 @@ export class JsonReader {
             this.#state = inEscape
             this.#isPlain = false
           } else if (stopper > 0x7f) this.#characterBegins(stopper, at - 1)
-          else throw this.#fault("a control character in a string", at - 1)
+          else throw this.#fault("control character in a string", at - 1)
           break
         }
         case inCharacter:
@@ -137,17 +137,17 @@ export class JsonReader {
             this.#state = inHex
             this.#progress = 0
           } else if (escapable.has(byte)) this.#state = inString
-          else throw this.#fault("an unknown escape", at)
+          else throw this.#fault("unknown escape sequence", at)
           at += 1
           break
         case inHex:
-          if (!isHex(byte)) throw this.#fault("an unknown escape", at)
+          if (!isHex(byte)) throw this.#fault("unknown escape sequence", at)
           this.#progress += 1
           if (this.#progress === 4) this.#state = inString
           at += 1
           break
         case inLiteral:
-          if (byte !== this.#literal[this.#progress]) throw this.#fault("an unknown word", at)
+          if (byte !== this.#literal[this.#progress]) throw this.#fault("unknown literal", at)
           at += 1
           this.#progress += 1
           if (this.#progress === this.#literal.length) this.#valueEnds(bytes, at)
@@ -163,11 +163,11 @@ export class JsonReader {
           if (isSpace(byte)) at = behindSpace(bytes, at)
           else if (byte === quote) at = this.#keyBegins(at)
           else if (byte === closeBrace && this.#state === expectsKeyOrEnd) at = this.#close(bytes, at)
-          else throw this.#fault("no name of a member", at)
+          else throw this.#fault("missing member name", at)
           break
         case expectsColon:
           if (byte === 0x3a) this.#state = expectsValue
-          else if (!isSpace(byte)) throw this.#fault("no colon behind a name", at)
+          else if (!isSpace(byte)) throw this.#fault("missing colon after a member name", at)
           at += 1
           break
         case afterValue: {
@@ -180,7 +180,7 @@ export class JsonReader {
             this.#state = inObject ? expectsKey : expectsValue
             at += 1
           } else if (byte === (inObject ? closeBrace : closeBracket)) at = this.#close(bytes, at)
-          else throw this.#fault("neither a comma nor an end", at)
+          else throw this.#fault("missing comma or closing bracket", at)
           break
         }
         case isDone:
@@ -214,7 +214,7 @@ export class JsonReader {
       if (!enters && answer !== "skip") this.#beginCapture(at)
     }
     if (kind !== "scalar") {
-      if (this.#depth === jsonDepthMaximum) throw this.#fault("values too deep inside of each other", at)
+      if (this.#depth === jsonDepthMaximum) throw this.#fault("values nested too deeply", at)
       this.#isObject[this.#depth] = kind === "object" ? 1 : 0
       this.#depth += 1
       if (enters) {
@@ -232,7 +232,7 @@ export class JsonReader {
     else if (isDigit(byte)) this.#state = inInteger
     else {
       const literal = literals[byte]
-      if (literal === undefined) throw this.#fault("no value", at)
+      if (literal === undefined) throw this.#fault("missing value", at)
       this.#literal = literal
       this.#progress = 1
       this.#state = inLiteral
@@ -256,7 +256,7 @@ export class JsonReader {
     if (!this.#stringIsKey) return this.#valueEnds(bytes, at)
     if (this.#holding && this.#captureDepth < 0) {
       const name = this.#released(bytes, at)
-      if (name === undefined) throw this.#fault("a name that is too long", at)
+      if (name === undefined) throw this.#fault("member name too long", at)
       this.#path[this.#path.length - 1] = name as string
     }
     this.#state = expectsColon
@@ -289,7 +289,7 @@ export class JsonReader {
       this.#state = next
       return at + 1
     }
-    if (!numberMayEnd(this.#state)) throw this.#fault("half a number", at)
+    if (!numberMayEnd(this.#state)) throw this.#fault("incomplete number", at)
     // The byte after a number is not part of it.
     this.#valueEnds(bytes, at)
     return at

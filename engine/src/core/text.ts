@@ -10,7 +10,7 @@ export const commaSeparated = (text: string): string[] =>
 /** Returns the reason why the database cannot store a text. PostgreSQL rejects U+0000, and half of a surrogate pair has no UTF-8. */
 export function textProblem(text: string): string | undefined {
   if (text.includes("\0")) return "must not contain the character U+0000"
-  return text.isWellFormed() ? undefined : "must not contain half of a surrogate pair"
+  return text.isWellFormed() ? undefined : "must not contain an unpaired surrogate"
 }
 
 /** Throws `bad-request` for text that the database can neither store nor search for. */

@@ -72,7 +72,7 @@ function keep(
       expiresAt = renewed.expiresAt
     } catch (error) {
       logFailure(log, "warn", "lease-not-renewed", { lease: name, error })
-      if (clock.now() >= expiresAt) return lost.abort(new Error(`the lease ${name} ran out`, { cause: error }))
+      if (clock.now() >= expiresAt) return lost.abort(new Error(`the lease ${name} expired`, { cause: error }))
     }
     if (!signal.aborted) renewLater()
   }

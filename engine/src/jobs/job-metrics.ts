@@ -36,7 +36,7 @@ export function createJobMetrics(meter: Meter, jobs: readonly string[]): JobMetr
     ),
     lastSuccess: meter.createGauge("chancery_job_last_success_timestamp_seconds", {
       description:
-        "When this server last brought a background job to a good end, by job; absent before the first time.",
+        "Time of the last successful run of a background job by this server, by job; absent before the first.",
     }),
     running,
   }

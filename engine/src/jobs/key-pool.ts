@@ -48,7 +48,7 @@ export class KeyPool implements RsaKeySource {
     this.#stocking = true
     const ready = this.#ready.get(bits)?.shift()
     if (ready === undefined && this.#waiting.length >= maxWaiting)
-      throw busy(`${maxWaiting} RSA keys are waited for already.`)
+      throw busy(`${maxWaiting} requests for RSA keys are waiting already; retry later.`)
     const key = ready ?? new Promise<RsaKeyOctets>((resolve, reject) => this.#waiting.push({ bits, resolve, reject }))
     this.#fillSlots()
     return key

@@ -78,7 +78,7 @@ class Threads {
       resourceLimits: { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 2 },
     })
     const thread: Thread = { worker, job: undefined, keep: () => {} }
-    let failure: unknown = new Error("The thread ended before the key was made.")
+    let failure: unknown = new Error("The thread ended before the key was generated.")
     worker.on("message", (key: RsaKeyOctets) => {
       const { job } = thread
       thread.job = undefined

@@ -302,7 +302,7 @@ test("a store that is away for a moment costs no run its lease; one that stays a
   await time.timers.advance(20_000, () => nextTurn())
   leases.failing = true
   await time.timers.advance(60_000, () => nextTurn())
-  expect(signal?.reason).toMatchObject({ message: "the lease tidy ran out" })
+  expect(signal?.reason).toMatchObject({ message: "the lease tidy expired" })
   long.end()
   await only.runner.idle()
 })

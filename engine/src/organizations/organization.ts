@@ -143,8 +143,8 @@ function changeCommitStatuses(before: CommitStatuses, patch: Partial<CommitStatu
 }
 
 export const recordedSettingFaults = (patch: Partial<RecordedOrganizationSettings>): Fault[] => [
-  ...minutesFaults("sessionTimeout", "Session timeout", patch.sessionTimeout),
-  ...minutesFaults("sessionRemember", "Session remember", patch.sessionRemember),
+  ...minutesFaults("sessionTimeout", "session-timeout", patch.sessionTimeout),
+  ...minutesFaults("sessionRemember", "session-remember", patch.sessionRemember),
   ...samlRoleFaults(patch.ownersTeamSamlRoleId),
   ...commitStatusFaults(patch),
 ]
@@ -155,7 +155,7 @@ const commitStatusFaults = (patch: Partial<CommitStatuses>): Fault[] =>
         {
           field: ["aggregatedCommitStatusEnabled"],
           detail:
-            "Aggregated commit status enabled must be false when passing statuses are sent for untriggered speculative plans",
+            "aggregated-commit-status-enabled must be false if send-passing-statuses-for-untriggered-speculative-plans is true",
         },
       ]
     : []

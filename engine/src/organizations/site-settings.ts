@@ -10,11 +10,11 @@ export interface SiteSettings {
 
 export function siteSettingsFaults({ engineReleases = [] }: Partial<SiteSettings>): Fault[] {
   if (engineReleases.length > maxReleases)
-    return [{ field: ["engineReleases"], detail: `Engine releases are too many (maximum is ${maxReleases})` }]
+    return [{ field: ["engineReleases"], detail: `engine-releases has too many entries (maximum is ${maxReleases})` }]
   return engineReleases.flatMap((release, index) =>
     /^\d{1,5}\.\d{1,5}\.\d{1,5}$/.test(release)
       ? []
-      : [{ field: ["engineReleases", index], detail: "Engine release must be an exact version" }],
+      : [{ field: ["engineReleases", index], detail: "engine-releases must contain exact versions" }],
   )
 }
 

@@ -34,7 +34,7 @@ test.each([
 })
 
 test.each([
-  { name: "a\0b", detail: "Name can't hold control characters" },
+  { name: "a\0b", detail: "Name can't contain control characters" },
   { name: " ", detail: "Name can't be blank" },
   { name: "n".repeat(256), detail: "Name is too long (maximum is 255 characters)" },
 ])("a name is refused: $detail", ({ name, detail }) => {

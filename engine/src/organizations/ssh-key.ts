@@ -53,7 +53,7 @@ export function sshKeyFaults({ name, value }: Partial<SshKeyInput>): Fault[] {
 function nameFaults(name: string): Fault[] {
   const field = ["name"]
   if (name.trim() === "") return [{ field, detail: "Name can't be blank" }]
-  if (/\p{Cc}/u.test(name)) return [{ field, detail: "Name can't hold control characters" }]
+  if (/\p{Cc}/u.test(name)) return [{ field, detail: "Name can't contain control characters" }]
   return name.length > maxName ? [{ field, detail: `Name is too long (maximum is ${maxName} characters)` }] : []
 }
 

@@ -226,7 +226,7 @@ function rejectDescription(description: string): void {
     throw invalid([
       {
         field: ["description"],
-        detail: "Description must be empty: tokens with one are made at …/authentication-tokens",
+        detail: "description must be empty; create tokens with a description at …/authentication-tokens",
       },
     ])
 }

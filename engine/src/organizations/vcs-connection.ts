@@ -155,8 +155,8 @@ export function oauthClientFaults(input: OauthClientInput): Fault[] {
   const faults: Fault[] = []
   if (name !== null && name.length > maxName)
     faults.push({ field: ["name"], detail: `Name is too long (maximum is ${maxName} characters)` })
-  if (!isHttpUrl(httpUrl)) faults.push({ field: ["httpUrl"], detail: "Http url must be an http or https address" })
-  if (!isHttpUrl(apiUrl)) faults.push({ field: ["apiUrl"], detail: "Api url must be an http or https address" })
+  if (!isHttpUrl(httpUrl)) faults.push({ field: ["httpUrl"], detail: "http-url must be an http or https URL" })
+  if (!isHttpUrl(apiUrl)) faults.push({ field: ["apiUrl"], detail: "api-url must be an http or https URL" })
   if (token === "" && needsToken(input)) faults.push({ field: ["token"], detail: "Oauth token string can't be blank" })
   if (token.length > maxToken)
     faults.push({
@@ -172,7 +172,7 @@ export function oauthClientFaults(input: OauthClientInput): Fault[] {
     if ((input[field] ?? "").length > maxToken)
       faults.push({ field: [field], detail: `${noun} is too long (maximum is ${maxToken} characters)` })
   if (privateKey !== "" && token === "")
-    faults.push({ field: ["privateKey"], detail: "Private key needs an oauth token string, whose SSH key it is" })
+    faults.push({ field: ["privateKey"], detail: "private-key requires oauth-token-string" })
   return faults
 }
 
@@ -202,7 +202,7 @@ export function appInstallationFaults({ name, installationId }: AppInstallationI
   if (name.length > maxName)
     faults.push({ field: ["name"], detail: `Name is too long (maximum is ${maxName} characters)` })
   if (!Number.isSafeInteger(installationId) || installationId < 1)
-    faults.push({ field: ["installationId"], detail: "Installation must be a positive integer" })
+    faults.push({ field: ["installationId"], detail: "installation-id must be a positive integer" })
   return faults
 }
 

@@ -238,7 +238,7 @@ const readinessTimeoutMs = 2_000
 async function answeringInTime(answer: Promise<void>): Promise<void> {
   const timer = new AbortController()
   const late = sleep(readinessTimeoutMs, undefined, { signal: timer.signal }).then(() => {
-    throw new Error(`the store did not answer within ${readinessTimeoutMs} ms`)
+    throw new Error(`the database did not answer within ${readinessTimeoutMs} ms`)
   })
   try {
     await Promise.race([answer, late])

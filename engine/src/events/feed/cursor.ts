@@ -19,13 +19,13 @@ export function parseSince(text: string, parameter = "since"): Since {
   const instant = parseInstant(text)
   if (instant !== undefined) return { instant }
   const detail = `${parameter} must be the id of an event, the cursor of a page, or a time such as 2026-01-31T12:00:00Z`
-  throw badRequest("The beginning cannot be read.", [{ detail, parameter }])
+  throw badRequest("The start of the query is not valid.", [{ detail, parameter }])
 }
 
 /** Returns the error for a start from which some events are already deleted. `oldest` is where the client can continue. */
 export const gone = (oldest: EventPosition): EngineError =>
   new EngineError(
     "gone",
-    `Events from there on are not kept any more. Read what you follow anew, and go on from ${formatCursor(oldest)}.`,
+    `Events after this start are already deleted. Read the resources again and continue from ${formatCursor(oldest)}.`,
     { facts: { oldest: formatCursor(oldest) } },
   )

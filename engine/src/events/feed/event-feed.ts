@@ -369,7 +369,7 @@ class Reader {
       return
     }
     this.#context.metrics.dropped.add(1)
-    follower.end(new EngineError("busy", "Events come faster than they are taken; go on from the last one."))
+    follower.end(new EngineError("busy", "The client reads events too slowly; continue from the last one."))
   }
 
   /** Ends followers whose token has expired. Sends the cursor to followers that have had no item for some time. */

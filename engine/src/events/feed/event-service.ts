@@ -113,25 +113,25 @@ export class EventService implements Events {
   }
 }
 
-const turnedOff = () => outOfService("The feed of events is turned off on this server.")
+const turnedOff = () => outOfService("The event feed is disabled on this server.")
 
 function rejectUnknown({ kinds = [], workspaces = [], tags = [] }: EventQuery): void {
   const unknown = kinds.find((kind) => !isKnownKind(kind))
   const faults = [
     ...(unknown === undefined
       ? []
-      : [{ detail: `filter[kind]: there is no kind "${unknown}"`, parameter: "filter[kind]" }]),
+      : [{ detail: `filter[kind] contains the unknown kind "${unknown}"`, parameter: "filter[kind]" }]),
     ...[
       { values: kinds, parameter: "filter[kind]" },
       { values: workspaces, parameter: "filter[workspace]" },
       { values: tags, parameter: "filter[tag]" },
     ].flatMap(({ values, parameter }) =>
       values.length > valuesMaximum
-        ? [{ detail: `${parameter} takes at most ${valuesMaximum} values`, parameter }]
+        ? [{ detail: `${parameter} must have at most ${valuesMaximum} values`, parameter }]
         : [],
     ),
   ]
-  if (faults.length > 0) throw badRequest("The filter cannot be used.", faults)
+  if (faults.length > 0) throw badRequest("The filter is not valid.", faults)
 }
 
 async function* eventsOf(items: AsyncIterable<FeedItem>): AsyncGenerator<EventView, void, undefined> {

@@ -10,7 +10,7 @@ export interface FeedMetrics {
 
 export function createFeedMetrics(meter: Meter): FeedMetrics {
   const followers = meter.createUpDownCounter("chancery_event_followers", {
-    description: "Those who follow events now.",
+    description: "Clients that follow events now.",
   })
   followers.add(0)
   return {
@@ -18,19 +18,19 @@ export function createFeedMetrics(meter: Meter): FeedMetrics {
     read: createCounter(
       meter,
       "chancery_events_read_total",
-      "Events read for those who follow, each once for its organization.",
+      "Events read for followers, each once for its organization.",
       [{}],
     ),
     delivered: createCounter(
       meter,
       "chancery_events_delivered_total",
-      "Events handed to those who wanted and may see them.",
+      "Events sent to followers whose filter matches and who may see them.",
       [{}],
     ),
     dropped: createCounter(
       meter,
       "chancery_event_followers_dropped_total",
-      "Followers ended because they took too little.",
+      "Followers disconnected because they read too slowly.",
       [{}],
     ),
   }

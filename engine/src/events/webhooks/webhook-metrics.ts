@@ -17,13 +17,13 @@ export const createWebhookMetrics = (meter: Meter): WebhookMetrics => ({
   deadLetters: createCounter(
     meter,
     "chancery_webhook_dead_letters_total",
-    "Events given up after the last attempt to deliver them.",
+    "Events dropped after their last delivery attempt failed.",
     [{}],
   ),
   disabled: createCounter(
     meter,
     "chancery_webhooks_disabled_total",
-    "Webhooks disabled because too many events in a row were given up.",
+    "Webhooks disabled because too many events in a row were dropped.",
     [{}],
   ),
 })

@@ -60,7 +60,7 @@ export class WebhookService implements Webhooks {
       rejectFaults(webhookFaults(input))
       const { totalCount } = await stores.webhooks.list(organizationId, { number: 1, size: 1 })
       if (totalCount >= maxWebhooks)
-        throw unprocessable(`The organization has ${maxWebhooks} webhooks, which is as many as it may have.`)
+        throw unprocessable(`The organization has reached its maximum of ${maxWebhooks} webhooks.`)
       const webhook: Webhook = {
         ...settingsOf({ ...defaults, ...input }),
         id,

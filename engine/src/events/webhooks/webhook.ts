@@ -143,7 +143,7 @@ export function webhookFaults({ name, url, kinds, workspaces, tags, secret }: We
     ...(kinds ?? []).flatMap((kind, index) =>
       isKnownKind(kind)
         ? []
-        : [{ field: ["kinds", index], detail: "Kinds must be kinds of events, or such as workspace.*" }],
+        : [{ field: ["kinds", index], detail: "kinds must contain kinds of events, or patterns such as workspace.*" }],
     ),
     ...(secret === undefined ? [] : secretFaults(secret)),
   ]
@@ -151,29 +151,29 @@ export function webhookFaults({ name, url, kinds, workspaces, tags, secret }: We
 
 function nameFaults(name: string): Fault[] {
   const field = ["name"]
-  if (name.trim() === "") return [{ field, detail: "Name can't be blank" }]
-  if (/\p{Cc}/u.test(name)) return [{ field, detail: "Name can't hold control characters" }]
-  return name.length > maxName ? [{ field, detail: `Name is too long (maximum is ${maxName} characters)` }] : []
+  if (name.trim() === "") return [{ field, detail: "name can't be blank" }]
+  if (/\p{Cc}/u.test(name)) return [{ field, detail: "name must not contain control characters" }]
+  return name.length > maxName ? [{ field, detail: `name is too long (maximum is ${maxName} characters)` }] : []
 }
 
 // No detail repeats the URL: it may contain a secret of its owner.
 function urlFaults(text: string): Fault[] {
   const field = ["url"]
-  if (text.length > maxUrl) return [{ field, detail: `Url is too long (maximum is ${maxUrl} characters)` }]
+  if (text.length > maxUrl) return [{ field, detail: `url is too long (maximum is ${maxUrl} characters)` }]
   const url = /[\s\p{Cc}]/u.test(text) ? null : URL.parse(text)
   if (url === null || !["http:", "https:"].includes(url.protocol))
-    return [{ field, detail: "Url must be an http or https URL" }]
-  if (url.username !== "" || url.password !== "") return [{ field, detail: "Url can't hold a user name or a password" }]
+    return [{ field, detail: "url must be an http or https URL" }]
+  if (url.username !== "" || url.password !== "")
+    return [{ field, detail: "url must not contain a user name or password" }]
   return []
 }
 
 function listFaults(name: "kinds" | "workspaces" | "tags", values: readonly string[] = []): Fault[] {
-  const word = `${name.charAt(0).toUpperCase()}${name.slice(1)}`
   if (values.length > valuesMaximum)
-    return [{ field: [name], detail: `${word} is too long (maximum is ${valuesMaximum} values)` }]
+    return [{ field: [name], detail: `${name} has too many entries (maximum is ${valuesMaximum})` }]
   return values.flatMap((value, index) =>
     value.trim() === "" || value.length > maxValue
-      ? [{ field: [name, index], detail: `${word} must each have 1 to ${maxValue} characters` }]
+      ? [{ field: [name, index], detail: `${name} must contain values of 1 to ${maxValue} characters` }]
       : [],
   )
 }
@@ -181,6 +181,6 @@ function listFaults(name: "kinds" | "workspaces" | "tags", values: readonly stri
 function secretFaults(secret: string): Fault[] {
   const field = ["secret"]
   if (secret.length < minSecret || secret.length > maxSecret)
-    return [{ field, detail: `Secret must have ${minSecret} to ${maxSecret} characters` }]
-  return /\p{Cc}/u.test(secret) ? [{ field, detail: "Secret can't hold control characters" }] : []
+    return [{ field, detail: `secret must have ${minSecret} to ${maxSecret} characters` }]
+  return /\p{Cc}/u.test(secret) ? [{ field, detail: "secret must not contain control characters" }] : []
 }

@@ -19,8 +19,8 @@ describe("text that no store keeps", () => {
     const data: unknown = JSON.parse(String.raw`{"name":"a\u0000","tags":["fine","\ud83d"],"a/b~":"\uDC00"}`)
     expect(unstorableFaults(data, "/data")).toEqual([
       { detail: "name must not contain the character U+0000", pointer: "/data/name" },
-      { detail: "1 must not contain half of a surrogate pair", pointer: "/data/tags/1" },
-      { detail: "a~1b~0 must not contain half of a surrogate pair", pointer: "/data/a~1b~0" },
+      { detail: "1 must not contain an unpaired surrogate", pointer: "/data/tags/1" },
+      { detail: "a~1b~0 must not contain an unpaired surrogate", pointer: "/data/a~1b~0" },
     ])
   })
 
@@ -71,7 +71,7 @@ describe("a document", () => {
     const identified = z.object({ id: z.string() })
     expect(refusal(() => decodeList(body, identified, { types: ["things"] }))?.faults).toEqual([
       { detail: "id must not contain the character U+0000", pointer: "/data/1/id" },
-      { detail: "id must not contain half of a surrogate pair", pointer: "/data/2/id" },
+      { detail: "id must not contain an unpaired surrogate", pointer: "/data/2/id" },
     ])
   })
 

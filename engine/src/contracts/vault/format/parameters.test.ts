@@ -79,7 +79,7 @@ describe("a parameter is decoded", () => {
   test.each<[kind: string, of: Reading, given: unknown, detail: string]>([
     ["text", text, ["a"], "must be a string"],
     ["text", text, "a\0b", "must not contain the character U+0000"],
-    ["text", text, "\ud800", "must not contain half of a surrogate pair"],
+    ["text", text, "\ud800", "must not contain an unpaired surrogate"],
     ["text", textUpTo(1_024), "é".repeat(513), "must not be longer than 1 KiB"],
     ["text", text, "a".repeat(65_537), "must not be longer than 64 KiB"],
     ["a flag", flag, "yes", "must be a boolean"],
