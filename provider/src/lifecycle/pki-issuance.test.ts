@@ -238,7 +238,7 @@ describe("a certificate", () => {
 
   test("whose answer is lost twice, or that cannot be found, is said to be somewhere", async () => {
     const twice = await wrongOf(kinds.pkiCertificate.create(losing(2), news))
-    expect(explain(twice, "pkiCertificate", "create")).toMatch(/no complete answer.*\n.*issues another/s)
+    expect(explain(twice, "pkiCertificate", "create")).toMatch(/no complete response.*\n.*issues another/s)
     const forbidden = { search: () => Promise.reject(new EngineError("forbidden", "no policy allows it")) }
     const once = await wrongOf(kinds.pkiCertificate.create(losing(1, forbidden), news))
     expect(explain(once, "pkiCertificate", "create")).toContain(`the metadata "${__marker} 2026-06-01 `)
