@@ -37,7 +37,7 @@ async function opened(kind: DatabaseKind = usualSharedKind) {
 }
 
 describe.each(databaseKinds.filter(({ available }) => available))("on $name", (kind) => {
-  test("a role is written, read, listed and deleted, in whatever case its name is written", async () => {
+  test("a role is written, read, listed and deleted with a case-insensitive name", async () => {
     const { appRoles } = await opened(kind)
     expect(await appRoles.roles.list()).toEqual([])
     expect(await appRoles.roles.save("Web", { secretIdNumUses: 3, terms: { policies: ["web", "none"] } })).toEqual([
@@ -62,7 +62,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("on $name", (k
     await expect(appRoles.roles.get("job")).rejects.toMatchObject(missing)
   })
 
-  test("a part of a role is changed and taken back by itself", async () => {
+  test("a part of a role is changed and reset without changing the other parts", async () => {
     const { appRoles } = await opened(kind)
     await appRoles.roles.save("web", { secretIdNumUses: 3 })
     await appRoles.roles.changePart("web", "token-ttl", { terms: { ttlMs: hourMs } })
@@ -76,7 +76,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("on $name", (k
     )
   })
 
-  test("a role id is one role's, and secret ids outlast its change", async () => {
+  test("a role id is unique, and secret ids outlive its change", async () => {
     const { appRoles, made } = await opened(kind)
     const { roleId, secretId } = await made("web")
     await appRoles.roles.changeRoleId("web", "chosen")
@@ -89,7 +89,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("on $name", (k
     expect(await appRoles.roles.getRoleId("api")).not.toBe("chosen")
   })
 
-  test("two methods have nothing in common", async () => {
+  test("two methods share no roles and no secret ids", async () => {
     const { engine, appRoles, made } = await opened(kind)
     await engine.authMethods.enable({ path: "team/ci", type: "approle" })
     const other = engine.appRoles("team/ci")
@@ -106,7 +106,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("on $name", (k
     })
   })
 
-  test("a secret id is told once, and known by its accessor from then on", async () => {
+  test("a secret id is returned once, and then found by its accessor", async () => {
     const { appRoles, clock } = await opened(kind)
     await appRoles.roles.save("web", { secretIdTtlMs: hourMs, secretIdNumUses: 2 })
     const created = await appRoles.secretIds.create("web", { metadata: { job: "7" }, numUses: 1 })
@@ -155,7 +155,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("on $name", (k
     await expect(appRoles.secretIds.list("none")).rejects.toMatchObject(missing)
   })
 
-  test("a login gives a token on the role's terms, which says whose it is", async () => {
+  test("a login returns a token with the terms of the role and the metadata of the login", async () => {
     const { engine, appRoles, made, clock } = await opened(kind)
     const terms = { policies: ["web"], ttlMs: minuteMs, maxTtlMs: hourMs, numUses: 5 }
     const { roleId, secretId } = await made("Web", { terms }, { metadata: { job: "7", role_name: "other" } })
@@ -175,7 +175,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("on $name", (k
     expect(await self.serviceTokens.lookup("self")).toMatchObject({ meta: { job: "7", role_name: "web" }, usesLeft: 4 })
   })
 
-  test("a token is renewed for as long as its role is there", async () => {
+  test("a token can be renewed while its role exists", async () => {
     const { engine, appRoles, made, clock } = await opened(kind)
     const { roleId, secretId } = await made("web", { terms: { periodMs: hourMs } })
     const { secret } = await appRoles.logins.logIn({ roleId, secretId })
@@ -191,7 +191,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("on $name", (k
     await expect(self()).rejects.toMatchObject({ code: "unauthenticated" })
   })
 
-  test("whatever is wrong with a login, it is refused in the same words", async () => {
+  test("every rejected login has the same error", async () => {
     const { appRoles, made, clock } = await opened(kind)
     const one = await made("one", { secretIdTtlMs: hourMs })
     const other = await made("other")
@@ -225,7 +225,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("on $name", (k
     await appRoles.logins.logIn(other)
   })
 
-  test("where a secret id may be shown, and where its tokens may be used, are bounds of their own", async () => {
+  test("the addresses that may show a secret id and those that may use its tokens are bound separately", async () => {
     const { engine, appRoles, made } = await opened(kind)
     const bounded = await made(
       "web",
@@ -244,7 +244,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("on $name", (k
     await expect(appRoles.logins.logIn(bounded, "10.1.2.3")).rejects.toMatchObject(refusedLogin)
   })
 
-  test("of logins that race for the last uses of a secret id, as many win as there are uses", async () => {
+  test("concurrent logins with a secret id succeed as often as it has uses left", async () => {
     const { engine, appRoles, made, runtime, url } = await opened(kind)
     // A database in memory has no second replica.
     await using replica =
@@ -263,7 +263,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("on $name", (k
     await expect(appRoles.logins.logIn({ roleId, secretId })).rejects.toMatchObject(refusedLogin)
   })
 
-  test("a use that is taken is seen, and which were taken last", async () => {
+  test("a login counts one use and updates the secret id", async () => {
     const { appRoles, made, clock } = await opened(kind)
     const created = await made("web", {}, { numUses: 3 })
     const before = await appRoles.secretIds.get("web", created)
@@ -272,7 +272,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("on $name", (k
     expect(await appRoles.secretIds.get("web", created)).toEqual({ ...before, usesLeft: 2, updatedAt: clock.now() })
   })
 
-  test("what is over is swept, and nothing else", async () => {
+  test("the sweep deletes expired secret ids only", async () => {
     const { appRoles, clock, url } = await opened(kind)
     await appRoles.roles.save("web", {})
     const count = secretIdsPerWrite + 20
@@ -291,7 +291,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("on $name", (k
     expect(await appRoles.secretIds.list("web")).toEqual(kept.map(({ accessor }) => accessor).toSorted())
   }, 30_000)
 
-  test("disabling the method ends its roles, secret ids and tokens", async () => {
+  test("disabling the method deletes its roles, secret ids and tokens", async () => {
     const { engine, appRoles, made } = await opened(kind)
     const { roleId, secretId } = await made("web")
     const { secret } = await appRoles.logins.logIn({ roleId, secretId })
@@ -305,7 +305,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("on $name", (k
   })
 })
 
-test("no secret id is in the store", async () => {
+test("the database contains no secret id", async () => {
   const { appRoles, made, url } = await opened()
   const { secretId, accessor } = await made("web")
   await appRoles.secretIds.create("web", { secretId: "chosen by somebody" })
@@ -317,7 +317,7 @@ test("no secret id is in the store", async () => {
   expect(text).not.toContain("chosen by somebody")
 })
 
-test("the job sweeps until nothing is left that is over", async () => {
+test("the job sweeps until no expired secret id is left", async () => {
   const now = Date.UTC(2030, 0, 1)
   let over = 2 * secretIdsPerWrite + 1
   const swept: number[] = []

@@ -25,7 +25,7 @@ const faultsOf = (work: () => unknown): unknown => {
   return "nothing"
 }
 
-test("a role that says nothing takes a secret id that has no end, and leaves the rest to the method", () => {
+test("a new role requires a secret id that does not expire, and leaves lifetimes to the method", () => {
   expect(createAppRole({}, made)).toEqual({
     ...made,
     bindSecretId: true,
@@ -37,7 +37,7 @@ test("a role that says nothing takes a secret id that has no end, and leaves the
   })
 })
 
-test("a change leaves what it does not say", () => {
+test("a change keeps members that it does not name", () => {
   const role = createAppRole({ secretIdNumUses: 3, roleId: "own", terms: { ttlMs: hourMs, policies: ["web"] } }, made)
   expect(changeAppRole(role, { secretIdTtlMs: hourMs, terms: { numUses: 2 } })).toEqual({
     ...role,
@@ -47,33 +47,37 @@ test("a change leaves what it does not say", () => {
   expect(role.roleId).toBe("own")
 })
 
-describe("is refused", () => {
+describe("an invalid role is rejected:", () => {
   test.each<{ input: AppRoleInput; refused: unknown; why: string }>([
-    { input: { roleId: "" }, refused: ["roleId"], why: "no role id" },
-    { input: { roleId: " a" }, refused: ["roleId"], why: "logins trim what they are shown" },
-    { input: { roleId: "a\n" }, refused: ["roleId"], why: "a line break" },
-    { input: { roleId: "a".repeat(256) }, refused: ["roleId"], why: "too long a role id" },
-    { input: { secretIdBoundCidrs: ["10.0.0.0/33"] }, refused: ["secretIdBoundCidrs"], why: "no range" },
-    { input: { secretIdBoundCidrs: ["host"] }, refused: ["secretIdBoundCidrs"], why: "a name" },
+    { input: { roleId: "" }, refused: ["roleId"], why: "an empty role id" },
+    { input: { roleId: " a" }, refused: ["roleId"], why: "whitespace around the role id" },
+    { input: { roleId: "a\n" }, refused: ["roleId"], why: "a line break in the role id" },
+    { input: { roleId: "a".repeat(256) }, refused: ["roleId"], why: "a role id that is too long" },
+    {
+      input: { secretIdBoundCidrs: ["10.0.0.0/33"] },
+      refused: ["secretIdBoundCidrs"],
+      why: "a text that is not a range",
+    },
+    { input: { secretIdBoundCidrs: ["host"] }, refused: ["secretIdBoundCidrs"], why: "a host name" },
     {
       input: { secretIdBoundCidrs: Array.from({ length: 101 }, () => "10.0.0.1") },
       refused: ["secretIdBoundCidrs"],
       why: "too many ranges",
     },
-    { input: { secretIdNumUses: -1 }, refused: ["secretIdNumUses"], why: "below 0" },
-    { input: { secretIdNumUses: 0.5 }, refused: ["secretIdNumUses"], why: "half a use" },
-    { input: { secretIdTtlMs: 1 }, refused: ["secretIdTtlMs"], why: "part of a second" },
-    { input: { secretIdTtlMs: -secondMs }, refused: ["secretIdTtlMs"], why: "below 0" },
-    { input: { terms: { policies: ["root"] } }, refused: ["policies"], why: "no login gives everything" },
+    { input: { secretIdNumUses: -1 }, refused: ["secretIdNumUses"], why: "a negative number" },
+    { input: { secretIdNumUses: 0.5 }, refused: ["secretIdNumUses"], why: "a fraction of a use" },
+    { input: { secretIdTtlMs: 1 }, refused: ["secretIdTtlMs"], why: "a fraction of a second" },
+    { input: { secretIdTtlMs: -secondMs }, refused: ["secretIdTtlMs"], why: "a negative number" },
+    { input: { terms: { policies: ["root"] } }, refused: ["policies"], why: "the policy root" },
     {
       input: { terms: { ttlMs: 2 * hourMs, maxTtlMs: hourMs }, secretIdNumUses: -1 },
       refused: ["secretIdNumUses", "ttlMs"],
-      why: "both, told together",
+      why: "faults of several members, reported together",
     },
     {
       input: { bindSecretId: false },
       refused: "at least one constraint should be enabled on the role",
-      why: "the role id alone would be enough, from anywhere",
+      why: "no constraint on the role id",
     },
   ])("$input: $why", ({ input, refused }) => {
     expect(faultsOf(() => createAppRole(input, made))).toEqual(refused)
@@ -84,7 +88,7 @@ describe("is refused", () => {
     expect(faultsOf(() => createAppRole({}, { ...made, name }))).toEqual(["name"])
   })
 
-  test("a change of where secret ids are known", () => {
+  test("a change of the constraints of secret ids", () => {
     const role = createAppRole({ localSecretIds: true }, made)
     expect(changeAppRole(role, { localSecretIds: true })).toEqual(role)
     expect(faultsOf(() => changeAppRole(role, { localSecretIds: false }))).toBe(
@@ -97,7 +101,7 @@ test.each<AppRoleInput>([
   { secretIdBoundCidrs: ["10.0.0.0/8"] },
   { secretIdBoundCidrs: ["2001:db8::7"] },
   { terms: { boundCidrs: ["192.0.2.7"] } },
-])("%j stands in for a secret id", (bounds) => {
+])("%j replaces a secret id as constraint", (bounds) => {
   expect(createAppRole({ bindSecretId: false, ...bounds }, made)).toMatchObject({ bindSecretId: false })
 })
 
@@ -114,11 +118,11 @@ const changes: Readonly<Record<AppRolePart, AppRoleInput>> = {
   period: { terms: { periodMs: hourMs } },
 }
 
-describe.each(appRoleParts)("the part %s", (part) => {
+describe.each(appRoleParts)("the role part %s", (part) => {
   const bounded = createAppRole({ secretIdBoundCidrs: ["192.0.2.0/24"] }, made)
   const change = changes[part]
 
-  test("is changed, told and reset by itself", () => {
+  test("is changed, returned and reset separately", () => {
     const changed = changeAppRolePart(bounded, part, { secretIdNumUses: 1, terms: { numUses: 1 }, ...change })
     expect(changed).toEqual(changeAppRole(bounded, change))
     expect(partOf(changed, part)).toEqual(change)
@@ -126,7 +130,7 @@ describe.each(appRoleParts)("the part %s", (part) => {
     expect(reset).toEqual(part === "secret-id-bound-cidrs" ? createAppRole({}, made) : bounded)
   })
 
-  test("must be said by what changes it", () => {
+  test("is required in a change of this part", () => {
     const others = appRoleParts.filter((other) => other !== part).map((other) => changes[other])
     const terms = Object.assign({}, ...others.map((other) => other.terms))
     const rest: AppRoleInput = { ...Object.assign({}, ...others), terms }
@@ -135,18 +139,23 @@ describe.each(appRoleParts)("the part %s", (part) => {
 })
 
 test.each([
-  { outer: [], inner: ["10.0.0.0/8"], covered: true, why: "the role says nothing" },
-  { outer: ["10.0.0.0/8"], inner: [], covered: true, why: "no narrowing is asked for" },
-  { outer: ["10.0.0.0/8"], inner: ["10.1.0.0/16", "10.2.3.4"], covered: true, why: "both lie in it" },
-  { outer: ["10.0.0.0/8", "192.0.2.7"], inner: ["192.0.2.7/32"], covered: true, why: "one address, spelt as a range" },
+  { outer: [], inner: ["10.0.0.0/8"], covered: true, why: "the role has no bounds" },
+  { outer: ["10.0.0.0/8"], inner: [], covered: true, why: "the request has no bounds" },
+  { outer: ["10.0.0.0/8"], inner: ["10.1.0.0/16", "10.2.3.4"], covered: true, why: "both ranges are inside" },
+  {
+    outer: ["10.0.0.0/8", "192.0.2.7"],
+    inner: ["192.0.2.7/32"],
+    covered: true,
+    why: "one address, written as a range",
+  },
   { outer: ["10.0.0.0/8"], inner: ["10.0.0.0/7"], covered: false, why: "wider" },
-  { outer: ["10.0.0.0/8"], inner: ["10.1.0.0/16", "11.0.0.0/16"], covered: false, why: "one lies outside" },
-  { outer: ["0.0.0.0/0"], inner: ["::1"], covered: false, why: "another family" },
-])("$inner lies within $outer: $covered, because $why", ({ outer, inner, covered }) => {
+  { outer: ["10.0.0.0/8"], inner: ["10.1.0.0/16", "11.0.0.0/16"], covered: false, why: "one range is outside" },
+  { outer: ["0.0.0.0/0"], inner: ["::1"], covered: false, why: "another address family" },
+])("boundsCover of $outer and $inner is $covered: $why", ({ outer, inner, covered }) => {
   expect(boundsCover(outer, inner)).toBe(covered)
 })
 
-test("warns of what logins will not have", () => {
+test("warns about lifetimes and policies that logins do not get", () => {
   const role = createAppRole({ terms: { maxTtlMs: 3 * hourMs, periodMs: hourMs, policies: ["gone", "web"] } }, made)
   const warnings = appRoleWarnings(role, { maximumMs: 2 * hourMs, policies: ["default", "web"] })
   expect(warnings).toEqual([expect.stringMatching(/^token_max_ttl .*7200 seconds/), expect.stringContaining('"gone"')])

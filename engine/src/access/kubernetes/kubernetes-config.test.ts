@@ -16,7 +16,7 @@ const pem = (key: KeyObject) => key.export({ type: "spki", format: "pem" })
 const rsa = pem(generateKeyPairSync("rsa", { modulusLength: 2048 }).publicKey)
 const authority = testTlsPem("authority")
 
-test("what is left out has its default", async () => {
+test("a new configuration has defaults for absent members", async () => {
   expect(await createKubernetesConfig({ kubernetesHost: "https://10.96.0.1" })).toEqual({
     config: {
       kubernetesHost: "https://10.96.0.1",
@@ -31,7 +31,7 @@ test("what is left out has its default", async () => {
   })
 })
 
-test("keys alone are enough, of certificates too, but whoever sets them so is told what that means", async () => {
+test("a configuration with keys or certificates only is accepted with a warning", async () => {
   const { config } = await createKubernetesConfig({ pemKeys: [rsa, testTlsPem("server")] })
   expect(verificationKeys(config).map(({ algorithm }) => algorithm.type)).toEqual(["rsa", expect.any(String)])
   expect(kubernetesConfigWarnings(config)).toEqual([expect.stringContaining("until they expire") as string])
@@ -46,27 +46,31 @@ test.each([
   { why: "a host with a query", input: { kubernetesHost: "https://10.96.0.1/?a=b" }, field: "kubernetesHost" },
   { why: "a host with a space", input: { kubernetesHost: "10.96.0.1 10.96.0.2" }, field: "kubernetesHost" },
   {
-    why: "authorities that are none",
+    why: "CA certificates that are not PEM",
     input: { kubernetesHost: "h", kubernetesCaCert: "none" },
     field: "kubernetesCaCert",
   },
-  { why: "a key as authority", input: { kubernetesHost: "h", kubernetesCaCert: rsa }, field: "kubernetesCaCert" },
-  { why: "a key that is none", input: { pemKeys: [rsa, "none"] }, field: "pemKeys" },
+  {
+    why: "a public key as CA certificate",
+    input: { kubernetesHost: "h", kubernetesCaCert: rsa },
+    field: "kubernetesCaCert",
+  },
+  { why: "a key that is not PEM", input: { pemKeys: [rsa, "none"] }, field: "pemKeys" },
   { why: "two keys in one entry", input: { pemKeys: [rsa + rsa] }, field: "pemKeys" },
   { why: "a private key", input: { pemKeys: [testTlsPem("server-key")] }, field: "pemKeys" },
   {
-    why: "a key that clusters have not",
+    why: "a key of an unsupported type",
     input: { pemKeys: [pem(generateKeyPairSync("ed25519").publicKey)] },
     field: "pemKeys",
   },
   { why: "too many keys", input: { pemKeys: Array.from({ length: 51 }, () => rsa) }, field: "pemKeys" },
   {
-    why: "a reviewer's token that is none",
+    why: "a reviewer token that is not a JWT",
     input: { kubernetesHost: "h", tokenReviewerJwt: "x.y.z" },
     field: "tokenReviewerJwt",
   },
   { why: "an issuer that is too long", input: { kubernetesHost: "h", issuer: "i".repeat(1_025) }, field: "issuer" },
-])("$why: refused, naming $field", async ({ input, field }) => {
+])("a configuration with $why is rejected at $field", async ({ input, field }) => {
   await expect(createKubernetesConfig(input)).rejects.toMatchObject({ code: "invalid", faults: [{ field: [field] }] })
 })
 
@@ -78,9 +82,9 @@ test.each([
   { host: "https://rancher.example/k8s/clusters/c-1/", url: "https://rancher.example/k8s/clusters/c-1" },
   { host: "ftp://10.96.0.1", url: undefined },
   { host: "https://", url: undefined },
-])("the host $host is $url", ({ host, url }) => expect(apiServerUrl(host)).toBe(url))
+])("apiServerUrl of the host $host is $url", ({ host, url }) => expect(apiServerUrl(host)).toBe(url))
 
-describe("of a token", () => {
+describe("configRefusal of a token", () => {
   const token: ServiceAccountToken = {
     account: { namespace: "shop", name: "web", uid: "u" },
     secretName: "",
@@ -101,40 +105,40 @@ describe("of a token", () => {
   const onlyKeys = { ...config, kubernetesHost: "", pemKeys: [rsa] }
 
   test.each([
-    { why: "any issuer will do", config, ends: true, refusal: undefined },
+    { why: "the issuer is not checked", config, ends: true, refusal: undefined },
     {
-      why: "none was named, which is that of Secrets' tokens",
+      why: "the issuer is the default, which Secret tokens have",
       config: { ...config, disableIssValidation: false },
       ends: true,
       refusal: "the token has another issuer",
     },
     {
-      why: "it is the one that was named",
+      why: "the issuer is the configured one",
       config: { ...config, disableIssValidation: false, issuer: token.issuer },
       ends: true,
       refusal: undefined,
     },
     {
-      why: "it is not the one that was named",
+      why: "the issuer is not the configured one",
       config: { ...config, disableIssValidation: false, issuer: "https://other" },
       ends: true,
       refusal: "the token has another issuer",
     },
-    { why: "it never ends and the API server is asked", config, ends: false, refusal: undefined },
-    { why: "it ends and nobody is asked", config: onlyKeys, ends: true, refusal: undefined },
+    { why: "it has no expiry and the API server reviews it", config, ends: false, refusal: undefined },
+    { why: "it has an expiry and no API server reviews it", config: onlyKeys, ends: true, refusal: undefined },
     {
-      why: "it never ends and nobody is asked",
+      why: "it has no expiry and no API server reviews it",
       config: onlyKeys,
       ends: false,
       refusal: "the token has no expiry, and no API server reviews it",
     },
-  ])("where $why: $refusal", ({ config: one, ends, refusal }) => {
+  ])("is $refusal when $why", ({ config: one, ends, refusal }) => {
     const refused = configRefusal(ends ? token : { ...token, expiresAt: undefined }, one)
     expect(refused?.refused).toBe(refusal)
   })
 })
 
-test("a bundle is within another where each of its certificates is", () => {
+test("a bundle is within another that contains all of its certificates", () => {
   const other = testTlsPem("server")
   expect(isWithin(authority, `${other}\n${authority}`)).toBe(true)
   expect(isWithin(`${authority}\n${other}`, authority)).toBe(false)

@@ -12,7 +12,7 @@ import type { ServiceAccountToken } from "./service-account-token.ts"
 const bound: KubernetesRoleInput = { boundServiceAccountNames: ["web"], boundServiceAccountNamespaces: ["shop"] }
 const role = changeKubernetesRole(undefined, bound)
 
-test("a new role has the default of what is left out, and is told of what that lets in", () => {
+test("a new role has defaults for absent members, and a warning about its audience", () => {
   expect(role).toEqual({
     boundServiceAccountNames: ["web"],
     boundServiceAccountNamespaces: ["shop"],
@@ -24,7 +24,7 @@ test("a new role has the default of what is left out, and is told of what that l
   expect(kubernetesRoleWarnings({ ...role, audience: "vault" })).toEqual([])
 })
 
-test("what a change leaves out stays, of the terms too", () => {
+test("a change keeps members and terms that it does not name", () => {
   const before = changeKubernetesRole(role, { audience: "vault", policies: ["issue"], ttlMs: hourMs })
   const after = changeKubernetesRole(before, { boundServiceAccountNames: ["web", "api-*"], ttlMs: null })
   expect(after).toEqual({
@@ -37,23 +37,27 @@ test("what a change leaves out stays, of the terms too", () => {
 
 test.each([
   { why: "no names", input: { ...bound, boundServiceAccountNames: [] }, fields: ["boundServiceAccountNames"] },
-  { why: "nothing said of either", input: {}, fields: ["boundServiceAccountNames", "boundServiceAccountNamespaces"] },
   {
-    why: "any name and others",
+    why: "neither names nor namespaces",
+    input: {},
+    fields: ["boundServiceAccountNames", "boundServiceAccountNamespaces"],
+  },
+  {
+    why: '"*" mixed with names',
     input: { ...bound, boundServiceAccountNames: ["*", "web"] },
     fields: ["boundServiceAccountNames"],
   },
   {
-    why: "any namespace and others",
+    why: '"*" mixed with namespaces',
     input: { ...bound, boundServiceAccountNamespaces: ["shop", "*"] },
     fields: ["boundServiceAccountNamespaces"],
   },
   {
-    why: "a name no account has",
+    why: "a name that no service account can have",
     input: { ...bound, boundServiceAccountNames: ["Web"] },
     fields: ["boundServiceAccountNames"],
   },
-  { why: "a blank name", input: { ...bound, boundServiceAccountNames: [""] }, fields: ["boundServiceAccountNames"] },
+  { why: "an empty name", input: { ...bound, boundServiceAccountNames: [""] }, fields: ["boundServiceAccountNames"] },
   {
     why: "a name that is too long",
     input: { ...bound, boundServiceAccountNames: ["w".repeat(254)] },
@@ -65,8 +69,8 @@ test.each([
     fields: ["boundServiceAccountNames"],
   },
   { why: "an audience that is too long", input: { ...bound, audience: "a".repeat(1_025) }, fields: ["audience"] },
-  { why: "terms that are none", input: { ...bound, policies: ["root"] }, fields: ["policies"] },
-])("$why: refused", ({ input, fields }) => {
+  { why: "invalid terms", input: { ...bound, policies: ["root"] }, fields: ["policies"] },
+])("a role with $why is rejected", ({ input, fields }) => {
   expect(() => changeKubernetesRole(undefined, input)).toThrow(
     expect.objectContaining({
       code: "invalid",
@@ -75,7 +79,7 @@ test.each([
   )
 })
 
-test("a member that could not be read is not called empty besides", () => {
+test("a member that could not be parsed is not also reported as empty", () => {
   const fault = { field: ["boundServiceAccountNames"], detail: "must be a list" }
   const { boundServiceAccountNamespaces } = bound
   expect(() =>
@@ -86,7 +90,7 @@ test("a member that could not be read is not called empty besides", () => {
   ).toThrow(expect.objectContaining({ faults: [fault] }))
 })
 
-describe("a token", () => {
+describe("roleRefusal of a token", () => {
   const now = 1_700_000_000_000
   const token: ServiceAccountToken = {
     account: { namespace: "shop", name: "web", uid: "u" },
@@ -97,57 +101,67 @@ describe("a token", () => {
     notBefore: now - hourMs,
   }
   test.each([
-    { why: "of the account that is named", change: {}, input: {}, refusal: undefined },
+    { why: "of a bound service account", change: {}, input: {}, refusal: undefined },
     {
-      why: "of any account",
+      why: "of any service account",
       change: {},
       input: { boundServiceAccountNames: ["*"], boundServiceAccountNamespaces: ["*"] },
       refusal: undefined,
     },
-    { why: "whose name begins so", change: {}, input: { boundServiceAccountNames: ["api", "w*"] }, refusal: undefined },
     {
-      why: "whose namespace ends so",
+      why: "whose name matches a prefix",
+      change: {},
+      input: { boundServiceAccountNames: ["api", "w*"] },
+      refusal: undefined,
+    },
+    {
+      why: "whose namespace matches a suffix",
       change: {},
       input: { boundServiceAccountNamespaces: ["*op"] },
       refusal: undefined,
     },
     {
-      why: "of another name",
+      why: "with another name",
       change: {},
       input: { boundServiceAccountNames: ["we", "webs", "w*s"] },
       refusal: "the role does not allow the service account's name",
     },
     {
-      why: "of another namespace",
+      why: "with another namespace",
       change: {},
       input: { boundServiceAccountNamespaces: ["sho", "web"] },
       refusal: "the role does not allow the service account's namespace",
     },
-    { why: "for the audience", change: {}, input: { audience: "vault" }, refusal: undefined },
+    { why: "with the audience", change: {}, input: { audience: "vault" }, refusal: undefined },
     {
-      why: "for another audience",
+      why: "with another audience",
       change: {},
       input: { audience: "vaul" },
       refusal: "the token has another audience",
     },
     {
-      why: "for no audience",
+      why: "without audience",
       change: { audiences: [] },
       input: { audience: "vault" },
       refusal: "the token has another audience",
     },
-    { why: "for no audience where none is asked for", change: { audiences: [] }, input: {}, refusal: undefined },
-    { why: "that never ends", change: { expiresAt: undefined, notBefore: undefined }, input: {}, refusal: undefined },
-    { why: "that has just ended", change: { expiresAt: now - minuteMs + 1 }, input: {}, refusal: undefined },
-    { why: "that has ended", change: { expiresAt: now - minuteMs }, input: {}, refusal: "the token has expired" },
-    { why: "that soon begins", change: { notBefore: now + minuteMs }, input: {}, refusal: undefined },
+    { why: "without audience when the role has none", change: { audiences: [] }, input: {}, refusal: undefined },
+    { why: "without expiry", change: { expiresAt: undefined, notBefore: undefined }, input: {}, refusal: undefined },
+    { why: "that expired within the leeway", change: { expiresAt: now - minuteMs + 1 }, input: {}, refusal: undefined },
+    { why: "that has expired", change: { expiresAt: now - minuteMs }, input: {}, refusal: "the token has expired" },
     {
-      why: "that begins later",
+      why: "that becomes valid within the leeway",
+      change: { notBefore: now + minuteMs },
+      input: {},
+      refusal: undefined,
+    },
+    {
+      why: "that becomes valid later",
       change: { notBefore: now + minuteMs + 1 },
       input: {},
       refusal: "the token is not valid yet",
     },
-  ])("$why: $refusal", ({ change, input, refusal }) => {
+  ])("$why is $refusal", ({ change, input, refusal }) => {
     expect(roleRefusal({ ...token, ...change }, changeKubernetesRole(role, input), now)?.refused).toBe(refusal)
   })
 })

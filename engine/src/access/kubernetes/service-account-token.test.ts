@@ -30,7 +30,7 @@ const legacy = {
   "kubernetes.io/serviceaccount/service-account.uid": account.uid,
 }
 
-test("a projected token is read, with its audiences and its times", async () => {
+test("a projected token is parsed with its audiences and times", async () => {
   expect(await readServiceAccountToken(jwt(projected))).toEqual({
     account,
     secretName: "",
@@ -41,7 +41,7 @@ test("a projected token is read, with its audiences and its times", async () => 
   })
 })
 
-test("a Secret's token is read, which has neither", async () => {
+test("a Secret token is parsed, which has neither audiences nor times", async () => {
   expect(await readServiceAccountToken(jwt(legacy))).toEqual({
     account,
     secretName: "web-token-x7k2p",
@@ -52,7 +52,7 @@ test("a Secret's token is read, which has neither", async () => {
   })
 })
 
-test("of a token that speaks both ways, the projected account is the one that counts", async () => {
+test("the projected account is used when a token has both forms of claims", async () => {
   const both = {
     ...legacy,
     ...projected,
@@ -65,7 +65,7 @@ test("of a token that speaks both ways, the projected account is the one that co
   })
 })
 
-test("one audience may stand without a list", async () => {
+test("a single audience may be a string", async () => {
   expect(await readServiceAccountToken(jwt({ ...projected, aud: "vault" }))).toMatchObject({ audiences: ["vault"] })
 })
 
@@ -77,12 +77,12 @@ test.each([
   { why: "nothing", token: "" },
   { why: "two parts", token: jwt(projected).split(".").slice(0, 2).join(".") },
   { why: "no signature", token: jwt(projected, { alg: "RS256" }, "") },
-  { why: "five parts, as an encrypted one has", token: `${jwt(projected)}.AA.AA` },
-  { why: "a header that is no base64url", token: jwt(projected).replace(/^./, "+") },
+  { why: "five parts, as in JWE", token: `${jwt(projected)}.AA.AA` },
+  { why: "a header that is not base64url", token: jwt(projected).replace(/^./, "+") },
   { why: "a space in it", token: jwt(projected).replace(".", " .") },
-  { why: "a header that is no JSON", token: `AAAA.${encoded(projected)}.AA` },
+  { why: "a header that is not JSON", token: `AAAA.${encoded(projected)}.AA` },
   { why: "a header that is a list", token: jwt(projected, [{ alg: "RS256" }]) },
-  { why: "claims that are no JSON", token: `${encoded({ alg: "RS256" })}.AAAA.AA` },
+  { why: "claims that are not JSON", token: `${encoded({ alg: "RS256" })}.AAAA.AA` },
   { why: "claims that are a list", token: jwt([projected]) },
   { why: "claims that are null", token: jwt(null) },
   { why: "no algorithm", token: jwt(projected, { typ: "JWT" }) },
@@ -90,11 +90,11 @@ test.each([
   { why: "the algorithm None", token: jwt(projected, { alg: "None" }) },
   { why: "a MAC", token: jwt(projected, { alg: "HS256" }) },
   { why: "an algorithm that is a list", token: jwt(projected, { alg: ["RS256"] }) },
-  { why: "a name of every object's as algorithm", token: jwt(projected, { alg: "constructor" }) },
+  { why: "the name of an Object method as algorithm", token: jwt(projected, { alg: "constructor" }) },
   { why: "critical extensions", token: jwt(projected, { alg: "RS256", crit: ["b64"], b64: false }) },
-  { why: "more than is read", token: jwt({ ...projected, padding: "x".repeat(20_000) }) },
+  { why: "too many characters", token: jwt({ ...projected, padding: "x".repeat(20_000) }) },
   { why: "no account", token: jwt({ sub: projected.sub, exp: projected.exp }) },
-  { why: "kubernetes.io that is text", token: jwt({ ...legacy, "kubernetes.io": "shop" }) },
+  { why: "kubernetes.io that is a string", token: jwt({ ...legacy, "kubernetes.io": "shop" }) },
   { why: "an account without a name", token: withAccount({ uid: "u" }) },
   { why: "an account without a uid", token: withAccount({ name: "web" }) },
   {
@@ -105,15 +105,15 @@ test.each([
   { why: "a namespace with a colon", token: withAccount({ name: "web", uid: "u" }, "shop:web") },
   { why: "a name that is a list", token: withAccount({ name: ["web"], uid: "u" }) },
   { why: "a name in capitals", token: withAccount({ name: "Web", uid: "u" }) },
-  { why: "a uid with a line in it", token: withAccount({ name: "web", uid: "u\nv" }) },
-  { why: "another's subject", token: jwt({ ...projected, sub: "system:serviceaccount:shop:admin" }) },
+  { why: "a uid with a line break", token: withAccount({ name: "web", uid: "u\nv" }) },
+  { why: "the subject of another account", token: jwt({ ...projected, sub: "system:serviceaccount:shop:admin" }) },
   { why: "audiences that are numbers", token: jwt({ ...projected, aud: [1] }) },
   { why: "an audience that is an object", token: jwt({ ...projected, aud: { vault: true } }) },
-  { why: "an end that is text", token: jwt({ ...projected, exp: "1700003600" }) },
-  { why: "an end beyond all time", token: jwt({ ...projected, exp: 1e300 }) },
-  { why: "a beginning that is null", token: jwt({ ...projected, nbf: null }) },
+  { why: "an expiry that is a string", token: jwt({ ...projected, exp: "1700003600" }) },
+  { why: "an expiry beyond the range of dates", token: jwt({ ...projected, exp: 1e300 }) },
+  { why: "a null nbf", token: jwt({ ...projected, nbf: null }) },
   { why: "an issuer that is a number", token: jwt({ ...projected, iss: 1 }) },
-])("a token with $why is refused, and nothing of it is repeated", async ({ token }) => {
+])("a token with $why is rejected, and the error does not contain the account", async ({ token }) => {
   const read = await readServiceAccountToken(token)
   expect(read).toEqual({ refused: expect.stringMatching(/^(the|a claim of the) token/) as string })
   expect(JSON.stringify(read)).not.toContain(account.uid)
@@ -135,7 +135,7 @@ describe("a signature", () => {
     { alg: "PS384", key: rsa },
     { alg: "ES256", key: p256 },
     { alg: "ES384", key: p384 },
-  ])("of $alg holds by its own key among others, and by no other", async ({ alg, key }) => {
+  ])("of $alg is verified by its own key among others, and by no other key", async ({ alg, key }) => {
     const token = await signed(key.privateKey, alg)
     expect(await isSignedByOneOf(token, all)).toBe(true)
     const others = all.filter((one) => Buffer.compare(one.spki, read(key.publicKey).spki) !== 0)
@@ -144,13 +144,13 @@ describe("a signature", () => {
     expect(await isSignedByOneOf(token, [])).toBe(false)
   })
 
-  test("does not hold for other claims, nor for none of it", async () => {
+  test("is not verified for other claims, nor when it is missing", async () => {
     const [header = "", , signature = ""] = (await signed(rsa.privateKey, "RS256")).split(".")
     expect(await isSignedByOneOf(`${header}.${encoded({ ...projected, sub: "x" })}.${signature}`, all)).toBe(false)
     expect(await isSignedByOneOf(`${encoded({ alg: "none" })}.${encoded(projected)}.`, all)).toBe(false)
   })
 
-  test("that is a MAC under the public key is none", async () => {
+  test("that is a MAC with the public key as secret is not verified", async () => {
     const pem = rsa.publicKey.export({ type: "spki", format: "pem" })
     const token = await new CompactSign(Buffer.from(JSON.stringify(projected)))
       .setProtectedHeader({ alg: "HS256" })
@@ -158,7 +158,7 @@ describe("a signature", () => {
     expect(await isSignedByOneOf(token, all)).toBe(false)
   })
 
-  test("of ECDSA in DER, which JWTs do not have, is none", async () => {
+  test("of ECDSA in DER instead of the JWT form is not verified", async () => {
     const input = `${encoded({ alg: "ES256" })}.${encoded(projected)}`
     const der = sign("sha256", Buffer.from(input), p256.privateKey).toString("base64url")
     expect(await isSignedByOneOf(`${input}.${der}`, all)).toBe(false)

@@ -3,7 +3,7 @@ import { noopMeter } from "../../core/metrics.ts"
 import { createTidyMetrics } from "../../pki/tidy/tidy-metrics.ts"
 import { endLeases, type EndLeasesContext, tokensPerWrite } from "./expire-leases.ts"
 
-test("tokens that have ended are forgotten in one run, however many logins have left", async () => {
+test("all expired tokens are deleted in one run", async () => {
   const now = Date.UTC(2030, 0, 1)
   let over = 3 * tokensPerWrite + 1
   const swept: number[] = []

@@ -51,7 +51,7 @@ async function open(kind: DatabaseKind) {
 describe.each(databaseKinds.filter(({ available, name }) => available && name !== "SQLite memory"))(
   "on $name",
   (kind) => {
-    test("a login gives a token that may do what its policies say, as far as there are such", async () => {
+    test("a login creates a token with those policies of the role that exist", async () => {
       const { engine, login, caller } = await open(kind)
       await engine.policies.put("web", `path "sys/mounts" { capabilities = ["read"] }`)
       const { secret, token, warnings } = await login({ policies: ["absent", "web"], ttlMs: hourMs })
@@ -78,7 +78,7 @@ describe.each(databaseKinds.filter(({ available, name }) => available && name !=
       expect(await engine.as(await engine.authenticate(secret)).mounts.list()).toEqual([])
     })
 
-    test("renewals end at the maximum that the login had", async () => {
+    test("renewals end at the maximum of the login", async () => {
       const { engine, clock, login } = await open(kind)
       const { token } = await login({ ttlMs: hourMs })
       clock.advance(59 * minuteMs)
@@ -87,7 +87,7 @@ describe.each(databaseKinds.filter(({ available, name }) => available && name !=
       expect(renewed.warnings).toEqual([expect.stringMatching(/^TTL of "36000s" exceeded the effective max_ttl/)])
     })
 
-    test("a token that is bound to addresses is a wrong one from any other, and that costs it no use", async () => {
+    test("a token with bound addresses is rejected from other addresses, and no use is counted", async () => {
       const { engine, login, caller } = await open(kind)
       const { secret, token } = await login({ boundCidrs: ["10.0.0.0/8", "2001:db8::7"], numUses: 3 })
       const refused = { status: 403, body: { errors: ["permission denied"] } }
@@ -103,7 +103,7 @@ describe.each(databaseKinds.filter(({ available, name }) => available && name !=
       await expect(engine.authenticate(secret)).rejects.toMatchObject({ code: "unauthenticated" })
     })
 
-    test("what such a token makes is bound as it is, unless it is an orphan", async () => {
+    test("a child token inherits the bound addresses unless it is an orphan", async () => {
       const { engine, login, pki } = await open(kind)
       await engine.policies.put("maker", `path "auth/token/create" { capabilities = ["update", "sudo"] }`)
       const { secret } = await login({ policies: ["maker"], boundCidrs: ["10.0.0.0/8"] })
@@ -115,7 +115,7 @@ describe.each(databaseKinds.filter(({ available, name }) => available && name !=
       expect(await made({ no_parent: true })).toEqual([])
     })
 
-    test("disabling a method ends what has logged in by it, with what that has made, and nothing else", async () => {
+    test("disabling a method revokes its tokens and their children only", async () => {
       const { engine, login, caller, pki } = await open(kind)
       await engine.policies.put("maker", `path "auth/token/create" { capabilities = ["update"] }`)
       const { secret } = await login({ policies: ["maker"] })

@@ -15,7 +15,7 @@ const methodWith = (config: Partial<AuthMethodConfig> = {}) => ({
 const loginWith = (terms: Partial<TokenTerms> = {}, config: Partial<AuthMethodConfig> = {}) =>
   loginToken({ ...initialTokenTerms, ...terms }, methodWith(config), who)
 
-test("a login by a role that says nothing gives an orphan that lives by its method, with the default policy", () => {
+test("a login with a default role creates an orphan with the lifetime of the method and the default policy", () => {
   expect(loginWith()).toEqual({
     warnings: [],
     token: {
@@ -41,7 +41,7 @@ test("a login by a role that says nothing gives an orphan that lives by its meth
   })
 })
 
-test("a role says what its tokens are", () => {
+test("a token has the terms of its role", () => {
   const terms = { policies: ["web", "api", "web"], noDefaultPolicy: true, numUses: 3, boundCidrs: ["10.0.0.0/8"] }
   expect(loginWith(terms).token).toMatchObject({ policies: ["api", "web"], usesLeft: 3, boundCidrs: ["10.0.0.0/8"] })
   expect(loginToken(initialTokenTerms, methodWith(), { ...who, displayName: "ns-sa" }).token.displayName).toBe(
@@ -49,11 +49,11 @@ test("a role says what its tokens are", () => {
   )
 })
 
-test("no login gives root, whatever a role of an older release says", () => {
+test("no login grants root, even with a role from an older release", () => {
   expect(loginWith({ policies: ["root", "web"] }).token.policies).toEqual(["default", "web"])
 })
 
-describe("the lifetime", () => {
+describe("the lifetime of a login token", () => {
   const capped = (what: string, asked: number, maximum: number) => [
     `${what} of "${asked}s" exceeded the effective max_ttl of "${maximum}s"; ${what === "TTL" ? "TTL" : what} value is capped accordingly`,
   ]
@@ -68,19 +68,19 @@ describe("the lifetime", () => {
   }>([
     { why: "is the role's", terms: { ttlMs: hourMs }, ttlMs: hourMs, renewedMs: hourMs },
     {
-      why: "is the method's where the role says nothing",
+      why: "is the method's default when the role has none",
       config: { defaultLeaseTtlMs: 2 * hourMs },
       ttlMs: 2 * hourMs,
       renewedMs: 2 * hourMs,
     },
     {
-      why: "ends with the role's maximum, also when it is renewed",
+      why: "ends at the role's maximum, also after a renewal",
       terms: { ttlMs: hourMs, maxTtlMs: hourMs },
       ttlMs: hourMs,
       renewedMs: 30 * minuteMs,
     },
     {
-      why: "ends with the method's maximum, also when it is renewed",
+      why: "ends at the method's maximum, also after a renewal",
       terms: { ttlMs: 2 * hourMs, maxTtlMs: 4 * hourMs },
       config: { maxLeaseTtlMs: hourMs },
       ttlMs: hourMs,
@@ -88,27 +88,27 @@ describe("the lifetime", () => {
       warnings: capped("TTL", 7_200, 3_600),
     },
     {
-      why: "may be longer than the system's where the method says so",
+      why: "may exceed the system's maximum when the method allows it",
       terms: { ttlMs: 1_000 * hourMs },
       config: { maxLeaseTtlMs: 2_000 * hourMs },
       ttlMs: 1_000 * hourMs,
       renewedMs: 1_000 * hourMs,
     },
     {
-      why: "ends with the explicit maximum",
+      why: "ends at the explicit maximum",
       terms: { ttlMs: hourMs, explicitMaxTtlMs: 40 * minuteMs },
       ttlMs: 40 * minuteMs,
       renewedMs: 10 * minuteMs,
       warnings: capped("TTL", 3_600, 2_400),
     },
     {
-      why: "is the period again and again, beyond the role's maximum",
+      why: "is the period at each renewal, beyond the role's maximum",
       terms: { periodMs: hourMs, ttlMs: minuteMs, maxTtlMs: minuteMs },
       ttlMs: hourMs,
       renewedMs: hourMs,
     },
     {
-      why: "is a period within the method's maximum",
+      why: "is a period capped at the method's maximum",
       terms: { periodMs: 2 * hourMs },
       config: { maxLeaseTtlMs: hourMs },
       ttlMs: hourMs,
@@ -116,7 +116,7 @@ describe("the lifetime", () => {
       warnings: capped("period", 7_200, 3_600),
     },
     {
-      why: "is a period within the explicit maximum",
+      why: "is a period capped at the explicit maximum",
       terms: { periodMs: hourMs, explicitMaxTtlMs: 80 * minuteMs },
       ttlMs: hourMs,
       renewedMs: 50 * minuteMs,

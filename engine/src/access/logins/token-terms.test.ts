@@ -48,7 +48,7 @@ test.each<{ terms: Partial<TokenTerms>; details: readonly RegExp[] }>([
 describe("on the wire", () => {
   const table = fields(tokenTermsMembers)
 
-  test("terms are read as clients write them, and written in whole seconds", () => {
+  test("terms are decoded in all forms that Vault clients send, and encoded in whole seconds", () => {
     const { value, faults } = decodeDocument(table, {
       token_ttl: "1h",
       token_max_ttl: 7_200,
@@ -85,7 +85,7 @@ describe("on the wire", () => {
     })
   })
 
-  test.each(["batch", "default-batch"])("the type %s is refused by name", (type) => {
+  test.each(["batch", "default-batch"])("the token type %s is rejected with its name", (type) => {
     expect(decodeDocument(table, { token_type: type }).faults).toEqual([
       { field: ["tokenType"], detail: `"token_type" must not be "${type}": all tokens are service tokens` },
     ])

@@ -52,7 +52,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("on $name", (k
     })
   })
 
-  test("a policy counts for a user, for the team a user is in, for a team and for a token it is attached to", async () => {
+  test("an attached policy applies to a user, the teams of a user, a team and a token", async () => {
     const world = await open(kind)
     const { policies, tokens } = world.engine
     await newOrganization(world, "acme")
@@ -86,7 +86,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("on $name", (k
     expect(await reaches(ada.token)).toEqual([])
   })
 
-  test("a service token is made, looked up, renewed and revoked", async () => {
+  test("a service token is created, looked up, renewed and revoked", async () => {
     const world = await open(kind)
     const { serviceTokens, policies } = world.engine
     await policies.put("web", rule("pki/issue/web", "update"))
@@ -140,7 +140,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("on $name", (k
     expect(await serviceTokens.list()).toEqual([])
   })
 
-  test("whatever ends, ends at once on every replica", async () => {
+  test("a revocation takes effect on all replicas at once", async () => {
     const world = await open(kind)
     // A database in memory has no second replica.
     await using other = kind.name === "SQLite memory" ? undefined : await openTestEngine({ url: world.url, runtime })
@@ -163,7 +163,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("on $name", (k
     await expect(replica.engine.authenticate(three.secret)).rejects.toMatchObject(ended)
   })
 
-  test("of two requests that race for the last use of a token, one is refused", async () => {
+  test("one of two concurrent requests with the last use of a token is rejected", async () => {
     const world = await open(kind)
     const { secret, accessor } = await make(world.engine, { policies: ["default"], numUses: 3 })
     expect((await world.engine.serviceTokens.lookup({ accessor })).usesLeft).toBe(3)
@@ -173,7 +173,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("on $name", (k
     await expect(world.engine.serviceTokens.lookup({ accessor })).rejects.toMatchObject({ code: "forbidden" })
   })
 
-  test("a token ends with the one that made it, and so does whatever that one made", async () => {
+  test("revoking a token revokes its descendants", async () => {
     const world = await open(kind)
     const { serviceTokens } = world.engine
     const child = async (parent: string, input: ServiceTokenInput = {}) => make(await as(world, parent), input)
@@ -209,7 +209,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("on $name", (k
     await expect(world.engine.authenticate(hers.secret)).rejects.toMatchObject(ended)
   })
 
-  test("tokens that have ended are forgotten as new ones are made", async () => {
+  test("expired tokens are deleted when new ones are created", async () => {
     const world = await open(kind)
     const { serviceTokens } = world.engine
     for (let count = 0; count < 25; count += 1) await make(world.engine, { ttlMs: minuteMs, policies: ["default"] })
@@ -229,7 +229,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("on $name", (k
   })
 })
 
-describe("who may", () => {
+describe("a caller may", () => {
   const makers = rule("auth/token/create", "update")
 
   test.each<{
@@ -263,7 +263,7 @@ describe("who may", () => {
       allowed: false,
     },
     {
-      what: "write a policy under another case of a name",
+      what: "write a policy with a name in another case",
       policy: rule("sys/policies/acl/*", "update") + rule("sys/policies/acl/old", "deny"),
       work: ({ policies }) => policies.put("OLD", "#"),
       allowed: false,
@@ -305,13 +305,13 @@ describe("who may", () => {
       allowed: false,
     },
     {
-      what: "attach a policy they hold",
+      what: "attach a policy that it holds",
       policy: rule("sys/policies/attachments/*", "update"),
       work: ({ policies }) => policies.attach("it", { kind: "user", username: "ada" }),
       allowed: true,
     },
     {
-      what: "attach a policy they do not hold",
+      what: "attach a policy that it does not hold",
       policy: rule("sys/policies/attachments/*", "update"),
       work: ({ policies }) => policies.attach("old", { kind: "user", username: "ada" }),
       allowed: false,
@@ -323,7 +323,7 @@ describe("who may", () => {
       allowed: true,
     },
     {
-      what: "attach to someone under another case of a name",
+      what: "attach to a subject with a name in another case",
       policy:
         rule("sys/policies/attachments/user/+/it", "update") + rule("sys/policies/attachments/user/ada/it", "deny"),
       work: ({ policies }) => policies.attach("it", { kind: "user", username: "Ada" }),
@@ -342,55 +342,55 @@ describe("who may", () => {
       allowed: false,
     },
     {
-      what: "see what is attached, with list",
+      what: "list attachments, with list",
       policy: rule("sys/policies/attachments/user/ada", "list"),
       work: ({ policies }) => policies.attached({ kind: "user", username: "ada" }),
       allowed: true,
     },
     {
-      what: "see what is attached, with read",
+      what: "list attachments, with read",
       policy: rule("sys/policies/attachments/user/ada", "read"),
       work: ({ policies }) => policies.attached({ kind: "user", username: "ada" }),
       allowed: false,
     },
     {
-      what: "make a token, with update",
+      what: "create a token, with update",
       policy: makers,
       work: ({ serviceTokens }) => serviceTokens.create({}),
       allowed: true,
     },
     {
-      what: "make a token, with create",
+      what: "create a token, with create",
       policy: rule("auth/token/create", "create"),
       work: ({ serviceTokens }) => serviceTokens.create({}),
       allowed: true,
     },
     {
-      what: "make an orphan, with sudo",
+      what: "create an orphan, with sudo",
       policy: rule("auth/token/create-orphan", "update", "sudo"),
       work: ({ serviceTokens }) => serviceTokens.createOrphan({}),
       allowed: true,
     },
     {
-      what: "make an orphan, without sudo",
+      what: "create an orphan, without sudo",
       policy: rule("auth/token/create-orphan", "update"),
       work: ({ serviceTokens }) => serviceTokens.createOrphan({}),
       allowed: false,
     },
     {
-      what: "look at themselves",
+      what: "look up its own token",
       policy: rule("auth/token/lookup-self", "read"),
       work: ({ serviceTokens }) => serviceTokens.lookup("self"),
       allowed: true,
     },
     {
-      what: "look at another token",
+      what: "look up another token",
       policy: rule("auth/token/lookup-self", "read"),
       work: ({ serviceTokens }) => serviceTokens.lookup({ secret: "x" }),
       allowed: false,
     },
     {
-      what: "look at another token by its accessor",
+      what: "look up another token by its accessor",
       policy: rule("auth/token/lookup", "update"),
       work: ({ serviceTokens }) => serviceTokens.lookup({ accessor: "x" }),
       allowed: false,
@@ -408,7 +408,7 @@ describe("who may", () => {
       allowed: true,
     },
     {
-      what: "revoke another token, allowed to revoke themselves",
+      what: "revoke another token, with the right to revoke its own",
       policy: rule("auth/token/revoke-self", "update"),
       work: ({ serviceTokens }) => serviceTokens.revoke({ secret: "x" }),
       allowed: false,
@@ -432,13 +432,13 @@ describe("who may", () => {
       allowed: false,
     },
     {
-      what: "ask what they may do",
+      what: "query its own capabilities",
       policy: rule("sys/capabilities-self", "update"),
       work: ({ serviceTokens }) => serviceTokens.capabilities("self", ["x"]),
       allowed: true,
     },
     {
-      what: "ask what others may do",
+      what: "query the capabilities of another token",
       policy: rule("sys/capabilities-self", "update"),
       work: ({ serviceTokens }) => serviceTokens.capabilities({ secret: "x" }, ["x"]),
       allowed: false,
@@ -457,7 +457,7 @@ describe("who may", () => {
     expect(outcome ?? denied).toMatchObject(denied)
   })
 
-  test("nobody without a policy may do anything, not even look at themselves", async () => {
+  test("a caller without policies may do nothing, not even look up its own token", async () => {
     const world = await open()
     const ada = await as(world, (await newUser(world, "ada")).token)
     await expect(ada.serviceTokens.lookup("self")).rejects.toMatchObject(denied)
@@ -480,8 +480,8 @@ describe("who may", () => {
   })
 })
 
-describe("refused", () => {
-  test("the built-in policies are protected, and names are checked", async () => {
+describe("a request is rejected", () => {
+  test("when it changes a built-in policy or has an invalid name", async () => {
     const { policies } = (await open()).engine
     const refusals = [
       policies.put("root", "#"),
@@ -513,7 +513,7 @@ describe("refused", () => {
     expect(await policies.get("default")).toEqual({ name: "default", text: "# nothing" })
   })
 
-  test("tokens with policies that do not exist, from makers with few uses, and too many in a row", async () => {
+  test("when it creates a token with unknown policies, from a token with limited uses, or with too many ancestors", async () => {
     const world = await open()
     const { serviceTokens } = world.engine
     await expect(serviceTokens.create({ policies: ["none", "nil"] })).rejects.toMatchObject({
@@ -536,7 +536,7 @@ describe("refused", () => {
     expect(await serviceTokens.list()).toHaveLength(maxTokenAncestors + 3)
   })
 
-  test("accessors of nothing, and of tokens that are not service tokens", async () => {
+  test("when its accessor is unknown, or belongs to a token that is not a service token", async () => {
     const world = await open()
     const ada = await newUser(world, "ada")
     const { serviceTokens, tokens } = world.engine
@@ -551,7 +551,7 @@ describe("refused", () => {
     await world.engine.authenticate(ada.token)
   })
 
-  test("lists and questions without sense", async () => {
+  test("when a list or query has invalid parameters", async () => {
     const { serviceTokens } = (await open()).engine
     await expect(serviceTokens.list({ limit: 0 })).rejects.toMatchObject({ code: "invalid" })
     await expect(serviceTokens.capabilities("self", [])).rejects.toMatchObject({ code: "invalid" })
@@ -561,7 +561,7 @@ describe("refused", () => {
   })
 })
 
-test("accessors are listed in order, from one on, and not more than asked for", async () => {
+test("accessors are listed in order, after a given one, up to the limit", async () => {
   const world = await open()
   for (let count = 0; count < 5; count += 1) await make(world.engine, {})
   const { serviceTokens } = world.engine
@@ -572,7 +572,7 @@ test("accessors are listed in order, from one on, and not more than asked for", 
   expect(await serviceTokens.list({ after: all[4] ?? "" })).toEqual([])
 })
 
-test("tokens of people are found by their secret, shown for what they are, and revoked", async () => {
+test("tokens of users are looked up by their secret and revoked", async () => {
   const world = await open()
   await newOrganization(world, "acme")
   const ada = await newMember(world, "acme", "ada")
@@ -611,7 +611,7 @@ test("tokens of people are found by their secret, shown for what they are, and r
   await expect(world.engine.authenticate(ada.token)).rejects.toMatchObject(ended)
 })
 
-test("what a token may do is told by secret, by accessor and to itself, the same", async () => {
+test("the capabilities of a token are the same by secret, by accessor and for itself", async () => {
   const world = await open()
   await world.engine.policies.put("web", rule("pki/issue/+", "update", "create") + rule("pki/issue/root", "deny"))
   const { secret, accessor } = await make(world.engine, { policies: ["web"] })

@@ -6,20 +6,28 @@ import { parsePolicy } from "./policy-text.ts"
 
 const readRoles: readonly PathRule[] = [{ path: "pki/roles/*", capabilities: ["read", "list"] }]
 
-describe("a policy is read", () => {
+describe("parsePolicy accepts", () => {
   test.each<{ what: string; text: string; rules: readonly PathRule[] }>([
     { what: "one block", text: 'path "pki/roles/*" {\n  capabilities = ["read", "list"]\n}\n', rules: readRoles },
     { what: "on one line", text: 'path "pki/roles/*" { capabilities = ["read","list"] }', rules: readRoles },
-    { what: "a comma too many", text: 'path "pki/roles/*" { capabilities = ["read", "list",], }', rules: readRoles },
-    { what: "the name in quotes", text: 'path "pki/roles/*" { "capabilities" = ["read", "list"] }', rules: readRoles },
+    { what: "a trailing comma", text: 'path "pki/roles/*" { capabilities = ["read", "list",], }', rules: readRoles },
+    {
+      what: "a quoted member name",
+      text: 'path "pki/roles/*" { "capabilities" = ["read", "list"] }',
+      rules: readRoles,
+    },
     {
       what: "CRLF",
       text: 'path "pki/roles/*" {\r\n capabilities = [\r\n"read",\r\n"list"\r\n]\r\n}',
       rules: readRoles,
     },
-    { what: "a leading slash", text: 'path "/pki/roles/*" { capabilities = ["read", "list"] }', rules: readRoles },
     {
-      what: "comments of all kinds",
+      what: "a leading slash in the path",
+      text: 'path "/pki/roles/*" { capabilities = ["read", "list"] }',
+      rules: readRoles,
+    },
+    {
+      what: "all kinds of comments",
       text: '# who reads\n// roles {\n/* and\n"lists" them */ path /*x*/ "pki/roles/*" { # here\n capabilities = ["read", /**/ "list"] } // end',
       rules: readRoles,
     },
@@ -32,12 +40,16 @@ describe("a policy is read", () => {
       ],
     },
     {
-      what: "the same path twice, united",
+      what: "the same path twice, merged",
       text: 'path "pki/roles/*" { capabilities = ["read"] }\npath "/pki/roles/*" { capabilities = ["list", "read"] }',
       rules: readRoles,
     },
-    { what: "no capability", text: 'path "a" { capabilities = [] }', rules: [{ path: "a", capabilities: [] }] },
-    { what: "nothing but a comment", text: "# nothing yet", rules: [] },
+    {
+      what: "an empty list of capabilities",
+      text: 'path "a" { capabilities = [] }',
+      rules: [{ path: "a", capabilities: [] }],
+    },
+    { what: "comments only", text: "# nothing yet", rules: [] },
     {
       what: "escapes",
       text: '"path"'.slice(1, -1) + ' "a\\u002fb" { capabilities = ["re\\u0061d"] }',
@@ -50,17 +62,17 @@ describe("a policy is read", () => {
       rules: readRoles,
     },
     {
-      what: "JSON with a path twice, united",
+      what: "JSON with a path twice, merged",
       text: '{"path": {"pki/roles/*": {"capabilities": ["read"]}, "pki/roles/*": {"capabilities": ["list"]}}}',
       rules: readRoles,
     },
-    { what: "empty JSON", text: "{}", rules: [] },
-  ])("with $what", ({ text, rules }) => {
+    { what: "an empty JSON object", text: "{}", rules: [] },
+  ])("$what", ({ text, rules }) => {
     expect(parsePolicy(text)).toEqual(rules)
   })
 })
 
-describe("a policy is refused", () => {
+describe("parsePolicy rejects a policy", () => {
   test.each<{ text: string; faults: readonly string[] }>([
     { text: " \n", faults: ["policy can't be blank"] },
     { text: "#".repeat(65_537), faults: ["policy is too long (maximum is 65536 bytes)"] },
@@ -163,16 +175,16 @@ describe("a policy is refused", () => {
       text: Array.from({ length: 1_001 }, (_, index) => `path "${index}" { capabilities = ["read"] }`).join("\n"),
       faults: ["policy has too many paths (maximum is 1000)"],
     },
-  ])("for $faults", ({ text, faults }) => {
+  ])("with the faults $faults", ({ text, faults }) => {
     expect(faultsOf(text)).toEqual(faults)
   })
 
-  test("with no more faults than anybody reads", () => {
+  test("with a bounded number of faults", () => {
     expect(faultsOf(`path "a" { capabilities = [${'"x",'.repeat(100)}] }`)).toHaveLength(20)
   })
 })
 
-describe("whatever the text", () => {
+describe("parsePolicy of any text", () => {
   const path = fc
     .array(fc.oneof(fc.constant("+"), fc.stringMatching(/^[a-z0-9. "\\é-]{1,8}$/)), { minLength: 1, maxLength: 5 })
     .map((segments) => segments.join("/"))
@@ -182,7 +194,7 @@ describe("whatever the text", () => {
     maxLength: 8,
   })
 
-  test("rules written as HCL and as JSON are read back", () => {
+  test("returns the same rules for HCL and JSON", () => {
     fc.assert(
       fc.property(rules, fc.constantFrom("\n", " ", "\r\n", " # x\n", '/* " */'), (written, blank) => {
         const hcl = written.map((rule) =>
@@ -201,7 +213,7 @@ describe("whatever the text", () => {
     )
   })
 
-  test("it is rules or a fault, never anything else", () => {
+  test("returns rules or throws faults, and no other error", () => {
     const piece = fc.constantFrom(
       ...[
         "path",

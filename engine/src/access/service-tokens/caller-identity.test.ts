@@ -34,7 +34,7 @@ const issue = async (token: string, name: string): Promise<number> => {
 const rename = ({ token }: Person, username: string) =>
   made(world, "PATCH", "/account/update", document("users", { username }), token)
 
-test("[F-P14] a user who takes the username of another keeps the own name in templates", async () => {
+test("[F-P14] a user keeps its own name in templates when it takes the username of another", async () => {
   const [ada, eve] = [await person("ada"), await person("eve")]
   expect([await issue(ada.token, "ada"), await issue(eve.token, "eve")]).toEqual([200, 200])
   await rename(ada, "ada.lovelace")
@@ -43,7 +43,7 @@ test("[F-P14] a user who takes the username of another keeps the own name in tem
   expect([await issue(ada.token, "ada"), await issue(ada.token, "ada.lovelace")]).toEqual([200, 400])
 })
 
-test("[F-P14] a user with the username of one who was deleted or renamed has a name of their own", async () => {
+test("[F-P14] a user with the username of a deleted or renamed user has a name of its own", async () => {
   const first = await person("Bob")
   await made(world, "DELETE", `/admin/users/${first.id}`)
   const second = await person("bob")
@@ -53,7 +53,7 @@ test("[F-P14] a user with the username of one who was deleted or renamed has a n
   expect([await issue(third.token, "bob-2"), await issue(third.token, "bob-3")]).toEqual([400, 200])
 })
 
-test("[F-P14] a team has a name that no user and no team of another organization has", async () => {
+test("[F-P14] a team's name differs from those of all users and of teams of other organizations", async () => {
   const user = await person("ops")
   for (const organization of ["acme", "beta"]) {
     await world.engine.organizations.create({ name: organization, email: `a@${organization}.example` })

@@ -32,7 +32,7 @@ const faultOf = (work: () => unknown): string | undefined => {
 }
 
 describe("a new service token", () => {
-  test("lives 768 hours, with what its maker may do, and ends with its maker's token, unless told otherwise", () => {
+  test("lives 768 hours, has its creator's policies and is revoked with its creator's token by default", () => {
     expect(create({}, user)).toEqual({
       warnings: [],
       token: {
@@ -58,7 +58,7 @@ describe("a new service token", () => {
     })
   })
 
-  test("is what it was asked to be", () => {
+  test("has the requested attributes", () => {
     const input: ServiceTokenInput = {
       policies: ["Issue"],
       ttlMs: hourMs,
@@ -81,27 +81,37 @@ describe("a new service token", () => {
   })
 
   test.each<{ what: string; input: ServiceTokenInput; maker: Maker; policies: readonly string[] }>([
-    { what: "root's own", input: {}, maker: root, policies: ["root"] },
-    { what: "root alone", input: { policies: ["root", "x"] }, maker: root, policies: ["root"] },
-    { what: "any, from root", input: { policies: ["x"] }, maker: root, policies: ["default", "x"] },
-    { what: "some of the maker's", input: { policies: ["read"] }, maker: user, policies: ["default", "read"] },
-    { what: "all of the maker's", input: { policies: [] }, maker: user, policies: ["default", "issue", "read"] },
-    { what: "default by name", input: { policies: ["default"] }, maker: user, policies: ["default"] },
-    { what: "not default", input: { noDefaultPolicy: true }, maker: user, policies: ["issue", "read"] },
-    { what: "no default, from a token without", input: {}, maker: service, policies: ["issue", "read"] },
+    { what: "root by default", input: {}, maker: root, policies: ["root"] },
+    { what: "root only, when requested", input: { policies: ["root", "x"] }, maker: root, policies: ["root"] },
+    { what: "any request from root", input: { policies: ["x"] }, maker: root, policies: ["default", "x"] },
     {
-      what: "default, from a token with it",
+      what: "a request for some of the creator's policies",
+      input: { policies: ["read"] },
+      maker: user,
+      policies: ["default", "read"],
+    },
+    {
+      what: "a request for all of the creator's policies",
+      input: { policies: [] },
+      maker: user,
+      policies: ["default", "issue", "read"],
+    },
+    { what: "a request that names default", input: { policies: ["default"] }, maker: user, policies: ["default"] },
+    { what: "a request without default", input: { noDefaultPolicy: true }, maker: user, policies: ["issue", "read"] },
+    { what: "a request from a token without default", input: {}, maker: service, policies: ["issue", "read"] },
+    {
+      what: "a request for default from a token that has it",
       input: { policies: ["read"] },
       maker: { ...service, policies: ["default", "read"] },
       policies: ["default", "read"],
     },
     {
-      what: "any, from one with sudo",
+      what: "any request from a creator with sudo",
       input: { policies: ["x"] },
       maker: { ...service, sudo: true },
       policies: ["default", "x"],
     },
-  ])("has these policies: $what", ({ input, maker, policies }) => {
+  ])("has the policies of $what", ({ input, maker, policies }) => {
     expect(create(input, maker).token.policies).toEqual(policies)
   })
 
@@ -151,49 +161,49 @@ describe("a new service token", () => {
       fault:
         "num_uses must be an integer from 0 to 1000000000; ttl must be a whole number of seconds from 1 to 1000000000",
     },
-  ])("is refused: $fault", ({ input, maker, fault }) => {
+  ])("is rejected: $fault", ({ input, maker, fault }) => {
     expect(faultOf(() => create(input, maker))).toBe(fault)
   })
 
   test.each<{ what: string; input: ServiceTokenInput; ttlMs: number | null; warning?: string }>([
-    { what: "root's never ends", input: {}, ttlMs: null },
-    { what: "root's ends if told", input: { ttlMs: minuteMs }, ttlMs: minuteMs },
+    { what: "root, which does not expire", input: {}, ttlMs: null },
+    { what: "root with a requested lifetime", input: { ttlMs: minuteMs }, ttlMs: minuteMs },
     {
-      what: "a period is a lifetime",
+      what: "a period",
       input: { periodMs: 2 * serviceTokenTtlMs, ttlMs: secondMs },
       ttlMs: 2 * serviceTokenTtlMs,
     },
     {
-      what: "never longer than the system's maximum",
+      what: "a lifetime above the system's maximum",
       input: { policies: ["x"], ttlMs: 769 * hourMs },
       ttlMs: 768 * hourMs,
       warning: 'TTL of "2768400s" exceeded the effective max_ttl of "2764800s"; TTL value is capped accordingly',
     },
     {
-      what: "nor than its own",
+      what: "a lifetime above its own maximum",
       input: { ttlMs: 2 * hourMs, explicitMaxTtlMs: hourMs },
       ttlMs: hourMs,
       warning: 'TTL of "7200s" exceeded the effective max_ttl of "3600s"; TTL value is capped accordingly',
     },
     {
-      what: "a period neither",
+      what: "a period above its own maximum",
       input: { periodMs: 2 * hourMs, explicitMaxTtlMs: hourMs },
       ttlMs: hourMs,
       warning: 'TTL of "7200s" exceeded the effective max_ttl of "3600s"; TTL value is capped accordingly',
     },
-  ])("ends in time: $what", ({ input, ttlMs, warning }) => {
+  ])("has the expiry of $what", ({ input, ttlMs, warning }) => {
     const { token, warnings } = create(input)
     expect(token).toMatchObject({ ttlMs, expiresAt: ttlMs === null ? null : 1_000 + ttlMs })
     expect(warnings).toEqual(warning === undefined ? [] : [warning])
   })
 
-  test("is an orphan if asked by one who may, or made as one, or made by the engine itself", () => {
+  test("is an orphan when a caller with sudo requests it, at the orphan endpoint, and from the engine itself", () => {
     expect(create({ noParent: true }).token.parentId).toBeNull()
     expect(create({}, user, true).token.parentId).toBeNull()
     expect(create({}, { ...root, token: undefined }).token.parentId).toBeNull()
   })
 
-  test("cannot outlive for ever the token that made it", () => {
+  test("does not expire only if its creator's token does not", () => {
     const ending: Maker = { ...root, token: { id: "at-0", expiresAt: 5_000, service: true, boundCidrs: [] } }
     expect(faultOf(() => create({}, ending, true))).toMatch(/^ttl is required/)
     expect(create({}, ending).token.expiresAt).toBeNull()
@@ -201,7 +211,7 @@ describe("a new service token", () => {
   })
 })
 
-describe("renewing", () => {
+describe("renewServiceToken", () => {
   const token = (input: ServiceTokenInput): ServiceToken => create(input).token
 
   test.each<{
@@ -212,11 +222,11 @@ describe("renewing", () => {
     endMs: number
     warned?: true
   }>([
-    { what: "for as long as it was made for", input: { ttlMs: hourMs }, atMs: minuteMs, endMs: minuteMs + hourMs },
-    { what: "for longer", input: { ttlMs: hourMs }, atMs: 0, incrementMs: 3 * hourMs, endMs: 3 * hourMs },
-    { what: "for less", input: { ttlMs: hourMs }, atMs: 0, incrementMs: minuteMs, endMs: minuteMs },
+    { what: "by the lifetime of its creation", input: { ttlMs: hourMs }, atMs: minuteMs, endMs: minuteMs + hourMs },
+    { what: "by a longer increment", input: { ttlMs: hourMs }, atMs: 0, incrementMs: 3 * hourMs, endMs: 3 * hourMs },
+    { what: "by a shorter increment", input: { ttlMs: hourMs }, atMs: 0, incrementMs: minuteMs, endMs: minuteMs },
     {
-      what: "for its period whatever is asked",
+      what: "by its period, ignoring the increment",
       input: { periodMs: hourMs },
       atMs: 2_000 * hourMs,
       incrementMs: secondMs,
@@ -237,20 +247,20 @@ describe("renewing", () => {
       warned: true,
     },
     {
-      what: "a period up to its maximum",
+      what: "by a period up to its maximum",
       input: { periodMs: hourMs, explicitMaxTtlMs: 2 * hourMs },
       atMs: 1.5 * hourMs,
       endMs: 2 * hourMs,
       warned: true,
     },
     {
-      what: "past its maximum not at all",
+      what: "not beyond a maximum that has passed",
       input: { periodMs: hourMs, explicitMaxTtlMs: 2 * hourMs },
       atMs: 3 * hourMs,
       endMs: 3 * hourMs,
       warned: true,
     },
-  ])("extends: $what", ({ input, atMs, incrementMs, endMs, warned = false }) => {
+  ])("extends a token $what", ({ input, atMs, incrementMs, endMs, warned = false }) => {
     const before = token(input)
     const { token: after, warnings } = renewServiceToken(before, incrementMs, 1_000 + atMs)
     expect(after).toEqual({ ...before, expiresAt: 1_000 + endMs, lastRenewedAt: 1_000 + atMs })
@@ -260,11 +270,11 @@ describe("renewing", () => {
   test.each<[string, ServiceTokenInput]>([
     ["made without it", { ttlMs: hourMs, renewable: false }],
     ["that does not end", {}],
-  ])("is refused for a token %s", (_what, input) => {
+  ])("rejects a token %s", (_what, input) => {
     expect(faultOf(() => renewServiceToken(token(input), undefined, 2_000))).toBe("lease is not renewable")
   })
 
-  test("names a senseless increment", () => {
+  test("rejects an invalid increment", () => {
     expect(faultOf(() => renewServiceToken(token({ ttlMs: hourMs }), 0, 2_000))).toMatch(/^increment must be/)
   })
 })

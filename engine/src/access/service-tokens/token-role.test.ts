@@ -34,7 +34,7 @@ const policiesOf = (role: Partial<TokenRole>, input: ServiceTokenInput, by: Make
   }
 }
 
-describe("policies by a role", () => {
+describe("policiesByRole:", () => {
   const rootRefused = ['policies contains "root", which only a caller with root can grant']
   test.each<{
     why: string
@@ -45,144 +45,148 @@ describe("policies by a role", () => {
     policies: readonly string[]
   }>([
     {
-      why: "what is allowed is given when nothing is asked for, though the maker does not hold it",
+      why: "allowed policies are granted by default, even if the creator does not hold them",
       role: { allowedPolicies: ["a", "b"] },
       policies: ["a", "b", "default"],
     },
     {
-      why: "some of what is allowed may be asked for",
+      why: "some of the allowed policies can be requested",
       role: { allowedPolicies: ["a", "b"] },
       asked: ["B"],
       policies: ["b", "default"],
     },
     {
-      why: "nothing else may be asked for, not even what the maker holds",
+      why: "other policies are rejected, even if the creator holds them",
       role: { allowedPolicies: ["a"] },
       asked: ["maker", "a"],
       policies: ['policies contains "maker", which the role does not allow'],
     },
     {
-      why: "a glob allows what it matches, and gives nothing by itself",
+      why: "a policy that matches a glob can be requested",
       role: { allowedPoliciesGlob: ["team-*"] },
       asked: ["team-web"],
       policies: ["default", "team-web"],
     },
-    { why: "a glob gives nothing by itself", role: { allowedPoliciesGlob: ["team-*"] }, policies: ["default"] },
+    { why: "a glob alone grants nothing by default", role: { allowedPoliciesGlob: ["team-*"] }, policies: ["default"] },
     {
-      why: "a glob allows no other",
+      why: "a policy that matches no glob is rejected",
       role: { allowedPoliciesGlob: ["team-*"], allowedPolicies: ["a"] },
       asked: ["a", "team", "x-team-y"],
       policies: ["team", "x-team-y"].map((name) => `policies contains "${name}", which the role does not allow`),
     },
     {
-      why: "what is disallowed is refused and anything else given",
+      why: "policies that are not disallowed are granted",
       role: { disallowedPolicies: ["admin"] },
       asked: ["anything"],
       policies: ["anything", "default"],
     },
     {
-      why: "what is disallowed is refused",
+      why: "disallowed policies are rejected",
       role: { disallowedPolicies: ["admin"], disallowedPoliciesGlob: ["*-admin"] },
       asked: ["admin", "db-admin", "a"],
       policies: ["admin", "db-admin"].map((name) => `policies contains "${name}", which the role disallows`),
     },
     {
-      why: "to disallow goes before to allow",
+      why: "disallowed policies take precedence over allowed ones",
       role: { allowedPoliciesGlob: ["*"], disallowedPolicies: ["a"] },
       asked: ["a"],
       policies: ['policies contains "a", which the role disallows'],
     },
     {
-      why: "the maker's own are given where the role only disallows and nothing is asked for",
+      why: "the creator's policies are granted by default when the role only disallows",
       role: { disallowedPolicies: ["admin"] },
       policies: ["default", "maker"],
     },
     {
-      why: "the maker's own are refused where the role disallows them",
+      why: "the creator's policies are rejected when the role disallows them",
       role: { disallowedPoliciesGlob: ["mak*"] },
       policies: ['policies contains "maker", which the role disallows'],
     },
     {
-      why: "default is not added where the request says so",
+      why: "default is not added when the request excludes it",
       role: { allowedPolicies: ["a"] },
       input: { noDefaultPolicy: true },
       policies: ["a"],
     },
     {
-      why: "default is not added where the role says so",
+      why: "default is not added when the role excludes it",
       role: { allowedPolicies: ["a"], noDefaultPolicy: true },
       policies: ["a"],
     },
     {
-      why: "default is not added where it is disallowed",
+      why: "default is not added when it is disallowed",
       role: { allowedPolicies: ["a"], disallowedPolicies: ["default"] },
       policies: ["a"],
     },
     {
-      why: "default is not added where a glob disallows it",
+      why: "default is not added when a glob disallows it",
       role: { disallowedPoliciesGlob: ["def*"] },
       asked: ["a"],
       policies: ["a"],
     },
     {
-      why: "default is refused where it is asked for and disallowed",
+      why: "default is rejected when it is requested and disallowed",
       role: { disallowedPolicies: ["default"] },
       asked: ["default"],
       policies: ['policies contains "default", which the role disallows'],
     },
     {
-      why: "default that is not to be added is refused where it is asked for and not allowed",
+      why: "default is rejected when it is excluded, requested and not allowed",
       role: { allowedPolicies: ["a"], noDefaultPolicy: true },
       asked: ["default"],
       policies: ['policies contains "default", which the role does not allow'],
     },
     {
-      why: "root is not given because it is allowed",
+      why: "root is rejected even when it is allowed",
       role: { allowedPolicies: ["root"] },
       asked: ["root"],
       policies: rootRefused,
     },
     {
-      why: "root is not given because a glob allows it",
+      why: "root is rejected even when a glob allows it",
       role: { allowedPoliciesGlob: ["*"] },
       asked: ["root"],
       policies: rootRefused,
     },
-    { why: "root is not given because it is all there is", role: { allowedPolicies: ["root"] }, policies: rootRefused },
     {
-      why: "root is not given because it is not disallowed",
+      why: "root is rejected even when it is the only allowed policy",
+      role: { allowedPolicies: ["root"] },
+      policies: rootRefused,
+    },
+    {
+      why: "root is rejected when it is merely not disallowed",
       role: { disallowedPolicies: ["x"] },
       asked: ["root"],
       policies: rootRefused,
     },
     {
-      why: "root is not given to who has sudo",
+      why: "root is rejected for a creator with sudo",
       role: { allowedPoliciesGlob: ["*"] },
       asked: ["root"],
       by: { ...maker, sudo: true },
       policies: rootRefused,
     },
     {
-      why: "root is given by a holder where it is allowed",
+      why: "root is granted by a creator that holds it when it is allowed",
       role: { allowedPolicies: ["root"] },
       by: root,
       policies: ["root"],
     },
     {
-      why: "root is refused to a holder where it is not allowed",
+      why: "root is rejected for a creator that holds it when it is not allowed",
       role: { allowedPolicies: ["a"] },
       asked: ["root"],
       by: root,
       policies: ['policies contains "root", which the role does not allow'],
     },
     {
-      why: "a role that says nothing leaves to the maker what they hold",
+      why: "a role without policies leaves the request to the creator's policies",
       role: {},
       asked: ["other"],
       policies: ['policies contains "other", which the caller does not have'],
     },
     {
-      why: "a role that says nothing gives what the maker holds",
+      why: "a role without policies grants the creator's policies",
       role: { noDefaultPolicy: true },
       policies: ["maker"],
     },
@@ -191,8 +195,8 @@ describe("policies by a role", () => {
   })
 })
 
-describe("a token by a role", () => {
-  test("ends with its maker's and is bound to no address unless the role says so", () => {
+describe("a token with a role", () => {
+  test("is revoked with its creator's token, and has bound addresses only if the role sets them", () => {
     expect(make({ allowedPolicies: ["a"] })).toEqual({
       warnings: [],
       token: expect.objectContaining({
@@ -207,7 +211,7 @@ describe("a token by a role", () => {
     })
   })
 
-  test("is what the role says", () => {
+  test("has the terms of the role", () => {
     const role = { orphan: true, renewable: false, pathSuffix: "v2", boundCidrs: ["192.0.2.1"], numUses: 3 }
     expect(make(role, { renewable: true }).token).toMatchObject({
       parentId: null,
@@ -218,7 +222,7 @@ describe("a token by a role", () => {
     })
   })
 
-  test("is no orphan because that is asked for", () => {
+  test("is not an orphan on request", () => {
     const { token: made, warnings } = make({}, { noParent: true })
     expect([made.parentId, warnings]).toEqual([
       "at-0",
@@ -232,7 +236,7 @@ describe("a token by a role", () => {
     [0, 3, 3],
     [2, 3, 2],
     [4, 3, 3],
-  ])("of which %i uses are asked and the role gives %i has %s", (numUses, ofRole, uses) => {
+  ])("with %i requested uses and %i uses of the role has %s", (numUses, ofRole, uses) => {
     expect(make({ numUses: ofRole }, { numUses }).token.usesLeft).toBe(uses)
   })
 
@@ -246,10 +250,10 @@ describe("a token by a role", () => {
     ttlMs: number
     warnings?: readonly string[]
   }>([
-    { why: "as long as asked", role: {}, input: { ttlMs: hourMs }, ttlMs: hourMs },
-    { why: "the role's period, which takes no sudo", role: { periodMs: hourMs }, ttlMs: hourMs },
+    { why: "for the requested lifetime", role: {}, input: { ttlMs: hourMs }, ttlMs: hourMs },
+    { why: "for the role's period, without sudo", role: { periodMs: hourMs }, ttlMs: hourMs },
     {
-      why: "the lesser of two periods",
+      why: "for the lesser of two periods",
       role: { periodMs: hourMs },
       input: { periodMs: 2 * hourMs },
       by: { ...maker, sudo: true },
@@ -257,14 +261,14 @@ describe("a token by a role", () => {
       warnings: [lesser("Period", 3_600)],
     },
     {
-      why: "no longer than the role's maximum",
+      why: "up to the role's maximum",
       role: { explicitMaxTtlMs: hourMs },
       input: { ttlMs: 2 * hourMs },
       ttlMs: hourMs,
       warnings: ['TTL of "7200s" exceeded the effective max_ttl of "3600s"; TTL value is capped accordingly'],
     },
     {
-      why: "no longer than the lesser of two maxima",
+      why: "up to the lesser of two maxima",
       role: { explicitMaxTtlMs: hourMs },
       input: { ttlMs: minuteMs, explicitMaxTtlMs: 30 * minuteMs },
       ttlMs: minuteMs,
@@ -275,18 +279,18 @@ describe("a token by a role", () => {
     expect([made.token.ttlMs, made.warnings]).toEqual([ttlMs, warnings])
   })
 
-  test("needs sudo for a period of its own", () => {
+  test("requires sudo for a requested period", () => {
     expect(() => make({ periodMs: hourMs }, { periodMs: minuteMs })).toThrow(/^period requires the sudo capability/)
   })
 })
 
-describe("renewed, a token by a role", () => {
+describe("renewal of a token with a role", () => {
   const role = { ...initialTokenRole, periodMs: hourMs, explicitMaxTtlMs: 24 * hourMs }
   const { token: made } = make(role)
   const renewed = (now_: TokenRole | undefined, later: number) =>
     renewServiceToken(asRoleSaysNow(made, now_), undefined, later).token.expiresAt
 
-  test("goes by what the role says then", () => {
+  test("applies the current role", () => {
     const later = now + minuteMs
     expect(renewed(role, later)).toBe(later + hourMs)
     expect(renewed({ ...role, periodMs: minuteMs }, later)).toBe(later + minuteMs)
@@ -296,11 +300,11 @@ describe("renewed, a token by a role", () => {
     expect(renewed({ ...role, explicitMaxTtlMs: null }, now + 23 * hourMs + 30 * minuteMs)).toBe(now + 24 * hourMs)
   })
 
-  test("ends where the role is gone", () => {
+  test("fails when the role does not exist", () => {
     expect(() => renewed(undefined, now)).toThrow('role "web" does not exist; its tokens cannot be renewed')
   })
 
-  test("by none is as it was", () => {
+  test("leaves a token without role unchanged", () => {
     const own = { ...made, role: null }
     expect(asRoleSaysNow(own, undefined)).toBe(own)
   })
