@@ -3,7 +3,7 @@ import { contract, nothing } from "../contracts/vault/endpoint.ts"
 import { pkiCallsOver } from "./pki-calls.ts"
 import { remote } from "./remote-vault-contract.ts"
 
-test("remote sends requests whose answers hold nothing", async () => {
+test("remote sends requests with empty responses", async () => {
   const sent: string[] = []
   const pki = {
     send: async ({ method, path }: { readonly method: string; readonly path: string }) => {

@@ -57,7 +57,7 @@ function connected(url: string, options: Partial<TransportOptions> = {}): Transp
 }
 
 describe("a request", () => {
-  test("carries the token, the JSON:API media type and its document", async () => {
+  test("has the token, the JSON:API media type and its document", async () => {
     const { seen, transport } = await serving([fine])
     expect(await transport.send(lock)).toEqual({ data: { id: "ws-1" } })
     expect(seen).toMatchObject([
@@ -87,13 +87,13 @@ describe("a request", () => {
     { given: "/api/v2", sent: "/api/v2/ping" },
     { given: "/api/v2/", sent: "/api/v2/ping" },
     { given: "/behind/a/proxy", sent: "/behind/a/proxy/api/v2/ping" },
-  ])('goes to "$sent" of an address that ends with "$given"', async ({ given, sent }) => {
+  ])('is sent to "$sent" for an address that ends with "$given"', async ({ given, sent }) => {
     const { url, seen } = await serving([fine])
     await connected(`${url}${given}`).send({ method: "GET", path: "/ping" })
     expect(seen[0]?.url).toBe(sent)
   })
 
-  test("is part of the trace that is named when it is sent", async () => {
+  test("is part of the trace of its span", async () => {
     const named = ["00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", undefined]
     const { transport, seen } = await serving([fine], { traceparent: () => named.shift() })
     await transport.send(show)
@@ -110,14 +110,14 @@ describe("a request", () => {
     `00-${"0".repeat(32)}-b7ad6b7169203331-01`,
     "ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
     "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01\r\nx-evil: 1",
-  ])("is part of no trace that is called %j", async (text) => {
+  ])("has no trace when the trace context is %j", async (text) => {
     const { transport, seen } = await serving([fine], { traceparent: () => text })
     await transport.send(show)
     expect(Object.keys(seen[0]?.headers ?? {})).not.toContain("traceparent")
     expect(Object.keys(seen[0]?.headers ?? {})).not.toContain("x-evil")
   })
 
-  test("shares its connection with those that follow", async () => {
+  test("reuses the connection of earlier requests", async () => {
     const sockets = new Set<unknown>()
     const { transport } = await serving([(response, request) => (sockets.add(request.socket), fine(response, request))])
     for (let count = 0; count < 10; count += 1) await transport.send(show)
@@ -125,33 +125,33 @@ describe("a request", () => {
     expect(sockets.size).toBeLessThanOrEqual(2)
   })
 
-  test("that is answered without a body gives nothing", async () => {
+  test("returns undefined for a response without body", async () => {
     const { transport } = await serving([(response) => response.writeHead(204).end()])
     expect(await transport.send(lock)).toBeUndefined()
   })
 
-  test("for bytes gives them as they are", async () => {
+  test("for bytes returns them unchanged", async () => {
     const { transport } = await serving([(response) => response.end(Buffer.from([0, 255, 1]))])
     expect(await transport.download("/x")).toEqual(Uint8Array.of(0, 255, 1))
   })
 })
 
 describe("a path", () => {
-  test("keeps its values in their places", () => {
+  test("encodes its values", () => {
     expect(path`/organizations/${"a/b?c#d"}/workspaces/${"ü%"}`).toBe(
       "/organizations/a%2Fb%3Fc%23d/workspaces/%C3%BC%25",
     )
   })
 
-  test.each(["", ".", "..", "x".repeat(1_001)])("cannot hold %j, which names nothing", (name) => {
+  test.each(["", ".", "..", "x".repeat(1_001)])("rejects %j as a value", (name) => {
     expect(() => path`/workspaces/${name}`).toThrow(expect.objectContaining({ code: "not-found" }))
   })
 })
 
-describe("text that no store can keep", () => {
+describe("text that the database cannot store", () => {
   test.each([
     { name: "U+0000", text: "a\0b" },
-    { name: "half of a surrogate pair", text: "a\ud800b" },
+    { name: "an unpaired surrogate", text: "a\ud800b" },
   ])("is not sent: $name", async ({ text }) => {
     const { seen, transport } = await serving([fine])
     expect(() => path`/workspaces/${text}`).toThrow(expect.objectContaining({ code: "bad-request" }))
@@ -162,13 +162,13 @@ describe("text that no store can keep", () => {
   })
 })
 
-describe("an answer that asks to come back", () => {
+describe("a response that allows a retry", () => {
   test.each([
     { status: 429, headers: { "retry-after": "0" } },
     { status: 429, headers: { "x-ratelimit-reset": "0.01" } },
     { status: 503, headers: { "retry-after": "0" } },
     { status: 503, headers: {} },
-  ])("$status $headers is followed by another try, even of a change", async ({ status, headers }) => {
+  ])("$status $headers is retried, even for a change", async ({ status, headers }) => {
     const { seen, transport } = await serving([refusal(status, "not now", headers), fine])
     expect(await transport.send(lock)).toEqual({ data: { id: "ws-1" } })
     expect(seen.map(({ body }) => body)).toEqual(['{"reason":"why"}', '{"reason":"why"}'])
@@ -178,7 +178,7 @@ describe("an answer that asks to come back", () => {
     { header: "retry-after", value: () => "1" },
     { header: "x-ratelimit-reset", value: () => "1" },
     { header: "retry-after", value: (now: number) => new Date(now + 1_000).toUTCString() },
-  ])("is given the pause that $header names", async ({ header, value }) => {
+  ])("is retried after the pause in $header", async ({ header, value }) => {
     const now = Date.now()
     const { transport } = await serving([
       refusal(429, "not now", { [header]: value(now), date: new Date(now).toUTCString() }),
@@ -188,25 +188,25 @@ describe("an answer that asks to come back", () => {
     expect(Date.now() - now).toBeGreaterThanOrEqual(990)
   })
 
-  test("for longer than the client is patient is not waited for", async () => {
+  test("is not retried when the pause exceeds the client's maximum", async () => {
     const { seen, transport } = await serving([refusal(429, "Too many requests", { "retry-after": "3600" })])
     await expect(transport.send(show)).rejects.toMatchObject({ code: "rate-limited", retryAfterMs: 3_600_000 })
     expect(seen).toHaveLength(1)
   })
 
-  test("again and again ends in busy, after so many tries", async () => {
+  test("fails with busy after the last attempt", async () => {
     const { seen, transport } = await serving([refusal(503, "The store is busy")], { attempts: 3 })
     await expect(transport.send(lock)).rejects.toMatchObject({ code: "busy", message: "The store is busy" })
     expect(seen).toHaveLength(3)
   })
 
-  test("ends in busy when the pauses have used up the patience", async () => {
+  test("fails with busy when the total pause is exceeded", async () => {
     const { seen, transport } = await serving([refusal(503, "The store is busy")], { attempts: 100, patienceMs: 250 })
     await expect(transport.send(show)).rejects.toMatchObject({ code: "busy" })
     expect(seen).toHaveLength(2)
   })
 
-  test("because a state is pending is waited for only shortly", async () => {
+  test("for a pending state is retried for a short time", async () => {
     const { seen, transport } = await serving([refusal(503, "The latest state version is still pending")], {
       pendingPatienceMs: 0,
     })
@@ -215,8 +215,8 @@ describe("an answer that asks to come back", () => {
   })
 })
 
-describe("a refusal", () => {
-  test("is the error that the embedded engine throws, with its fields", async () => {
+describe("an error response", () => {
+  test("becomes the error of the embedded engine, with its fields", async () => {
     const { seen, transport } = await serving([
       json(422, {
         errors: [
@@ -243,29 +243,29 @@ describe("a refusal", () => {
     { status: 500, code: "internal" },
     { status: 502, code: "unavailable" },
     { status: 307, code: "unavailable" },
-  ])("$status without a document is still $code", async ({ status, code }) => {
+  ])("$status without a document becomes $code", async ({ status, code }) => {
     const { seen, transport } = await serving([(response) => response.writeHead(status).end("<html>")])
     await expect(transport.send(show)).rejects.toMatchObject({ code })
     expect(seen).toHaveLength(1)
   })
 })
 
-describe("a server that gives no answer", () => {
+describe("a server that sends no response", () => {
   const cut: Answer = (response) => response.destroy()
 
-  test("is asked again for what changes nothing", async () => {
+  test("receives a retry of a read", async () => {
     const { seen, transport } = await serving([cut, fine])
     expect(await transport.send(show)).toEqual({ data: { id: "ws-1" } })
     expect(seen).toHaveLength(2)
   })
 
-  test("is not asked to change something twice", async () => {
+  test("receives no retry of a change", async () => {
     const { seen, transport } = await serving([cut, fine])
     await expect(transport.send(lock)).rejects.toMatchObject({ code: "unavailable" })
     expect(seen).toHaveLength(1)
   })
 
-  test("but half of one is unavailable", async () => {
+  test("or half a response is unavailable", async () => {
     const { transport } = await serving([
       (response) => {
         response.writeHead(200, { "content-length": "1000" }).write("{")
@@ -275,13 +275,13 @@ describe("a server that gives no answer", () => {
     await expect(transport.send(lock)).rejects.toMatchObject({ code: "unavailable" })
   })
 
-  test("in time is unavailable, and is not waited for again", async () => {
+  test("within the timeout is unavailable and receives no retry", async () => {
     const { seen, transport } = await serving([() => undefined], { answerTimeoutMs: 50 })
     await expect(transport.send(show)).rejects.toMatchObject({ code: "unavailable" })
     expect(seen.length).toBeLessThanOrEqual(1)
   })
 
-  test("[F-U3] is tried four times where the connection is refused, and says that nothing was sent", async () => {
+  test("[F-U3] is tried four times when it refuses the connection, and the error states that nothing was sent", async () => {
     const { url, close } = await serving([fine])
     await close()
     let pauses = 0
@@ -291,7 +291,7 @@ describe("a server that gives no answer", () => {
     expect(pauses).toBe(3)
   })
 
-  test("because it is not there is unavailable", async () => {
+  test("because it does not exist is unavailable", async () => {
     const { url, close } = await serving([fine])
     await close()
     const transport = connected(url, { attempts: 2 })
@@ -301,7 +301,7 @@ describe("a server that gives no answer", () => {
     })
   })
 
-  test("until it has started is found then", async () => {
+  test("receives a retry after it has started", async () => {
     const { url, close } = await serving([fine])
     await close()
     const sent = connected(url).send(lock)
@@ -315,7 +315,7 @@ describe("a server that gives no answer", () => {
   })
 })
 
-describe("an answer that cannot be read", () => {
+describe("a response that cannot be parsed", () => {
   test("is unavailable when it is not JSON", async () => {
     const { url, transport } = await serving([(response) => response.end("<html>")])
     await expect(transport.send(show)).rejects.toMatchObject({
@@ -331,8 +331,8 @@ describe("an answer that cannot be read", () => {
   })
 })
 
-describe("ending", () => {
-  test("a request by its signal ends it with the signal's reason", async () => {
+describe("aborting", () => {
+  test("a request by its signal fails with the signal's reason", async () => {
     const { transport } = await serving([() => undefined])
     const controller = new AbortController()
     setTimeout(() => controller.abort(new Error("enough")), 20)
@@ -351,7 +351,7 @@ describe("ending", () => {
     expect(seen).toHaveLength(1)
   })
 
-  test("the transport ends what is under way, and answers nothing after it", async () => {
+  test("by closing the transport ends pending requests and rejects new ones", async () => {
     const { transport } = await serving([() => undefined])
     const sent = transport.send(show)
     setTimeout(() => void transport[Symbol.asyncDispose](), 20)
@@ -361,7 +361,7 @@ describe("ending", () => {
 })
 
 describe("the token", () => {
-  test("is in no error", async () => {
+  test("is not contained in any error", async () => {
     const { url } = await serving([fine])
     const failures = await Promise.all(
       [
@@ -376,13 +376,13 @@ describe("the token", () => {
     }
   })
 
-  test.each(["", "two words", "line\nbreak", "ünicode"])("cannot be %j", (text) => {
+  test.each(["", "two words", "line\nbreak", "ünicode"])("%j is rejected", (text) => {
     expect(() => connected("http://127.0.0.1:1", { token: text })).toThrow(
       expect.objectContaining({ code: "unauthenticated" }),
     )
   })
 
-  test("cannot stand in the address, and is not repeated from there", () => {
+  test("in the URL is rejected, and the error does not contain it", () => {
     const given = () => connected(`http://user:${token}@127.0.0.1:1`)
     expect(given).toThrow("pass the token as an option")
     expect(given).not.toThrow(token)
@@ -391,11 +391,11 @@ describe("the token", () => {
 
 const inspected = (error: unknown): string => inspect(error, { depth: 20, showHidden: true })
 
-describe("where a server may be is limited", () => {
+describe("a transport with permitted addresses", () => {
   const nowhere = { kinds: [], ranges: [] }
   const onLoopback = { kinds: ["loopback"], ranges: [] } as const
 
-  test("to addresses that are permitted, written out or found for a name", async () => {
+  test("connects to permitted addresses, given as literals or names", async () => {
     const { url, seen } = await serving([fine])
     for (const address of [url, url.replace("127.0.0.1", "localhost")]) {
       const refused = connected(address, { addresses: nowhere, attempts: 1 }).send(show)
@@ -408,7 +408,7 @@ describe("where a server may be is limited", () => {
     expect(await connected(url, { addresses: onLoopback }).send(show)).toEqual({ data: { id: "ws-1" } })
   })
 
-  test("for a proxy too, which is what is dialled", async () => {
+  test("connects only to a permitted proxy", async () => {
     const proxy = await serving([fine])
     const options = { proxyUrl: proxy.url, attempts: 1 }
     const refused = connected("http://engine.invalid", { ...options, addresses: nowhere }).send(show)
@@ -420,8 +420,8 @@ describe("where a server may be is limited", () => {
   })
 })
 
-describe("a pace that is shared", () => {
-  test("is asked before each request, and told when the server wants nothing more for a while", async () => {
+describe("a shared rate limiter", () => {
+  test("is called before each request, and receives the server's pause", async () => {
     const told: (number | "asked")[] = []
     const pace = {
       admit: async () => void told.push("asked"),
@@ -435,7 +435,7 @@ describe("a pace that is shared", () => {
     expect(told).toEqual(["asked", 7_000, "asked", "asked"])
   })
 
-  test("that admits nobody sends nothing", async () => {
+  test("that rejects sends nothing", async () => {
     const pace = {
       admit: () => Promise.reject(new EngineError("rate-limited", "as often as it may be", { retryAfterMs: 60_000 })),
       defer: () => {},

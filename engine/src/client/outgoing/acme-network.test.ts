@@ -76,7 +76,7 @@ describe("a name server", () => {
   const proved = async (names: NameServer) =>
     attempt(proofOf("http-01"), await openNetwork(answering), termsOf(names, "127.0.0.0/8"))
 
-  test("is asked once more where it failed", async () => {
+  test("is queried once more when it fails", async () => {
     const asked = new Set<string>()
     const names = await openNameServer((type) => {
       if (asked.has(type)) return leadingTo("127.0.0.1")(type)
@@ -87,14 +87,14 @@ describe("a name server", () => {
     expect(names.questions.toSorted()).toEqual([`A ${host}`, `A ${host}`, `AAAA ${host}`, `AAAA ${host}`])
   })
 
-  test("that goes on failing leaves the name without an address", async () => {
+  test("that fails twice leaves the name without addresses", async () => {
     const names = await openNameServer(() => "failure")
     const detail = `${host} could not be looked up (ESERVFAIL).`
     expect(await proved(names)).toEqual({ type: "dns", detail })
     expect(names.questions.length).toBe(4)
   })
 
-  test("is asked from one port for all that is looked up at once, and from another later", async () => {
+  test("is queried from one port for concurrent lookups, and from another port later", async () => {
     const names = await openNameServer(leadingTo("127.0.0.1"))
     const network = await openNetwork(answering)
     const look = (value: string) => attempt(proofOf("http-01", value), network, termsOf(names, "127.0.0.0/8"))
@@ -109,20 +109,20 @@ describe("a name server", () => {
 })
 
 describe.each(["http-01", "tls-alpn-01"] as const)("%s", (type) => {
-  test.each(forbidden)("does not follow a name to what is %s, %s", async (_kind, address) => {
+  test.each(forbidden)("does not connect to a name that resolves to a %s address, %s", async (_kind, address) => {
     const names = await openNameServer(leadingTo(address))
     expect(await attempt(proofOf(type), await openNetwork(), termsOf(names))).toEqual(refused)
     expect(names.questions.toSorted()).toEqual([`A ${host}`, `AAAA ${host}`])
     expect(connections).toBe(0)
   })
 
-  test.each(forbidden)("does not dial an identifier that is %s, %s", async (_kind, address) => {
+  test.each(forbidden)("does not connect to an identifier that is a %s address, %s", async (_kind, address) => {
     const names = await openNameServer(() => [])
     expect(await attempt(proofOf(type, address, "ip"), await openNetwork(), termsOf(names))).toEqual(refused)
     expect(connections).toBe(0)
   })
 
-  test("dials what the mount permits, and of several addresses nothing else", async () => {
+  test("connects only to permitted addresses of a name", async () => {
     const names = await openNameServer(leadingTo("10.0.0.1", "127.0.0.1", "169.254.169.254"))
     const network = await openNetwork()
     const problem = await attempt(proofOf(type), network, termsOf(names, "127.0.0.1/32"))
@@ -130,14 +130,14 @@ describe.each(["http-01", "tls-alpn-01"] as const)("%s", (type) => {
     expect(connections).toBe(1)
   })
 
-  test("[F-W8] does not dial what the mount excludes, permitted or not", async () => {
+  test("[F-W8] does not connect to an excluded address, even if it is permitted", async () => {
     const names = await openNameServer(leadingTo("127.0.0.1"))
     const terms = { ...termsOf(names, "127.0.0.0/8"), excludedRanges: ["127.0.0.1/32"] }
     const problem = await attempt(proofOf(type), await openNetwork(), terms)
     expect([problem?.detail, connections]).toEqual([expect.stringContaining("may not connect"), 0])
   })
 
-  test("goes to the address that was looked at, whatever the name leads to a moment later", async () => {
+  test("connects to the checked address, even if the name changes in the meantime", async () => {
     let asked = 0
     const names = await openNameServer((kind) => {
       if (kind !== "A") return []
@@ -148,7 +148,7 @@ describe.each(["http-01", "tls-alpn-01"] as const)("%s", (type) => {
     expect([asked, connections]).toEqual([1, 1])
   })
 
-  test("does not go on to what a name leads to a moment after it was refused", async () => {
+  test("does not connect to the new address of a name that was rejected before", async () => {
     let asked = 0
     const names = await openNameServer((kind) => {
       if (kind !== "A") return []
@@ -165,7 +165,7 @@ describe("http-01", () => {
   // The test permits the address of the first server, so a redirect may lead there.
   const elsewhere = forbidden.filter(([, address]) => !address.endsWith("127.0.0.1"))
 
-  test.each(elsewhere)("is not redirected to what is %s, %s", async (_kind, address) => {
+  test.each(elsewhere)("does not follow a redirect to a %s address, %s", async (_kind, address) => {
     const names = await openNameServer(leadingTo("127.0.0.1"))
     const network = await openNetwork((_request, response) =>
       response.writeHead(302, { location: `http://${bracketed(address)}/latest/meta-data/` }).end(),
@@ -174,21 +174,24 @@ describe("http-01", () => {
     expect(connections).toBe(1)
   })
 
-  test.each(elsewhere)("is not redirected to a name that leads to what is %s, %s", async (_kind, address) => {
-    const names = await openNameServer((type, name) => leadingTo(name === host ? "127.0.0.1" : address)(type))
-    const network = await openNetwork((_request, response) =>
-      response.writeHead(307, { location: "https://inside.example.com/" }).end(),
-    )
-    expect(await attempt(proofOf("http-01"), network, termsOf(names, "127.0.0.1/32"))).toEqual(refused)
-    expect(names.questions).toContain("A inside.example.com")
-    expect(connections).toBe(1)
-  })
+  test.each(elsewhere)(
+    "does not follow a redirect to a name that resolves to a %s address, %s",
+    async (_kind, address) => {
+      const names = await openNameServer((type, name) => leadingTo(name === host ? "127.0.0.1" : address)(type))
+      const network = await openNetwork((_request, response) =>
+        response.writeHead(307, { location: "https://inside.example.com/" }).end(),
+      )
+      expect(await attempt(proofOf("http-01"), network, termsOf(names, "127.0.0.1/32"))).toEqual(refused)
+      expect(names.questions).toContain("A inside.example.com")
+      expect(connections).toBe(1)
+    },
+  )
 })
 
 describe("dns-01", () => {
   // The lookup goes to the operator's resolver only, never to a server of the applicant's choice.
   test.each(forbidden)(
-    "looks for records and dials nobody, where the name leads to what is %s, %s",
+    "looks up records and opens no connection when the name resolves to a %s address, %s",
     async (_kind, address) => {
       const names = await openNameServer(leadingTo(address))
       expect(await attempt(proofOf("dns-01"), await openNetwork(), termsOf(names))).toMatchObject({ type: "dns" })
@@ -197,7 +200,7 @@ describe("dns-01", () => {
     },
   )
 
-  test("does not follow aliases for ever", async () => {
+  test("follows a bounded number of aliases", async () => {
     const names = await openNameServer((type, name) => (type === "CNAME" ? [name] : []))
     const problem = await attempt(proofOf("dns-01"), await openNetwork(), termsOf(names))
     expect(problem).toEqual({

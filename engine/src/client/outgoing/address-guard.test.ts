@@ -42,7 +42,7 @@ test.each<[AddressKind, readonly string[]]>([
       "5f00::1",
     ],
   ],
-])("%s addresses are known, however they are spelt", (kind, addresses) => {
+])("%s addresses are recognized in all notations", (kind, addresses) => {
   for (const address of addresses) {
     const octets = parseIpAddress(address)
     expect([address, octets && kindOf(octets)]).toEqual([address, kind])
@@ -65,19 +65,19 @@ test.each([
   { permit: "link-local", yes: ["169.254.1.1", "fe80::1"], no: ["169.254.169.254", "10.0.0.1"] },
   { permit: "169.254.169.254/32", yes: ["169.254.169.254"], no: ["169.254.169.253"] },
   { permit: "10.1.0.0/16,fd12::/16", yes: ["10.1.2.3", "::ffff:10.1.2.3", "fd12::1"], no: ["10.2.0.1", "fd13::1"] },
-])("with $permit an address outside the public ones is reached only where it is named", ({ permit, yes, no }) => {
+])("with $permit only the named non-public addresses are permitted", ({ permit, yes, no }) => {
   for (const address of yes) expect([address, isPermitted(address, permitted(permit))]).toEqual([address, true])
   for (const address of no) expect([address, isPermitted(address, permitted(permit))]).toEqual([address, false])
 })
 
 test.each(["", "public", "private loopback", "10.0.0.0", "10.0.0.0/33", "private,,loopback"])(
-  "%j is no setting of permitted addresses",
+  "%j is not a valid setting of permitted addresses",
   (text) => {
     expect(parsePermittedAddresses(text)).toBeUndefined()
   },
 )
 
-test("whatever an address is, its IPv4-mapped spelling is the same", () => {
+test("an IPv4-mapped address has the kind of its IPv4 address", () => {
   assert(
     property(uint8Array({ minLength: 4, maxLength: 4 }), (octets) => {
       const text = formatIpAddress(octets)

@@ -61,7 +61,7 @@ const failing = (promise: Promise<unknown>): Promise<FetchFailure> =>
     (error: FetchFailure) => error,
   )
 
-test("a request carries its headers and body, and the answer its status, headers and body", async () => {
+test("a request sends its headers and body, and returns status, headers and body", async () => {
   const url = await serving((request, response) => {
     let body = ""
     request.on("data", (piece) => (body += String(piece)))
@@ -75,7 +75,7 @@ test("a request carries its headers and body, and the answer its status, headers
   expect([answer.status, answer.headers["x-seen"], text(answer)]).toEqual([418, "yes", "POST /path?q=1 b {}"])
 })
 
-test("connections are kept for the next request", async () => {
+test("connections are reused for the next request", async () => {
   const ports = new Set<number | undefined>()
   const url = await serving((request, response) => {
     ports.add(request.socket.remotePort)
@@ -87,9 +87,9 @@ test("connections are kept for the next request", async () => {
 })
 
 describe.each<{ why: string; terms: Pick<OutgoingRequest, "closes"> }>([
-  { why: "a connection that is kept", terms: {} },
-  { why: "one of its own", terms: { closes: true } },
-])("over $why", ({ terms }) => {
+  { why: "a reused connection", terms: {} },
+  { why: "a connection of its own", terms: { closes: true } },
+])("over $why,", ({ terms }) => {
   const fetching: typeof fetcher = (options) => {
     const fetch = fetcher(options)
     return (request) => fetch({ ...terms, ...request })
@@ -103,7 +103,7 @@ describe.each<{ why: string; terms: Pick<OutgoingRequest, "closes"> }>([
     { host: "[::ffff:127.0.0.1]", permit: "none" },
     { host: "0.0.0.0", permit: "loopback" },
     { host: "169.254.169.254", permit: "loopback,private,link-local" },
-  ])("with $permit permitted, http://$host/ is not dialled", async ({ host, permit }) => {
+  ])("with $permit permitted, http://$host/ is not connected to", async ({ host, permit }) => {
     let connections = 0
     const port = await listening(createPlainServer(() => (connections += 1)))
     const failure = await failing(fetching({ permit })({ url: `http://${host}:${port}/` }))
@@ -114,7 +114,7 @@ describe.each<{ why: string; terms: Pick<OutgoingRequest, "closes"> }>([
     expect(connections).toBe(0)
   })
 
-  test("a name is resolved once, and the connection goes to the address that was looked at", async () => {
+  test("a name is resolved once, and the connection uses the checked address", async () => {
     const url = await serving((request, response) => response.end(request.headers.host))
     const { port } = new URL(url)
     let asked = 0
@@ -129,7 +129,7 @@ describe.each<{ why: string; terms: Pick<OutgoingRequest, "closes"> }>([
     expect(asked).toBe(1)
   })
 
-  test("of several addresses only the permitted ones are tried", async () => {
+  test("only the permitted addresses of a name are tried", async () => {
     const url = await serving(hello)
     const resolve = async () => [
       { address: "169.254.169.254", family: 4 },
@@ -143,7 +143,7 @@ describe.each<{ why: string; terms: Pick<OutgoingRequest, "closes"> }>([
     })
   })
 
-  test("a redirect is an answer, unless it is to be followed", async () => {
+  test("a redirect is returned unless redirects are followed", async () => {
     const target = await serving(hello)
     const url = await serving((_request, response) =>
       response.writeHead(302, { location: `${target}/there` }).end("here"),
@@ -157,10 +157,10 @@ describe.each<{ why: string; terms: Pick<OutgoingRequest, "closes"> }>([
 
   test.each([
     { why: "to a forbidden address", location: "http://169.254.169.254/latest/", kind: "refused-address" },
-    { why: "to a name that leads to one", location: "http://inside.example/", kind: "refused-address" },
-    { why: "out of HTTP", location: "file:///etc/passwd", kind: "redirects" },
+    { why: "to a name that resolves to one", location: "http://inside.example/", kind: "refused-address" },
+    { why: "to a URL that is not HTTP", location: "file:///etc/passwd", kind: "redirects" },
     { why: "in a circle", location: "/", kind: "redirects" },
-  ])("a redirect $why ends in $kind", async ({ location, kind }) => {
+  ])("a redirect $why fails with $kind", async ({ location, kind }) => {
     let asked = 0
     const url = await serving((_request, response) => {
       asked += 1
@@ -171,7 +171,7 @@ describe.each<{ why: string; terms: Pick<OutgoingRequest, "closes"> }>([
     expect(asked).toBe(location === "/" ? 4 : 1)
   })
 
-  test("an answer over the limit is cut off, whether it says its length or not", async () => {
+  test("a response over the limit is cut off, with and without a declared length", async () => {
     for (const chunked of [true, false]) {
       const url = await serving((_request, response) => {
         const body = "x".repeat(1_001)
@@ -189,28 +189,25 @@ describe.each<{ why: string; terms: Pick<OutgoingRequest, "closes"> }>([
     { why: "never begins", handler: () => undefined },
     { why: "never ends", handler: (_request, response) => response.write("a") },
     {
-      why: "comes byte by byte",
+      why: "arrives byte by byte",
       handler(_request, response) {
         const timer = setInterval(() => response.write("a"), 20)
         response.on("close", () => clearInterval(timer))
       },
     },
-  ] satisfies { why: string; handler: Handler }[])(
-    "an answer that $why ends with the time there is",
-    async ({ handler }) => {
-      const web = createServer(handler)
-      const url = `http://127.0.0.1:${await listening(web)}`
-      const began = performance.now()
-      expect(await failing(fetching()({ url, timeoutMs: 200 }))).toMatchObject({
-        kind: "timeout",
-        message: `${url} did not answer within 200 ms.`,
-      })
-      expect(performance.now() - began).toBeLessThan(2_000)
-      web.closeAllConnections()
-    },
-  )
+  ] satisfies { why: string; handler: Handler }[])("a response that $why fails at the timeout", async ({ handler }) => {
+    const web = createServer(handler)
+    const url = `http://127.0.0.1:${await listening(web)}`
+    const began = performance.now()
+    expect(await failing(fetching()({ url, timeoutMs: 200 }))).toMatchObject({
+      kind: "timeout",
+      message: `${url} did not answer within 200 ms.`,
+    })
+    expect(performance.now() - began).toBeLessThan(2_000)
+    web.closeAllConnections()
+  })
 
-  test("a name without address, a closed port, what is no HTTP: each has its kind", async () => {
+  test("a name without address, a closed port and a protocol error have failure kinds of their own", async () => {
     const gone = createPlainServer()
     const closed = await listening(gone)
     await new Promise((resolve) => gone.close(resolve))
@@ -227,7 +224,7 @@ describe.each<{ why: string; terms: Pick<OutgoingRequest, "closes"> }>([
     expect(await failing(fetching()({ url: `http://127.0.0.1:${noise}/` }))).toMatchObject({ kind: "broken" })
   })
 
-  test("the body of an answer without a length ends with the connection, and one that ends early is broken", async () => {
+  test("a response without length ends with the connection, and one that ends early is broken", async () => {
     const says = async (text: string) =>
       `http://127.0.0.1:${await listening(createPlainServer((socket) => socket.end(text)))}`
     expect(text(await fetching()({ url: await says("HTTP/1.1 200 OK\r\n\r\nhello") }))).toBe("hello")
@@ -239,7 +236,7 @@ describe.each<{ why: string; terms: Pick<OutgoingRequest, "closes"> }>([
     expect(await failing(fetching()({ url: await says("") }))).toMatchObject({ kind: "broken" })
   })
 
-  test("an answer that turns to another protocol is none", async () => {
+  test("a response that upgrades to another protocol is rejected", async () => {
     const server = createPlainServer((socket) =>
       socket.write("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n"),
     )
@@ -247,12 +244,12 @@ describe.each<{ why: string; terms: Pick<OutgoingRequest, "closes"> }>([
     expect(await failing(fetching()({ url, timeoutMs: 500 }))).toMatchObject({ kind: "broken" })
   })
 
-  test("of a header that comes twice the first counts", async () => {
+  test("the first value of a repeated header is used", async () => {
     const url = await serving((_request, response) => response.writeHead(200, ["X-A", "1", "X-A", "2"]).end())
     expect((await fetching()({ url })).headers["x-a"]).toBe("1")
   })
 
-  test("what is under way ends when nothing more is to be fetched", async () => {
+  test("a pending request is aborted when the fetch is disposed", async () => {
     const web = createServer(() => undefined)
     const url = `http://127.0.0.1:${await listening(web)}`
     const guarded = guardedFetch({
@@ -267,7 +264,7 @@ describe.each<{ why: string; terms: Pick<OutgoingRequest, "closes"> }>([
   })
 })
 
-test("by default only the system's authorities are trusted", async () => {
+test("only the system's CAs are trusted by default", async () => {
   const url = await servingSecurely(server, hello)
   expect(await failing(fetcher()({ url }))).toMatchObject({
     kind: "untrusted",
@@ -277,20 +274,20 @@ test("by default only the system's authorities are trusted", async () => {
 
 test.each<{ why: string; shown: ServerOptions; trust: OutgoingRequest["trust"]; host?: string; trusted: boolean }>([
   {
-    why: "of a trusted authority",
+    why: "of a trusted CA",
     shown: server,
     trust: { kind: "authorities", certificates: authority },
     trusted: true,
   },
   {
-    why: "that is itself given as an authority",
+    why: "that is itself a trusted CA",
     shown: server,
     trust: { kind: "authorities", certificates: server.cert },
     trusted: true,
   },
-  { why: "of another authority", shown: server, trust: { kind: "authorities", certificates: strange }, trusted: false },
+  { why: "of another CA", shown: server, trust: { kind: "authorities", certificates: strange }, trusted: false },
   {
-    why: "of a trusted authority under another name",
+    why: "of a trusted CA for another name",
     shown: server,
     trust: { kind: "authorities", certificates: authority },
     host: "policy.example",
@@ -303,26 +300,31 @@ test.each<{ why: string; shown: ServerOptions; trust: OutgoingRequest["trust"]; 
     trusted: true,
   },
   {
-    why: "that is pinned and signed by itself",
+    why: "that is pinned and self-signed",
     shown: selfSigned,
     trust: { kind: "pinned", certificates: selfSigned.cert },
     trusted: true,
   },
   {
-    why: "that is pinned, under another name",
+    why: "that is pinned, for another name",
     shown: server,
     trust: { kind: "pinned", certificates: server.cert },
     host: "policy.example",
     trusted: true,
   },
-  { why: "beside the pinned one", shown: selfSigned, trust: { kind: "pinned", certificates: strange }, trusted: false },
+  {
+    why: "other than the pinned one",
+    shown: selfSigned,
+    trust: { kind: "pinned", certificates: strange },
+    trusted: false,
+  },
   {
     why: "issued by the pinned one",
     shown: server,
     trust: { kind: "pinned", certificates: authority },
     trusted: false,
   },
-])("a certificate $why: trusted is $trusted", async ({ shown, trust, host, trusted }) => {
+])("a certificate $why is trusted: $trusted", async ({ shown, trust, host, trusted }) => {
   let asked = 0
   const url = await servingSecurely(shown, (_request, response) => {
     asked += 1
@@ -336,7 +338,7 @@ test.each<{ why: string; shown: ServerOptions; trust: OutgoingRequest["trust"]; 
   expect(asked).toBe(trusted ? 1 : 0)
 })
 
-test("a server that asks for a certificate gets ours, and refuses whoever has none", async () => {
+test("a server that requires a client certificate accepts ours and rejects clients without one", async () => {
   const url = await servingSecurely(
     { ...server, ca: authority, requestCert: true, rejectUnauthorized: true },
     (request, response) => {
@@ -356,7 +358,7 @@ test("a server that asks for a certificate gets ours, and refuses whoever has no
   })
 })
 
-test("what fails says nothing of the key", async () => {
+test("a failure does not contain the key", async () => {
   const failure = await failing(fetcher()({ url: "https://127.0.0.1:1/", identity: client }))
   expect(JSON.stringify([failure.message, failure.stack, String(failure.cause)])).not.toContain("PRIVATE KEY")
 })

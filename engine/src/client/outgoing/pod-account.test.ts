@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { expect, onTestFinished, test } from "vitest"
 import { podAccount } from "./pod-account.ts"
 
-test("a pod's account is read as it is now, and there is none outside of a pod", async () => {
+test("a pod's account is read on each call, and is undefined outside a pod", async () => {
   const folder = await mkdtemp(join(tmpdir(), "chancery-pod-"))
   onTestFinished(() => rm(folder, { recursive: true }))
   const read = podAccount(folder)

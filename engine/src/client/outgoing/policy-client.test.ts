@@ -94,7 +94,7 @@ const json =
 
 const allowed = { request_uuid: question.id, certificate: "template", issuer_ref: "blue" }
 
-test("the service is asked by POST in the webhook's words, and the caller's parameters go out untouched", async () => {
+test("the request is sent by POST in the format of the webhook, with the caller's parameters unchanged", async () => {
   const { service, seen } = await serving(json(allowed))
   await client()(service, question)
   const [{ headers, method, text }] = seen as [Seen]
@@ -143,7 +143,7 @@ test("the service is asked by POST in the webhook's words, and the caller's para
   expect(text.match(/"csr":/g)).toHaveLength(1)
 })
 
-test("whoever is nobody in particular is not mentioned, and a mount without default issuer proposes none", async () => {
+test("absent members of the caller are omitted, and a mount without default issuer proposes none", async () => {
   const { service, seen } = await serving(json(allowed))
   await client()(service, { ...question, mode: "issue", identity: undefined, issuer: undefined })
   const { vault_request_values: trusted, ...rest } = JSON.parse(seen[0]?.text ?? "") as Record<string, object>
@@ -158,22 +158,22 @@ test("whoever is nobody in particular is not mentioned, and a mount without defa
 
 test.each([
   {
-    why: "a certificate and nothing else",
+    why: "only a certificate",
     document: { request_uuid: question.id, certificate: "template" },
     decision: { kind: "allowed", template: "template", issuerRef: undefined, store: false, lease: false, warnings: [] },
   },
   {
-    why: "everything there is",
+    why: "all members",
     document: { ...allowed, error: "", warnings: ["old"], store_certificate: true, generate_lease: true },
     decision: { kind: "allowed", template: "template", issuerRef: "blue", store: true, lease: true, warnings: ["old"] },
   },
   {
-    why: "what a service in Go leaves empty",
+    why: "the empty members of a Go service",
     document: { ...allowed, error: "", warnings: null, issuer_ref: "", store_certificate: false },
     decision: { kind: "allowed", template: "template", issuerRef: undefined, store: false, lease: false, warnings: [] },
   },
   {
-    why: "a certificate and an error, which is then a warning",
+    why: "a certificate and an error, which is a warning",
     document: { ...allowed, error: "nearly not", warnings: ["old"] },
     decision: {
       kind: "allowed",
@@ -189,7 +189,7 @@ test.each([
     document: { request_uuid: question.id, error: "not on Fridays", certificate: "", warnings: ["old"] },
     decision: { kind: "refused", reason: "not on Fridays", warnings: ["old"] },
   },
-])("an answer with $why is read", async ({ document, decision }) => {
+])("a response with $why is decoded", async ({ document, decision }) => {
   const { service } = await serving(json(document))
   expect(await client()(service, question)).toEqual(decision)
 })
@@ -202,7 +202,7 @@ const failing = async (service: PolicyService): Promise<EngineError> =>
     (error: EngineError) => error,
   )
 
-describe("what is no answer is no decision", () => {
+describe("an invalid response gives no decision when it", () => {
   test.each([
     {
       why: "another id",
@@ -216,7 +216,7 @@ describe("what is no answer is no decision", () => {
       said: 'its answer has neither "certificate" nor "error"',
     },
     {
-      why: "a member nobody knows",
+      why: "an unknown member",
       answer: json({ ...allowed, store_certificat: true }),
       said: "its answer contains an unknown member: store_certificat",
     },
@@ -225,29 +225,29 @@ describe("what is no answer is no decision", () => {
       answer: json({ ...allowed, store_certificate: "yes" }),
       said: 'its answer has an invalid "store_certificate"',
     },
-    { why: "a list", answer: json([allowed]), said: "its answer is not a JSON object" },
+    { why: "an array as document", answer: json([allowed]), said: "its answer is not a JSON object" },
     {
-      why: "no JSON",
+      why: "a body that is not JSON",
       answer: (response: ServerResponse) => void response.end("<html>"),
       said: "its answer is not JSON",
     },
     { why: "the status 201", answer: json(allowed, 201), said: "it answered with status 201 instead of 200" },
     {
-      why: "the status 500 and a secret",
+      why: "the status 500 and a body with a secret",
       answer: json({ secret: "hunter2" }, 500),
       said: "it answered with status 500 instead of 200",
     },
     {
-      why: "a redirect",
+      why: "a redirect as answer",
       answer: json(allowed, 307, { location: "/elsewhere" }),
       said: "it answered with status 307 instead of 200",
     },
     {
-      why: "more than a certificate can be",
+      why: "a body over the limit",
       answer: (response: ServerResponse) => void response.end("x".repeat(1024 * 1024 + 1)),
       said: "sent more than 1048576 bytes",
     },
-  ])("$why", async ({ answer, said }) => {
+  ])("has $why", async ({ answer, said }) => {
     const { service, seen } = await serving(answer)
     const error = await failing(service)
     expect(error).toMatchObject({
@@ -259,7 +259,7 @@ describe("what is no answer is no decision", () => {
     expect(seen).toHaveLength(1)
   })
 
-  test("no answer in time", async () => {
+  test("is a timeout", async () => {
     const { service } = await serving(() => undefined)
     expect(await failing({ ...service, timeoutMs: 200 })).toMatchObject({
       code: "unavailable",
@@ -269,7 +269,7 @@ describe("what is no answer is no decision", () => {
     })
   })
 
-  test("a certificate nobody trusts", async () => {
+  test("has an untrusted certificate", async () => {
     const { service, seen } = await serving(json(allowed))
     const error = await failing({ ...service, trust: { kind: "pinned", certificates: authority } })
     expect(error).toMatchObject({ code: "unavailable" })
@@ -277,7 +277,7 @@ describe("what is no answer is no decision", () => {
   })
 })
 
-test("a service that wants to know who asks is shown the mount's certificate, and answers nobody else", async () => {
+test("a service that requires a client certificate receives the mount's, and rejects other clients", async () => {
   const { service, seen } = await serving(json(allowed), { ca: authority, requestCert: true, rejectUnauthorized: true })
   expect(await failing(service)).toMatchObject({ code: "unavailable" })
   expect(seen).toEqual([])

@@ -38,7 +38,7 @@ const genuine = {
   audiences: ["vault://shop/issuer"],
 }
 
-test("the token is shown once, with the audience that is asked for, under the reviewer's own", async () => {
+test("the token is sent once with the requested audience, authorized by the reviewer's token", async () => {
   const { question, seen } = await serving(reviewed(genuine))
   expect(await reviewer()(question)).toEqual({
     kind: "genuine",
@@ -59,7 +59,7 @@ test("the token is shown once, with the audience that is asked for, under the re
   ])
 })
 
-test("the API server's own audience is not named, and its address may have a path", async () => {
+test("the API server's default audience is not sent, and its URL may have a path", async () => {
   const { question, seen } = await serving(reviewed({ ...genuine, audiences: undefined }))
   const review = await reviewer()({ ...question, url: `${question.url}/k8s/clusters/c-1`, audiences: [] })
   expect(review).toMatchObject({ kind: "genuine", audiences: [] })
@@ -68,22 +68,22 @@ test("the API server's own audience is not named, and its address may have a pat
 })
 
 test.each([
-  { why: "it is not accepted", status: { authenticated: false, error: "expired" } },
-  { why: "nothing is said", status: {} },
-  { why: "there was an error all the same", status: { ...genuine, error: "audience check failed" } },
-  { why: "it is a person's", status: { ...genuine, user: { username: "alice", uid: "u-1" } } },
-  { why: "it is a node's", status: { ...genuine, user: { username: "system:node:one" } } },
+  { why: "it is not authenticated", status: { authenticated: false, error: "expired" } },
+  { why: "the status is empty", status: {} },
+  { why: "the review has an error", status: { ...genuine, error: "audience check failed" } },
+  { why: "its user is a person", status: { ...genuine, user: { username: "alice", uid: "u-1" } } },
+  { why: "its user is a node", status: { ...genuine, user: { username: "system:node:one" } } },
   {
-    why: "its name has a part too many",
+    why: "its user name has an extra part",
     status: { ...genuine, user: { username: "system:serviceaccount:shop:web:x" } },
   },
-  { why: "it has no name", status: { authenticated: true } },
-])("a token is not a service account's where $why", async ({ status }) => {
+  { why: "its user name has no account", status: { authenticated: true } },
+])("a token is not a genuine service account token when $why", async ({ status }) => {
   const { question } = await serving(reviewed(status))
   expect(await reviewer()(question)).toEqual({ kind: "not-genuine" })
 })
 
-test.each([401, 403])("the status %i is about whoever asks", async (status) => {
+test.each([401, 403])("the status %i refuses the reviewer", async (status) => {
   const { question } = await serving(reviewed({}, status))
   expect(await reviewer()(question)).toEqual({ kind: "refused", status })
 })
@@ -93,22 +93,22 @@ const answering = (code: number, body: string) => (response: ServerResponse) => 
 }
 const secret = "what-nobody-should-read"
 test.each([
-  { why: "another status", answer: reviewed({ ...genuine, secret }, 500) },
+  { why: "an unexpected status", answer: reviewed({ ...genuine, secret }, 500) },
   { why: "a redirect", answer: answering(302, secret) },
-  { why: "no JSON", answer: answering(200, `<html>${secret}`) },
-  { why: "bytes that are no text", answer: answering(200, "\u0000") },
-  { why: "another kind of object", answer: answering(200, JSON.stringify({ kind: "Status", status: secret })) },
-  { why: "a flag that is text", answer: reviewed({ ...genuine, authenticated: "true", secret }) },
-  { why: "more than is read", answer: answering(200, secret.repeat(20_000)) },
-  { why: "nothing at all", answer: (response: ServerResponse) => void response.destroy() },
-])("$why is no review, and nothing of the answer or of a token is repeated", async ({ answer }) => {
+  { why: "a body that is not JSON", answer: answering(200, `<html>${secret}`) },
+  { why: "a body that is not UTF-8", answer: answering(200, "\u0000") },
+  { why: "an object of another kind", answer: answering(200, JSON.stringify({ kind: "Status", status: secret })) },
+  { why: "a boolean member that is a string", answer: reviewed({ ...genuine, authenticated: "true", secret }) },
+  { why: "a body over the limit", answer: answering(200, secret.repeat(20_000)) },
+  { why: "an empty body", answer: (response: ServerResponse) => void response.destroy() },
+])("$why is not a review, and the error contains neither the answer nor a token", async ({ answer }) => {
   const { question } = await serving(answer)
   const review = await reviewer()(question)
   expect(review).toEqual({ kind: "unanswered", reason: expect.stringMatching(/\.$/) as string })
   for (const word of [secret, question.bearer, question.token]) expect(JSON.stringify(review)).not.toContain(word)
 })
 
-test("whoever is not vouched for, or is where this server may not go, is told no token", async () => {
+test("no token is sent to an API server that is not trusted or not permitted", async () => {
   const { question, seen } = await serving(reviewed(genuine))
   const stranger = await reviewer()({
     ...question,
@@ -127,7 +127,7 @@ test("whoever is not vouched for, or is where this server may not go, is told no
   expect(seen).toEqual([])
 })
 
-test("so many are reviewed at once and no more, and a place is free again when one is done, however it ends", async () => {
+test("reviews in flight are limited, and each one that ends frees its place", async () => {
   const waiting: (() => void)[] = []
   const review = kubernetesTokenReviewer(
     () => new Promise((_, reject) => waiting.push(() => reject(new FetchFailure("unreachable", "It is away.")))),

@@ -25,8 +25,8 @@ async function delivered(url: string, permitted = loopback) {
   return await webhookClient(outgoing.fetch, clock, hmacHex).deliver({ ...delivery, url })
 }
 
-describe("a delivery", () => {
-  test("says of which webhook and which delivery it is, and signs time and body", async () => {
+describe("a webhook delivery", () => {
+  test("names its webhook and delivery, and signs time and body", async () => {
     expect(await delivered(`${receiver.url}/hooks?team=a`)).toEqual({ delivered: true })
     const seen = receiver.seen.at(-1)
     expect(seen).toMatchObject({ method: "POST", path: "/hooks?team=a", body: delivery.body })
@@ -40,7 +40,7 @@ describe("a delivery", () => {
     })
   })
 
-  test("is found genuine by the recipe of docs/webhooks.md, and nothing else is", async () => {
+  test("is verified by the recipe of docs/webhooks.md, and altered deliveries are not", async () => {
     const page = await readFile(new URL("../../../../docs/webhooks.md", import.meta.url), "utf8")
     const [, recipe = ""] = /```js\n(import [\s\S]*?)```/.exec(page) ?? []
     const { isGenuine } = await import(`data:text/javascript,${encodeURIComponent(recipe)}`)
@@ -69,24 +69,24 @@ describe("a delivery", () => {
     ["120", 120_000],
     ["Tue, 01 Jan 2030 00:02:00 GMT", 120_000],
     ["soon", undefined],
-  ])("hears Retry-After: %s", async (retryAfter, retryAfterMs) => {
+  ])("parses Retry-After: %s", async (retryAfter, retryAfterMs) => {
     const headers = { "retry-after": retryAfter, date: "Tue, 01 Jan 2030 00:00:00 GMT" }
     receiver.answerWith((response) => void response.writeHead(503, headers).end())
     const asked = retryAfterMs === undefined ? {} : { retryAfterMs }
     expect(await delivered(receiver.url)).toEqual({ delivered: false, error: "status 503", ...asked })
   })
 
-  test("does not wait for what is answered beside the status", async () => {
+  test("does not wait for the body of the response", async () => {
     receiver.answerWith((response) => void response.writeHead(200).write("a".repeat(100_000)))
     expect(await delivered(receiver.url)).toEqual({ delivered: true })
   })
 
-  test("fails where nobody listens, with the kind of failure alone", async () => {
+  test("fails with only the failure kind when no server listens", async () => {
     expect(await delivered("http://127.0.0.1:1/secret-path")).toEqual({ delivered: false, error: "unreachable" })
   })
 
   test.each(["http://127.0.0.1", "http://[::1]", "http://169.254.169.254/latest/meta-data", "http://localhost"])(
-    "is not made to %s unless the server permits it",
+    "is not sent to %s unless the server permits it",
     async (url) => {
       const usual: PermittedAddresses = { kinds: ["private"], ranges: [] }
       expect(await delivered(url, usual)).toEqual({ delivered: false, error: "refused-address" })
