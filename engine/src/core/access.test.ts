@@ -62,15 +62,15 @@ describe("a path rule", () => {
 
   // The granted capabilities show which rule won.
   test.each<{ path: string; winner: string; others: readonly string[]; why: string }>([
-    { path: "a/b", winner: "a/b", others: ["a/*", "*", "+/b", "a/+"], why: "an exact path before any pattern" },
-    { path: "a/b/", winner: "a/b", others: ["a/b/*", "a/*"], why: "of a listed path too" },
-    { path: "a/b/", winner: "a/b/", others: ["a/b"], why: "the exact path with its slash before the one without" },
-    { path: "a/b/c", winner: "a/b/*", others: ["a/*", "*", "a/b*"], why: "the longest prefix" },
-    { path: "a/b/c", winner: "a/b/*", others: ["a/+/c", "+/b/c"], why: "the one whose first wildcard comes latest" },
-    { path: "a/b/c", winner: "a/b/+", others: ["a/b/*"], why: "the one without * at the same place" },
-    { path: "a/b/c", winner: "a/+/c", others: ["a/+/*", "a/+/+"], why: "then the one with fewer +" },
-    { path: "a/b/cd", winner: "a/+/cd*", others: ["a/+/c*", "a/+/*"], why: "then the longer one" },
-  ])("$winner wins on $path: $why", ({ path, winner, others }) => {
+    { path: "a/b", winner: "a/b", others: ["a/*", "*", "+/b", "a/+"], why: "an exact path precedes any pattern" },
+    { path: "a/b/", winner: "a/b", others: ["a/b/*", "a/*"], why: "an exact path precedes any pattern for lists" },
+    { path: "a/b/", winner: "a/b/", others: ["a/b"], why: "the exact path with its slash precedes the one without" },
+    { path: "a/b/c", winner: "a/b/*", others: ["a/*", "*", "a/b*"], why: "the longest prefix precedes others" },
+    { path: "a/b/c", winner: "a/b/*", others: ["a/+/c", "+/b/c"], why: "the latest first wildcard precedes others" },
+    { path: "a/b/c", winner: "a/b/+", others: ["a/b/*"], why: "a rule without * precedes one with it" },
+    { path: "a/b/c", winner: "a/+/c", others: ["a/+/*", "a/+/+"], why: "fewer + precede more" },
+    { path: "a/b/cd", winner: "a/+/cd*", others: ["a/+/c*", "a/+/*"], why: "the longer path precedes the shorter" },
+  ])("$winner takes precedence on $path: $why", ({ path, winner, others }) => {
     const granted = { [winner]: ["sudo"], ...Object.fromEntries(others.map((other) => [other, ["read"]])) } as Granted
     expect(on(path, granted)).toEqual(["sudo"])
     const reversed = Object.fromEntries(Object.entries(granted).toReversed())
@@ -79,21 +79,21 @@ describe("a path rule", () => {
 })
 
 describe("several policies", () => {
-  test("unite on the same path", () => {
+  test("merge on the same path", () => {
     expect(on("pki/roles/web", { "pki/roles/*": ["read"] }, { "pki/roles/*": ["update"] })).toEqual(["read", "update"])
   })
 
-  test("do not unite across paths: only the most specific one counts", () => {
+  test("do not merge across paths: only the most specific one applies", () => {
     expect(on("pki/roles/web", { "pki/roles/*": ["read", "delete"] }, { "pki/roles/web": ["update"] })).toEqual([
       "update",
     ])
   })
 
-  test("leave nothing of a path that one of them denies", () => {
+  test("grant nothing on a path that one of them denies", () => {
     expect(on("pki/roles/web", { "pki/roles/*": ["read"] }, { "pki/roles/*": ["deny", "sudo"] })).toEqual(["deny"])
   })
 
-  test("are everything if root is among them", () => {
+  test("grant everything when root is among them", () => {
     const acl = compileAccess([
       { name: "root", rules: [] },
       { name: "none", rules: rulesOf({ "*": ["deny"] }) },
@@ -102,13 +102,13 @@ describe("several policies", () => {
     expect(capabilitiesOn({ acl }, "sys/mounts")).toEqual(new Set(capabilities.filter((one) => one !== "deny")))
   })
 
-  test("are named once each, in order", () => {
+  test("are listed once each, in order", () => {
     const rules: readonly PathRule[] = []
     expect(compileAccess(["b", "a", "b"].map((name) => ({ name, rules }))).policies).toEqual(["a", "b"])
   })
 })
 
-describe("a demand", () => {
+describe("authorizePath", () => {
   const caller = holding({
     "pki/issue/*": ["update"],
     "pki/roles/*": ["create", "list"],
@@ -118,36 +118,42 @@ describe("a demand", () => {
   })
   test.each<PathDemand & { allowed: boolean; why: string }>([
     { mount: "pki", path: "issue/web", capability: "update", allowed: true, why: "it is granted" },
-    { path: "pki/issue/web", capability: "update", allowed: true, why: "a whole path is the same" },
+    { path: "pki/issue/web", capability: "update", allowed: true, why: "a whole path is equivalent" },
     { mount: "pki", path: "issue/web", capability: "create", allowed: false, why: "another capability is granted" },
-    { mount: "pki", path: "roles/web", capability: ["create", "update"], allowed: true, why: "one of two is enough" },
+    {
+      mount: "pki",
+      path: "roles/web",
+      capability: ["create", "update"],
+      allowed: true,
+      why: "one of two is sufficient",
+    },
     { mount: "pki", path: "roles/web", capability: ["patch", "update"], allowed: false, why: "neither is granted" },
-    { mount: "pki", path: "roles", capability: "list", allowed: true, why: "what is listed ends in a slash" },
-    { mount: "pki", path: "roles/", capability: "list", allowed: true, why: "with or without saying so" },
-    { mount: "pki", path: "roles", capability: "create", allowed: false, why: "what is not listed does not" },
+    { mount: "pki", path: "roles", capability: "list", allowed: true, why: "a listed path ends in a slash" },
+    { mount: "pki", path: "roles/", capability: "list", allowed: true, why: "the slash may be absent for a list" },
+    { mount: "pki", path: "roles", capability: "create", allowed: false, why: "other paths do not end in a slash" },
     { mount: "pki", path: "root", capability: "delete", sudo: true, allowed: false, why: "sudo is not granted" },
-    { mount: "pki2", path: "root", capability: "delete", sudo: true, allowed: true, why: "sudo is granted besides" },
+    { mount: "pki2", path: "root", capability: "delete", sudo: true, allowed: true, why: "sudo is granted too" },
     {
       mount: "pki",
       path: "config/urls",
       capability: "read",
       sudo: true,
       allowed: false,
-      why: "sudo alone is not enough",
+      why: "sudo alone is not sufficient",
     },
     { mount: "other", path: "issue/web", capability: "update", allowed: false, why: "it is on another mount" },
-  ])("for $capability on $mount/$path is allowed: $allowed, because $why", ({ allowed, why: _why, ...demand }) => {
+  ])("of $capability on $mount/$path: $allowed, because $why", ({ allowed, why: _why, ...demand }) => {
     expect(refusalOf(() => authorizePath(caller, demand))).toEqual(allowed ? undefined : "forbidden: permission denied")
   })
 
-  test("is always met for whoever may do everything, and never for whoever may do nothing", () => {
+  test("allows everything to callers with full access, and nothing to callers without rules", () => {
     const demand: PathDemand = { mount: "pki", path: "root/sign-self-issued", capability: "update", sudo: true }
     expect(() => authorizePath({ acl: fullAccess }, demand)).not.toThrow()
     expect(() => authorizePath({ acl: noAccess }, demand)).toThrow("permission denied")
   })
 })
 
-describe("a mount is reached", () => {
+describe("a mount is visible", () => {
   test.each<[rule: string, reached: boolean]>([
     ["team/pki/issue/web", true],
     ["team/pki/", true],
@@ -169,13 +175,13 @@ describe("a mount is reached", () => {
     expect(reachesBelow(holding({ [rule]: ["deny"] }), "team/pki")).toBe(false)
   })
 
-  test("by whoever may do everything, and by nobody else without rules", () => {
+  test("to callers with full access, and not to callers without rules", () => {
     expect(reachesBelow({ acl: fullAccess }, "pki")).toBe(true)
     expect(reachesBelow({ acl: noAccess }, "pki")).toBe(false)
   })
 })
 
-describe("whatever the rules", () => {
+describe("for any rules", () => {
   const segment = fc.constantFrom("a", "ab", "b", "+", "")
   const path = fc.array(fc.constantFrom("a", "ab", "b", "c"), { minLength: 1, maxLength: 4 }).map((it) => it.join("/"))
   const rule = fc.record({
@@ -197,7 +203,7 @@ describe("whatever the rules", () => {
       return new RegExp(`^${body.join("/")}${open ? ".*" : ""}$`).test(asked)
     })
 
-  test("exactly one path's rules count, and all of that path's", () => {
+  test("only the rules of one path apply, and all of them", () => {
     fc.assert(
       fc.property(policies, path, (all, asked) => {
         const found = capabilitiesOn(compiled(all), asked)
@@ -212,7 +218,7 @@ describe("whatever the rules", () => {
     )
   })
 
-  test("an exact path beats every pattern", () => {
+  test("an exact path precedes every pattern", () => {
     fc.assert(
       fc.property(policies, path, (all, asked) => {
         const exact: PathRule = { path: asked, capabilities: ["sudo"] }
@@ -222,7 +228,7 @@ describe("whatever the rules", () => {
     )
   })
 
-  test("a longer prefix of the path beats a shorter one", () => {
+  test("a longer prefix of the path precedes a shorter one", () => {
     fc.assert(
       fc.property(path, fc.nat(), fc.nat(), (asked, one, other) => {
         const [short, long] = [one % asked.length, other % asked.length].toSorted((a, b) => a - b)
@@ -236,7 +242,7 @@ describe("whatever the rules", () => {
     )
   })
 
-  test("deny on the winning path leaves nothing beside it", () => {
+  test("deny on the matching path removes all capabilities", () => {
     fc.assert(
       fc.property(policies, path, (all, asked) => {
         const found = capabilitiesOn(compiled(all), asked)
@@ -245,7 +251,7 @@ describe("whatever the rules", () => {
     )
   })
 
-  test("neither the order of policies nor that of rules matters", () => {
+  test("the order of policies and rules is irrelevant", () => {
     fc.assert(
       fc.property(policies, path, (all, asked) => {
         const reversed = all.map((rules) => rules.toReversed()).toReversed()

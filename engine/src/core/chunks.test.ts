@@ -3,7 +3,7 @@ import { releaseMemory, releaseWholeMemory, oneAtATime } from "./chunks.ts"
 
 const large = 64 * 1024
 
-test("the memory of a piece goes at once where it is all that is in it, and stays where it may be shared", () => {
+test("the memory of a chunk is released at once when the chunk is all of it, and kept when it may be shared", () => {
   const own = new Uint8Array(large)
   const [part, short, shared] = [
     new Uint8Array(new ArrayBuffer(large * 2), 0, large),
@@ -14,7 +14,7 @@ test("the memory of a piece goes at once where it is all that is in it, and stay
   expect([own, part, short, shared].map(({ length }) => length)).toEqual([0, large, 5, large])
 })
 
-test("memory that is longer than the piece in it goes where it is told to, and never the pool that short ones share", () => {
+test("memory longer than its chunk is released whole, except pools and shared memory", () => {
   const memory = new ArrayBuffer(large * 4)
   const [piece, other] = [new Uint8Array(memory, 0, large), new Uint8Array(memory, large, large)]
   const [pooled, shared] = [Buffer.from("short"), new Uint8Array(new SharedArrayBuffer(large * 4))]
@@ -23,7 +23,7 @@ test("memory that is longer than the piece in it goes where it is told to, and n
   expect([piece, other, pooled, shared].map(({ length }) => length)).toEqual([0, 0, 5, large * 4])
 })
 
-test("a piece is there until the next one is asked for", async () => {
+test("a chunk is valid until the next one is requested", async () => {
   async function* source() {
     for (let index = 0; index < 3; index += 1) yield new Uint8Array(large).fill(index)
   }

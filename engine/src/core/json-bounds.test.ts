@@ -57,7 +57,7 @@ describe("[F-S1] assertJsonBounds", () => {
     expect(problemOf(text, bounds)).toBe(problem)
   })
 
-  test("refuses the documents that took a parser seconds", () => {
+  test("rejects documents that a parser took seconds for", () => {
     for (const [text, problem] of [
       ["[".repeat(8_000_000), "nests values deeper than 300 levels"],
       [`{${Array.from({ length: 200_000 }, (_, index) => `"m${index}":1`).join(",")}}`, "has an object with more than"],
@@ -68,7 +68,7 @@ describe("[F-S1] assertJsonBounds", () => {
       expect(problemOf(text, defaultJsonBounds)).toMatch(new RegExp(`^${problem}`))
   })
 
-  test("counts what a parser makes of any document", () => {
+  test("counts the same values as a parser in any document", () => {
     const random = seededRandom(31)
     for (let round = 0; round < 3_000; round += 1) {
       const text = written(random, 4)
@@ -83,7 +83,7 @@ describe("[F-S1] assertJsonBounds", () => {
     }
   })
 
-  test("leaves it to the parser to refuse what is no JSON", () => {
+  test("does not reject text that is not JSON, which the parser rejects", () => {
     const random = seededRandom(32)
     const alphabet = '{}[]",:\\ \n1e-tfnu'
     for (let round = 0; round < 3_000; round += 1) {

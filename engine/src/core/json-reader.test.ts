@@ -66,8 +66,8 @@ const parses = (bytes: Uint8Array): boolean => {
 
 const pieces = array(oneof(integer({ min: 1, max: 9 }), constant(10_000)), { minLength: 1, maxLength: 5 })
 
-describe("a document that arrives in pieces", () => {
-  test("has the values that it has in one piece, wherever it is cut", () => {
+describe("a document that arrives in chunks", () => {
+  test("has the same values wherever it is split", () => {
     assert(
       property(jsonValue(), boolean(), pieces, (value, spaced, lengths) => {
         const everything = new Everything()
@@ -77,7 +77,7 @@ describe("a document that arrives in pieces", () => {
     )
   })
 
-  test("is JSON exactly when JSON.parse says so, whatever is done to it", () => {
+  test("is accepted exactly when JSON.parse accepts it, after any mutation", () => {
     const damaged = tuple(
       jsonValue(),
       nat(),
@@ -127,19 +127,19 @@ describe("a document that arrives in pieces", () => {
     " [ ] ",
     "\ufeff1",
     "[1 2]",
-  ])("%j is taken or refused as by JSON.parse", (json) => {
+  ])("%j is accepted or rejected as by JSON.parse", (json) => {
     const bytes = text.encode(json)
     expect(accepts(bytes, [1])).toBe(parses(bytes))
   })
 
   test.each([[0xff], [0x22, 0xc3, 0x22], [0x22, 0xe2, 0x82]])(
-    "bytes that are not UTF-8 are no JSON: %j",
+    "bytes that are not UTF-8 are rejected: %j",
     (...bytes) => {
       expect(accepts(Uint8Array.from(bytes.flat()), [1])).toBe(false)
     },
   )
 
-  test("has the characters that a decoder of UTF-8 takes, and no others", () => {
+  test("accepts the same characters as a UTF-8 decoder", () => {
     const edges = [0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0]
     const leads = Array.from({ length: 0x80 }, (_, index) => 0x80 + index)
     const sequences = leads.flatMap((lead) => [
@@ -157,7 +157,7 @@ describe("a document that arrives in pieces", () => {
     expect(sequences.filter((bytes) => !isTold(Uint8Array.from([0x22, ...bytes, 0x22])))).toEqual([])
   })
 
-  test("may be nested as deep as the bound and no deeper", () => {
+  test("may be nested up to the bound", () => {
     const nested = (depth: number) => text.encode("[".repeat(depth) + "]".repeat(depth))
     expect([accepts(nested(jsonDepthMaximum), [64]), accepts(nested(jsonDepthMaximum + 1), [64])]).toEqual([
       true,
@@ -169,7 +169,7 @@ describe("a document that arrives in pieces", () => {
 describe("a visitor", () => {
   const json = '{ "a": {"b": [1, {"c": "x"}]}, "n": -1.5e2 , "long": "0123456789"}'
 
-  test("is told what it captures with its place, and where what it entered ends", () => {
+  test("receives captured values with their offsets, and the end of entered values", () => {
     const told: unknown[] = []
     const reader = new JsonReader({
       visit: (path) => (path.length < 2 ? "enter" : "capture"),
@@ -186,7 +186,7 @@ describe("a visitor", () => {
     ])
   })
 
-  test("is told each of many texts that are much alike, however often each of them comes", () => {
+  test("receives each of many similar texts, in any order", () => {
     // "Aa" and "BB" have the same hash under the common multiply-by-31 hash function.
     const texts = Array.from({ length: 600 }, (_, index) => [
       "Aa",
@@ -200,7 +200,7 @@ describe("a visitor", () => {
     expect(everything.found.map(([, value]) => value)).toEqual(texts)
   })
 
-  test.each([[4], [1_000]])("gets undefined for what is longer than it may be, in pieces of %i bytes", (length) => {
+  test.each([[4], [1_000]])("receives undefined for a value over the limit, in chunks of %i bytes", (length) => {
     const told: unknown[] = []
     const reader = new JsonReader(
       {

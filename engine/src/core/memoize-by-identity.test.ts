@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { memoizeByIdentity } from "./memoize-by-identity.ts"
 
-test("a derived value is computed once for an object, and apart for an equal one", () => {
+test("a memoized value is computed once per object, and separately for an equal object", () => {
   let computed = 0
   const sizeOf = memoizeByIdentity((list: readonly string[]) => {
     computed += 1

@@ -3,7 +3,7 @@ import { maxOwner, ownerOf, ownerProblem } from "./owner.ts"
 
 describe("the name of an owner", () => {
   test.each(["a", "pulumi:site/prod", "kubernetes:acme/default/api", "a b", "~!", "x".repeat(maxOwner)])(
-    "%j is taken",
+    "%j is accepted",
     (owner) => {
       expect(ownerProblem(owner)).toBeUndefined()
       expect(ownerOf({ owner })).toBe(owner)
@@ -29,7 +29,7 @@ describe("the name of an owner", () => {
     expect(() => ownerOf({ owner })).toThrow(`owner ${problem}`)
   })
 
-  test("may be left out", () => {
+  test("may be absent", () => {
     expect(ownerOf({})).toBeUndefined()
   })
 })

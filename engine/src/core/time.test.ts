@@ -33,7 +33,7 @@ test.each([
   "2025-01-01T25:00:00Z",
   "+275760-09-13T00:00:00Z",
   "tomorrow",
-])("%j is no instant", (text) => {
+])("%j is not a valid instant", (text) => {
   expect(parseInstant(text)).toBeUndefined()
 })
 
@@ -47,7 +47,7 @@ test.each([
   ["500ms", 500, "500ms"],
   ["0s", 0, "0s"],
   ["0h0m0s", 0, "0s"],
-])("%s is %i ms, written %s", (text, durationMs, written) => {
+])("%s is %i ms, formatted as %s", (text, durationMs, written) => {
   expect(parseDuration(text)).toBe(durationMs)
   expect(formatDuration(durationMs)).toBe(written)
 })
@@ -66,11 +66,11 @@ test.each([
   "1h-30m",
   "9".repeat(30) + "h",
   "1s".repeat(40),
-])("%j is no duration", (text) => {
+])("%j is not a valid duration", (text) => {
   expect(parseDuration(text)).toBeUndefined()
 })
 
-test("whatever is written is read as the same duration", () => {
+test("any formatted duration is parsed as the same duration", () => {
   fc.assert(
     fc.property(fc.nat({ max: 10 ** 14 }), (durationMs) => {
       expect(parseDuration(formatDuration(durationMs))).toBe(durationMs)
@@ -85,20 +85,20 @@ test.each([
   ["-7d", { fromNowMs: -604_800_000 }, "-168h"],
   ["0s", { fromNowMs: 0 }, "0s"],
   ["-0s", { fromNowMs: 0 }, "0s"],
-])("[F-P17] %s is a time, or one from now", (text, bound, written) => {
+])("[F-P17] %s is parsed as a time, or a time relative to now", (text, bound, written) => {
   expect(parseInstantOrOffset(text)).toEqual(bound)
   expect(formatInstantOrOffset(bound)).toBe(written)
   expect(parseInstantOrOffset(written)).toEqual(bound)
 })
 
 test.each(["", "30", "-", "--1d", "+1d", "1 d", "tomorrow", "-2030-01-31T12:00:00Z"])(
-  "[F-P17] %j is neither a time nor a duration",
+  "[F-P17] %j is not a time or a duration",
   (text) => {
     expect(parseInstantOrOffset(text)).toBeUndefined()
   },
 )
 
-test("[F-P17] a time from now is counted from a clock, and never beyond what a date can hold", () => {
+test("[F-P17] a relative time is counted from the clock, within the range of dates", () => {
   expect(instantAt(5, 1_000)).toBe(5)
   expect(instantAt({ fromNowMs: -400 }, 1_000)).toBe(600)
   expect(instantAt({ fromNowMs: Number.MAX_SAFE_INTEGER }, 1_000)).toBe(8_640_000_000_000_000)

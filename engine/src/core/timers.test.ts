@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { nextTurn, sharedTurn } from "./timers.ts"
 
-test("callers of one turn continue together, in the order of their calls, and later callers in a later turn", async () => {
+test("callers of one turn continue together in the order of their calls, and later callers in a later turn", async () => {
   const turn = sharedTurn()
   const continued: string[] = []
   const call = async (name: string) => {

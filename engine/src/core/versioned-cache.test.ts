@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { VersionedCache } from "./versioned-cache.ts"
 
-test("a versioned cache returns a value while its version is the current one, and the store is not asked without a value", async () => {
+test("a versioned cache returns a value while its version is current, and reads no version when it is empty", async () => {
   const cache = new VersionedCache<string, { readonly version: number; readonly name: string }>(2)
   let asked = 0
   const version = (number: number) => async () => {
@@ -15,13 +15,13 @@ test("a versioned cache returns a value while its version is the current one, an
   expect([cache.at("a", 1)?.name, cache.at("a", 2), cache.peek("a")?.name]).toEqual(["one", undefined, "one"])
 })
 
-test("a versioned cache keeps the newest value when an older one comes later", () => {
+test("a versioned cache keeps the newest value when an older one arrives later", () => {
   const cache = new VersionedCache<string, { readonly version: number }>(2)
   for (const version of [2, 1]) cache.keep("a", { version })
   expect(cache.peek("a")).toEqual({ version: 2 })
 })
 
-test("a versioned cache forgets the longest unused value when it is full", () => {
+test("a versioned cache evicts the least recently used value when it is full", () => {
   const cache = new VersionedCache<string, { readonly version: number }>(2)
   cache.keep("a", { version: 1 })
   cache.keep("b", { version: 1 })
