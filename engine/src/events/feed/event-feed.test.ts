@@ -12,7 +12,7 @@ import { createFeedMetrics } from "./feed-metrics.ts"
 
 const maxChanges = 5_000
 
-test("commits that come one upon the other put no event off", async () => {
+test("concurrent commits delay no event", async () => {
   const metrics = recordedMetrics()
   await using world = await openTestEngine({ metrics })
   const { engine } = world
@@ -32,7 +32,7 @@ test("commits that come one upon the other put no event off", async () => {
   await following
 })
 
-test("who comes in the middle of a look hears what that look has found", async () => {
+test("a follower that joins during a read receives the events of that read", async () => {
   const id = "org-1" as OrganizationId
   const stored: StoredEvent[] = []
   /** Promises that successive calls of `end` await, after they have read the position. */

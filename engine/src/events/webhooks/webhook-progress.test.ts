@@ -47,8 +47,8 @@ test.each([
   expect(outcomeOf(answer)).toEqual(outcome)
 })
 
-describe("after an attempt,", () => {
-  test("what was delivered is passed, and the failures before it are forgotten", () => {
+describe("after an attempt", () => {
+  test("a delivered event is passed, and earlier failures are cleared", () => {
     const failing = { ...webhook, pending: pendingAfter(3), deadInARow: 4, lastError: "timeout", failingSince: 5 }
     expect(stepAfter(failing, { delivered: true }, context)).toEqual({
       webhook: { ...webhook, cursor: position, lastDeliveredAt: 1_000 },
@@ -56,7 +56,7 @@ describe("after an attempt,", () => {
     })
   })
 
-  test("what failed waits at its place, with the time of its next attempt", () => {
+  test("a failed event stays pending, with the time of its next attempt", () => {
     expect(stepAfter(webhook, failed, context)).toEqual({
       webhook: {
         ...webhook,
@@ -68,12 +68,12 @@ describe("after an attempt,", () => {
     })
   })
 
-  test("the time since when it fails stays that of the first failure", () => {
+  test("the time of the first failure is kept", () => {
     const again = stepAfter({ ...webhook, pending: pendingAfter(1), failingSince: 5 }, failed, context)
     expect(again.webhook).toMatchObject({ failingSince: 5, pending: { attempts: 2, dueAt: 31_000 } })
   })
 
-  test("the last failure gives the event up and goes on behind it", () => {
+  test("the last failure drops the event and moves to the next", () => {
     const last = { ...webhook, pending: pendingAfter(attemptsMaximum - 1) }
     expect(stepAfter(last, failed, context)).toMatchObject({
       webhook: { enabled: true, cursor: position, pending: null, deadInARow: 1 },
@@ -82,12 +82,12 @@ describe("after an attempt,", () => {
     })
   })
 
-  test("the attempts of another event, swept since, do not count", () => {
+  test("the attempts of an earlier, deleted event do not count", () => {
     const other = { ...webhook, pending: { position: { transaction: 0, number: 2 }, attempts: 7, dueAt: 0 } }
     expect(stepAfter(other, failed, context).webhook.pending).toMatchObject({ position, attempts: 1 })
   })
 
-  test("the last of too many events in a row disables the webhook, and says why", () => {
+  test("the last of too many dropped events in a row disables the webhook with a reason", () => {
     const tired = { ...webhook, pending: pendingAfter(attemptsMaximum - 1), deadInARow: maxDeadInARow - 1 }
     expect(stepAfter(tired, failed, context)).toMatchObject({
       webhook: {
@@ -105,24 +105,24 @@ describe("after an attempt,", () => {
 })
 
 test.each([
-  { asked: 5 * secondMs, delay: 10 * secondMs, why: "less than it would be waited for anyway" },
+  { asked: 5 * secondMs, delay: 10 * secondMs, why: "less than the server would wait anyway" },
   { asked: 120 * secondMs, delay: 120 * secondMs, why: "more" },
   { asked: 24 * hourMs, delay: hourMs, why: "more than the longest delay" },
-])("a receiver that asks for $why", ({ asked, delay }) => {
+])("a receiver requests $why", ({ asked, delay }) => {
   const { pending } = stepAfter(webhook, outcomeOf(503, asked), context).webhook
   expect(pending?.dueAt).toBe(context.now + delay)
 })
 
 test.each([
-  { dueInMs: 0, isDue: true, why: "its time has come" },
-  { dueInMs: 1, isDue: false, why: "its time is to come" },
+  { dueInMs: 0, isDue: true, why: "its time has passed" },
+  { dueInMs: 1, isDue: false, why: "its time is in the future" },
   { dueInMs: hourMs, isDue: false, why: "it waits for the longest delay" },
-  { dueInMs: 25 * hourMs, isDue: true, why: "the clock was ahead when it was put off" },
+  { dueInMs: 25 * hourMs, isDue: true, why: "the clock was ahead when it was delayed" },
 ])("[F-P15] an attempt is due ($isDue) when $why", ({ dueInMs, isDue }) => {
   expect(isAttemptDue(context.now + dueInMs, context.now)).toBe(isDue)
 })
 
-test("delays grow to an hour, and chance takes away up to half of one", () => {
+test("delays grow to an hour, and jitter shortens them by up to a half", () => {
   const delays = [1, 2, 3, 4, 5, 6, 7].map((attempts) => retryDelayMs(attempts, 0) / secondMs)
   expect(delays).toEqual([10, 30, 90, 270, 810, 2_430, 3_600])
   expect(retryDelayMs(7, 1)).toBe(hourMs / 2)

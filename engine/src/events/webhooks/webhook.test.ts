@@ -9,7 +9,7 @@ test.each<WebhookPatch>([
   { secret: "x".repeat(16) },
   { secret: "x".repeat(256) },
   {},
-])("a webhook may have %o", (patch) => {
+])("a webhook with %o is valid", (patch) => {
   expect(webhookFaults(patch)).toEqual([])
 })
 
@@ -33,11 +33,11 @@ test.each<{ readonly patch: WebhookPatch; readonly fields: readonly FieldPath[] 
   { patch: { secret: "x".repeat(257) }, fields: [["secret"]] },
   { patch: { secret: `${"x".repeat(16)}\n` }, fields: [["secret"]] },
   { patch: { name: "", url: "x", kinds: ["no"] }, fields: [["name"], ["url"], ["kinds", 0]] },
-])("a webhook may not have $patch", ({ patch, fields }) => {
+])("a webhook with $patch is invalid", ({ patch, fields }) => {
   expect(webhookFaults(patch).map(({ field }) => field)).toEqual(fields)
 })
 
-test("no fault repeats an address or a secret", () => {
+test("no fault contains a URL or a secret", () => {
   const faults = webhookFaults({ url: "https://user:password@receiver.example", secret: "short-secret" })
   expect(JSON.stringify(faults)).not.toMatch(/password@|receiver|short-secret/)
 })
