@@ -44,7 +44,7 @@ function manualPool(options: Omit<KeyPoolOptions, "make">) {
 
 const stock = (...targets: readonly (readonly [number, number])[]) => new Map(targets)
 
-test("no more keys are made at once than there are slots, and who asked first is served first", async () => {
+test("keys are generated in all slots at once, and requests are served in order", async () => {
   const { pool, making, sizes } = manualPool({ slotCount: 2 })
   const served: string[] = []
   const asked = ["a", "b", "c"].map((name) => pool.generate(2048).then(() => served.push(name)))
@@ -59,7 +59,7 @@ test("no more keys are made at once than there are slots, and who asked first is
   expect(sizes()).toEqual([])
 })
 
-test("a key goes to whoever waits for its size", async () => {
+test("a key is delivered to a request for its size", async () => {
   const { pool, making, sizes } = manualPool({ slotCount: 2 })
   const large = pool.generate(4096)
   const small = pool.generate(2048)
@@ -71,7 +71,7 @@ test("a key goes to whoever waits for its size", async () => {
   expect(await large).toBe(forLarge?.key)
 })
 
-test("keys that take minutes have at most half of the slots", async () => {
+test("slow keys occupy at most half of the slots", async () => {
   const { pool, making, sizes } = manualPool({ slotCount: 4 })
   const asked = [8192, 8192, 8192, 2048, 2048].map((bits) => pool.generate(bits))
   expect(sizes()).toEqual([8192, 8192, 2048, 2048])
@@ -83,7 +83,7 @@ test("keys that take minutes have at most half of the slots", async () => {
   await Promise.all(asked)
 })
 
-test("a pool of one slot makes keys of every size", async () => {
+test("a pool of one slot generates keys of every size", async () => {
   const { pool, making, sizes } = manualPool({ slotCount: 1 })
   const asked = [8192, 2048].map((bits) => pool.generate(bits))
   expect(sizes()).toEqual([8192])
@@ -93,7 +93,7 @@ test("a pool of one slot makes keys of every size", async () => {
   await Promise.all(asked)
 })
 
-test("the stock is made in half of the slots while nobody waits, up to its target", async () => {
+test("the stock is filled in half of the slots while no request waits, up to its target", async () => {
   const { pool, making, sizes } = manualPool({ slotCount: 4, stock: stock([2048, 3], [4096, 1]) })
   expect(sizes()).toEqual([2048, 2048])
   await making[0]?.done()
@@ -106,7 +106,7 @@ test("the stock is made in half of the slots while nobody waits, up to its targe
   expect([pool.readyCount(2048), pool.readyCount(4096), pool.readyCount(8192)]).toEqual([3, 1, 0])
 })
 
-test("a burst is answered from the stock at once, oldest key first, and the stock is made again", async () => {
+test("a burst is served from the stock at once, oldest key first, and the stock is refilled", async () => {
   const { pool, making, sizes } = manualPool({ slotCount: 2, stock: stock([2048, 2]) })
   const keys = [making[0]?.key]
   await making[0]?.done()
@@ -117,7 +117,7 @@ test("a burst is answered from the stock at once, oldest key first, and the stoc
   expect(sizes()).toEqual([2048])
 })
 
-test("who asks while the stock is being made takes what is made, and the stock waits", async () => {
+test("a request during stocking receives the key in generation, and the stock waits", async () => {
   const { pool, making, sizes } = manualPool({ slotCount: 2, stock: stock([2048, 5]) })
   expect(sizes()).toEqual([2048])
   const [forStock] = [...making]
@@ -133,7 +133,7 @@ test("who asks while the stock is being made takes what is made, and the stock w
   expect(sizes()).toEqual([2048])
 })
 
-test("a failure is told to who waits, and the next key is made all the same", async () => {
+test("a failure rejects the waiting request, and the next key is generated", async () => {
   const { pool, making, sizes } = manualPool({ slotCount: 1 })
   const [first, second] = [pool.generate(2048), pool.generate(2048)]
   await Promise.all([expect(first).rejects.toThrow("out of luck"), making[0]?.fail(new Error("out of luck"))])
@@ -142,7 +142,7 @@ test("a failure is told to who waits, and the next key is made all the same", as
   await second
 })
 
-test("after a failure the stock is left alone until somebody asks", async () => {
+test("the stock is not filled after a failure until the next request", async () => {
   const { pool, making, sizes } = manualPool({ slotCount: 1, stock: stock([2048, 1]) })
   await making[0]?.fail(new Error("out of luck"))
   expect(sizes()).toEqual([])
@@ -152,7 +152,7 @@ test("after a failure the stock is left alone until somebody asks", async () => 
   expect(sizes()).toEqual([2048])
 })
 
-test("when a thousand wait, the next is told to come back", async () => {
+test("a request is rejected with busy when a thousand wait", async () => {
   const { pool } = manualPool({ slotCount: 1 })
   const refusals: unknown[] = []
   for (let index = 0; index < 1_000; index += 1) pool.generate(2048).catch((error: unknown) => refusals.push(error))
@@ -163,7 +163,7 @@ test("when a thousand wait, the next is told to come back", async () => {
   expect(refusals).toHaveLength(1_000)
 })
 
-test("a closed pool refuses those who wait and those who ask, makes nothing and holds nothing", async () => {
+test("a closed pool rejects waiting and new requests, and generates nothing", async () => {
   const { pool, making, sizes } = manualPool({ slotCount: 2, stock: stock([2048, 2]) })
   await making[0]?.done()
   const waiting = Promise.allSettled([pool.generate(4096)])
@@ -176,7 +176,7 @@ test("a closed pool refuses those who wait and those who ask, makes nothing and 
   await expect(pool.generate(2048)).rejects.toMatchObject({ code: "unavailable" })
 })
 
-test("whatever is asked for and in whichever order keys are ready, everybody gets a key of their own and the stock fills", async () => {
+test("every request receives a key of its own and the stock fills, in any order of completion", async () => {
   const sizes = fc.constantFrom(2048, 3072, 8192)
   const steps = fc.array(fc.oneof(fc.record({ ask: sizes }), fc.record({ finish: fc.nat(9) })), { maxLength: 60 })
   await fc.assert(
@@ -198,7 +198,7 @@ test("whatever is asked for and in whichever order keys are ready, everybody get
   )
 })
 
-test("refusals are the engine's own", async () => {
+test("rejections are errors of the engine", async () => {
   const { pool } = manualPool({ slotCount: 1 })
   pool.close()
   const refusal: unknown = await pool.generate(2048).catch((error: unknown) => error)

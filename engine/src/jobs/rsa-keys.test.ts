@@ -6,7 +6,7 @@ import { keyGenerator } from "../x509/key-generation.ts"
 import { readPrivateKey } from "../x509/private-key.ts"
 import { openRsaKeys } from "./rsa-keys.ts"
 
-test("threads make keys whose halves fit, none like another", async () => {
+test("threads generate different keys with matching halves", async () => {
   using rsa = openRsaKeys({ threadCount: 2, timers: systemTimers })
   const { generate } = keyGenerator(rsa)
   const keys = await Promise.all(Array.from({ length: 5 }, () => generate({ type: "rsa", bits: 2048 })))
@@ -14,7 +14,7 @@ test("threads make keys whose halves fit, none like another", async () => {
   expect(keys.map(({ algorithm }) => algorithm)).toEqual(keys.map(() => ({ type: "rsa", bits: 2048 })))
 })
 
-test("a thread that has nothing to do ends, and another starts for the next key", async () => {
+test("an idle thread ends, and another starts for the next key", async () => {
   const clock = manualClock(0)
   const timers = manualTimers(clock)
   using rsa = openRsaKeys({ threadCount: 1, timers })
@@ -30,19 +30,19 @@ test("a thread that has nothing to do ends, and another starts for the next key"
   expect((await rsa.generate(2048)).spki.length).toBeGreaterThan(256)
 })
 
-test("a thread that fails refuses its own key only", async () => {
+test("a thread that fails rejects its own request only", async () => {
   using rsa = openRsaKeys({ threadCount: 1, timers: systemTimers })
   const [impossible, possible] = await Promise.allSettled([rsa.generate(-1), rsa.generate(2048)])
   expect(impossible).toMatchObject({ reason: { message: expect.stringContaining("options.modulusLength") } })
   expect(possible.status).toBe("fulfilled")
 })
 
-test("the stock is there before anybody asks", async () => {
+test("the stock is filled before the first request", async () => {
   using rsa = openRsaKeys({ threadCount: 2, timers: systemTimers, stock: new Map([[2048, 3]]) })
   await expect.poll(() => rsa.readyCount(2048)).toBe(3)
 })
 
-test("whoever waits when it closes is refused", async () => {
+test("waiting requests are rejected at the end", async () => {
   const rsa = openRsaKeys({ threadCount: 1, timers: systemTimers })
   const refused = [rsa.generate(2048), rsa.generate(2048)].map((waiting) =>
     expect(waiting).rejects.toMatchObject({ code: "unavailable" }),
@@ -51,7 +51,7 @@ test("whoever waits when it closes is refused", async () => {
   await Promise.all(refused)
 })
 
-test("this process keeps its own priority", async () => {
+test("the process keeps its own priority", async () => {
   const { getPriority } = await import("node:os")
   const before = getPriority()
   using rsa = openRsaKeys({ threadCount: 1, timers: systemTimers })

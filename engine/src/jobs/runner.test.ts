@@ -109,7 +109,7 @@ async function until(condition: () => boolean): Promise<void> {
 }
 
 describe.each(databaseKinds.filter(({ available }) => available))("on $name", (kind) => {
-  test("12 servers do a job once per interval between them, not 12 times", async () => {
+  test("12 servers run a job once per interval between them, not 12 times", async () => {
     await using temporary = await temporaryDatabase(kind)
     const leases = leasesOver(temporary.database)
     const time = worldTime()
@@ -124,7 +124,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("on $name", (k
     expect(Math.min(...gaps)).toBeGreaterThanOrEqual(everyMs)
   })
 
-  test("of 12 that are woken together one does the job, and the others do it after it: one of them may know more", async () => {
+  test("12 servers woken together run the job one after another, because one of them may know more", async () => {
     await using temporary = await temporaryDatabase(kind)
     const leases = leasesOver(temporary.database)
     const time = worldTime()
@@ -143,7 +143,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("on $name", (k
     expect([most, total]).toEqual([1, 12])
   })
 
-  test("a failure is logged, counted and tried again soon, with a growing delay; a success ends that", async () => {
+  test("a failure is logged, counted and retried with a growing delay until a success", async () => {
     await using temporary = await temporaryDatabase(kind)
     const time = worldTime()
     let outcome: Error | undefined = new Error("the disk is full")
@@ -164,7 +164,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("on $name", (k
     expect(only.activity().lastSuccessAt).toBeGreaterThan(1_000_000)
   })
 
-  test("a failure for want of the store, which tells of that itself, is counted and not told again", async () => {
+  test("a failure of the database, which logs it itself, is counted and not logged again", async () => {
     await using temporary = await temporaryDatabase(kind)
     const time = worldTime()
     const away = storeAway("The database cannot be reached.", new Error("connect ECONNREFUSED"))
@@ -180,7 +180,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("on $name", (k
     expect(only.asides[0]).toMatchObject({ event: "job-failed", job: "tidy" })
   })
 
-  test("work under a lease is done by one of 12 that ask for it at the same time", async () => {
+  test("work under a lease runs on one of 12 servers that request it at the same time", async () => {
     await using temporary = await temporaryDatabase(kind)
     const leases = leasesOver(temporary.database)
     const time = worldTime()
@@ -199,7 +199,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("on $name", (k
   })
 })
 
-test("the first run comes at random within half a minute, and a shorter interval waits less", async () => {
+test("the first run starts at random within half a minute, or within a shorter interval", async () => {
   const time = worldTime()
   const first = async (seed: number, ms: number) => {
     const begun: number[] = []
@@ -220,7 +220,7 @@ test("the first run comes at random within half a minute, and a shorter interval
   expect(await first(4, 100)).toBeLessThanOrEqual(100)
 })
 
-test("a job never runs beside itself: a wake during a run makes it run once more after it", async () => {
+test("a job does not run concurrently with itself: a wake during a run starts another run after it", async () => {
   const time = worldTime()
   const long = longRun()
   const only = server(fakeLeases(), time, { run: long.run })
@@ -241,7 +241,7 @@ test("a job never runs beside itself: a wake during a run makes it run once more
   expect(long.begun).toHaveLength(2)
 })
 
-test("a name that no job has wakes nothing", async () => {
+test("an unknown name wakes no job", async () => {
   const time = worldTime()
   const leases = fakeLeases()
   const only = server(leases, time, {})
@@ -250,7 +250,7 @@ test("a name that no job has wakes nothing", async () => {
   expect(leases.calls).toEqual([])
 })
 
-test("a run that takes too long is told so, counts as failed and is not taken for done", async () => {
+test("a run that takes too long is aborted, and counts as failed", async () => {
   const time = worldTime()
   const leases = fakeLeases()
   const long = longRun()
@@ -266,7 +266,7 @@ test("a run that takes too long is told so, counts as failed and is not taken fo
   expect(leases.calls).toEqual(["acquire", "release"])
 })
 
-test("a long run keeps its lease, is told when it loses it, and knows its fence", async () => {
+test("a long run renews its lease, is aborted when it loses it, and receives its fence", async () => {
   const time = worldTime()
   const leases = fakeLeases()
   const long = longRun()
@@ -286,7 +286,7 @@ test("a long run keeps its lease, is told when it loses it, and knows its fence"
   expect(only.activity()).toMatchObject({ failureCount: 1 })
 })
 
-test("a store that is away for a moment costs no run its lease; one that stays away does when it runs out", async () => {
+test("a run keeps its lease through a short outage of the database, and loses it when it expires", async () => {
   const time = worldTime()
   const leases = fakeLeases()
   const long = longRun()
@@ -307,7 +307,7 @@ test("a store that is away for a moment costs no run its lease; one that stays a
   await only.runner.idle()
 })
 
-test("at the end the run in flight is told and awaited, nothing starts after it, and no timer is left", async () => {
+test("stopping aborts and awaits the current run, starts no other, and leaves no timer", async () => {
   const time = worldTime()
   const leases = fakeLeases()
   const long = longRun()
