@@ -69,7 +69,7 @@ describe("organization permissions", () => {
       caller: { kind: "organization", tokenId: "at-1", organizationId, acl: noAccess },
       held: organizationPermissionNames.filter((name) => name !== "canDestroy" && name !== "canUpdateApiToken"),
     },
-  ])("$who holds exactly what its standing gives", ({ caller, held }) => {
+  ])("of $who are those of its access", ({ caller, held }) => {
     const permissions = permissionsIn(caller, organizationId)
     expect(organizationPermissionNames.filter((name) => permissions?.[name]).toSorted()).toEqual([...held].toSorted())
   })
@@ -93,7 +93,7 @@ describe("organization permissions", () => {
     ],
     ["a service token, whatever its policies", { kind: "service", tokenId: "at-1", acl: fullAccess }],
     ["whoever sends no token", anonymous],
-  ])("to %s the organization does not exist", (_who, caller) => {
+  ])("for %s the organization does not exist", (_who, caller) => {
     expect(permissionsIn(caller, organizationId)).toBeUndefined()
   })
 })

@@ -34,11 +34,11 @@ test.each([
   { name: "a b", valid: false },
   { name: "a/b", valid: false },
   { name: "é", valid: false },
-])('the name "$name" is allowed: $valid', ({ name, valid }) => {
+])('the organization name "$name" is valid: $valid', ({ name, valid }) => {
   expect(organizationNameFaults(name)).toHaveLength(valid ? 0 : 1)
 })
 
-test("a new organization has the public defaults", () => {
+test("a new organization has the defaults of HCP Terraform", () => {
   expect(before).toEqual({
     id: made.id,
     defaultProjectId: made.defaultProjectId,
@@ -87,7 +87,7 @@ describe("[F-W8] commit statuses exclude each other", () => {
     { patch: { sessionTimeout: 0 }, field: "sessionTimeout" },
     { patch: { sessionRemember: 1.5 }, field: "sessionRemember" },
     { patch: { ownersTeamSamlRoleId: "r".repeat(256) }, field: "ownersTeamSamlRoleId" },
-  ])("$patch is refused", ({ patch, field }) => {
+  ])("$patch is rejected", ({ patch, field }) => {
     expect(recordedSettingFaults(patch)).toMatchObject([{ field: [field] }])
   })
 })
@@ -99,7 +99,7 @@ describe("the default agent pool", () => {
     poolOwner,
   )
 
-  test("comes with agent execution and is let go when that ends", () => {
+  test("is set by agent execution and cleared when that ends", () => {
     expect(withPool).toMatchObject({ defaultExecutionMode: "agent", defaultAgentPoolId: "apool-1" })
     expect(changeOrganization(withPool, { email: "c@d" }, nobody).defaultAgentPoolId).toBe("apool-1")
     expect(changeOrganization(withPool, { defaultExecutionMode: "local" }, nobody)).toMatchObject({
@@ -112,34 +112,34 @@ describe("the default agent pool", () => {
   const needed = "Default agent pool must be specified when using 'agent' execution mode"
   test.each([
     {
-      why: "remote execution",
+      why: "a pool with remote execution",
       of: before,
       patch: { defaultAgentPoolId: "apool-1" },
       fault: `defaultAgentPoolId.id: ${unlessAgent}`,
     },
     {
-      why: "leaving agent execution with a pool named",
+      why: "a pool in a change away from agent execution",
       of: withPool,
       patch: { defaultExecutionMode: "local", defaultAgentPoolId: "apool-1" },
       fault: `defaultAgentPoolId.id: ${unlessAgent}`,
     },
     {
-      why: "agents without a pool",
+      why: "agent execution without a pool",
       of: before,
       patch: { defaultExecutionMode: "agent" },
       fault: `defaultAgentPoolId: ${needed}`,
     },
     {
-      why: "taking the pool from agents",
+      why: "agent execution with its pool removed",
       of: withPool,
       patch: { defaultAgentPoolId: null },
       fault: `defaultAgentPoolId: ${needed}`,
     },
-  ] as const)("is refused: $why", ({ of, patch, fault }) => {
+  ] as const)("is rejected: $why", ({ of, patch, fault }) => {
     expect(faultsOf(() => changeOrganization(of, patch, poolOwner))).toEqual([fault])
   })
 
-  test("of another organization does not exist", () => {
+  test("in another organization does not exist", () => {
     const patch = { defaultExecutionMode: "agent", defaultAgentPoolId: "apool-1" } as const
     expect(faultsOf(() => changeOrganization(before, patch, nobody))).toEqual([
       "defaultAgentPoolId.id: Default agent pool does not exist in this organization",
@@ -147,7 +147,7 @@ describe("the default agent pool", () => {
   })
 })
 
-test("the plan is a site administrator's to change; naming the present one is no change", () => {
+test("only a site administrator can change the plan; naming the current one is no change", () => {
   expect(faultsOf(() => changeOrganization(before, { plan: "free", email: "x" }, nobody))).toEqual([
     "email: Email is invalid",
     "plan: Plan identifier can only be set by a site administrator",

@@ -33,7 +33,7 @@ test.each([
   { name: "web ", valid: false },
   { name: "web\tshop", valid: false },
   { name: "web.shop", valid: false },
-])('the name "$name" is allowed: $valid', ({ name, valid }) => {
+])('the project name "$name" is valid: $valid', ({ name, valid }) => {
   expect(projectNameFaults(name)).toHaveLength(valid ? 0 : 1)
 })
 
@@ -47,12 +47,12 @@ test.each([
   { duration: "1m", valid: false },
   { duration: "d", valid: false },
   { duration: "", valid: false },
-])('the activity duration "$duration" is allowed: $valid', ({ duration, valid }) => {
+])('the activity duration "$duration" is valid: $valid', ({ duration, valid }) => {
   expect(activityDurationFaults(duration)).toHaveLength(valid ? 0 : 1)
 })
 
-describe("defaults", () => {
-  test("are the organization's until the project has its own", () => {
+describe("project defaults", () => {
+  test("are the organization's until the project sets its own", () => {
     expect(projectDefaults(plain, remote)).toEqual({ executionMode: "remote", agentPoolId: null })
     expect(projectDefaults(plain, agents)).toEqual({ executionMode: "agent", agentPoolId: "apool-org" })
     const local = changeProject(plain, { defaultExecutionMode: "local" }, under(agents))
@@ -62,7 +62,7 @@ describe("defaults", () => {
     expect(projectDefaults(own, agents)).toEqual({ executionMode: "agent", agentPoolId: "apool-own" })
   })
 
-  test("are inherited again when an overwrite is false, and keep their own value when it is true", () => {
+  test("are inherited again when an overwrite is false, and kept when it is true", () => {
     const own = changeProject(plain, { defaultExecutionMode: "agent", defaultAgentPoolId: "apool-own" }, under(agents))
     const withoutPool = changeProject(own, { settingOverwrites: { defaultAgentPool: false } }, under(agents))
     expect(withoutPool).toMatchObject({ defaultExecutionMode: "agent", defaultAgentPoolId: null })
@@ -82,12 +82,12 @@ describe("defaults", () => {
       ],
     },
     {
-      why: "agents without a pool anywhere",
+      why: "agent execution without any pool",
       patch: { defaultExecutionMode: "agent" },
       details: ["Default agent pool must be specified when using 'agent' execution mode"],
     },
     {
-      why: "a pool without agents",
+      why: "a pool without agent execution",
       patch: { defaultAgentPoolId: "apool-own" },
       details: ["Agent pool must not be specified unless using 'agent' execution mode"],
     },
@@ -101,12 +101,12 @@ describe("defaults", () => {
         "If agent-pool and execution-mode are both included in setting-overwrites, their values must be the same.",
       ],
     },
-  ] as const)("are refused: $why", ({ patch, details }) => {
+  ] as const)("are rejected: $why", ({ patch, details }) => {
     expect(detailsOf(() => changeProject(plain, patch, under(remote)))).toEqual(details)
   })
 })
 
-test("a project whose name broke a later rule can still change everything else", () => {
+test("a project whose name breaks a later rule can still change other attributes", () => {
   const old = { ...plain, name: "of another time!" }
   expect(changeProject(old, { description: "x" }, under(remote)).description).toBe("x")
 })

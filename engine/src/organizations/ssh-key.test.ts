@@ -20,7 +20,7 @@ test.each([
   { value: pem("RSA PRIVATE KEY").replace("END RSA", "END EC") },
   { value: pem("PUBLIC KEY") },
   { value: "ssh-ed25519 AAAA me" },
-])("[F-W5] a value that is no private key is accepted, and recognized", ({ value }) => {
+])("[F-W5] a value that is not a private key is accepted and recognized", ({ value }) => {
   expect(sshKeyFaults({ name: "deploy", value })).toEqual([])
   expect(isPrivateKey(value)).toBe(false)
 })
@@ -29,7 +29,7 @@ test.each([
   { value: "", detail: "Value can't be blank" },
   { value: "  \n", detail: "Value can't be blank" },
   { value: pem("PRIVATE KEY", `${"A".repeat(65_536)}\n`), detail: "Value is too long (maximum is 65536 characters)" },
-])("a value is refused: $detail", ({ value, detail }) => {
+])("a value is rejected: $detail", ({ value, detail }) => {
   expect(sshKeyFaults({ value })).toEqual([{ field: ["value"], detail }])
 })
 
@@ -37,6 +37,6 @@ test.each([
   { name: "a\0b", detail: "Name can't contain control characters" },
   { name: " ", detail: "Name can't be blank" },
   { name: "n".repeat(256), detail: "Name is too long (maximum is 255 characters)" },
-])("a name is refused: $detail", ({ name, detail }) => {
+])("a name is rejected: $detail", ({ name, detail }) => {
   expect(sshKeyFaults({ name })).toEqual([{ field: ["name"], detail }])
 })

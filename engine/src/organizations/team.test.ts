@@ -31,7 +31,7 @@ const codeOf = (work: () => unknown) => {
   }
 }
 
-describe("what one may do with a team", () => {
+describe("permissions on a team", () => {
   const nothing = {
     canUpdateMembership: false,
     canDestroy: false,
@@ -116,7 +116,7 @@ describe("what one may do with a team", () => {
       of: team(),
       may: {},
     },
-  ])("$who", ({ membership, of, may }) => {
+  ])("are those of $who", ({ membership, of, may }) => {
     expect(teamPermissions(membership, of)).toEqual({ ...nothing, ...may })
   })
 })
@@ -130,98 +130,98 @@ test.each([
   { visibility: "secret", membership: member("accessSecretTeams"), seen: true },
   { visibility: "secret", membership: member("manageWorkspaces"), seen: false },
   { visibility: "secret", membership: ownerMembership, seen: true },
-] as const)("a team of visibility $visibility is seen: $seen", ({ visibility, membership, seen }) => {
+] as const)("a team of visibility $visibility is visible: $seen", ({ visibility, membership, seen }) => {
   expect(seesTeam(membership, { id: made.id, visibility })).toBe(seen)
 })
 
-describe("changing a team", () => {
+describe("a change of a team", () => {
   test.each([
     {
-      why: "an owner gives any right",
+      why: "an owner may grant any right",
       membership: ownerMembership,
       of: team(),
       patch: { access: { manageTeams: true } },
       code: "done",
     },
     {
-      why: "nobody gives a right they lack",
+      why: "a member may not grant a right it lacks",
       membership: member("manageOrganizationAccess"),
       of: team(),
       patch: { access: { manageTeams: true } },
       code: "not-found",
     },
     {
-      why: "the right to manage access is needed",
+      why: "the right to manage access is required",
       membership: member("manageTeams"),
       of: team(),
       patch: { access: { manageTeams: true } },
       code: "not-found",
     },
     {
-      why: "a right one holds may be given",
+      why: "a held right may be granted",
       membership: member("manageTeams", "manageOrganizationAccess"),
       of: team(),
       patch: { access: { manageTeams: true } },
       code: "done",
     },
     {
-      why: "a right one lacks may be taken",
+      why: "a right that the caller lacks may be removed",
       membership: member("manageOrganizationAccess"),
       of: team("manageTeams"),
       patch: { access: { manageTeams: false } },
       code: "done",
     },
     {
-      why: "saying again what is so needs no right",
+      why: "an unchanged right requires no right",
       membership: member("manageTeams"),
       of: team("manageProjects"),
       patch: { name: "ops", access: { manageProjects: true } },
       code: "done",
     },
     {
-      why: "a manager of access renames nothing",
+      why: "a manager of access may not rename the team",
       membership: member("manageOrganizationAccess"),
       of: team(),
       patch: { name: "ops" },
       code: "not-found",
     },
     {
-      why: "and hides nothing",
+      why: "a manager of access may not hide the team",
       membership: member("manageOrganizationAccess"),
       of: team(),
       patch: { visibility: "organization" as const },
       code: "not-found",
     },
     {
-      why: "the owners keep their name",
+      why: "the owners team keeps its name",
       membership: ownerMembership,
       of: owners,
       patch: { name: "bosses" },
       code: "invalid",
     },
     {
-      why: "and all their rights",
+      why: "the owners team keeps all rights",
       membership: ownerMembership,
       of: owners,
       patch: { access: { manageTeams: false } },
       code: "invalid",
     },
     {
-      why: "but may hide",
+      why: "the owners team may be hidden",
       membership: ownerMembership,
       of: owners,
       patch: { name: "owners", visibility: "secret" as const },
       code: "done",
     },
     {
-      why: "names follow their rule",
+      why: "an invalid name is rejected",
       membership: ownerMembership,
       of: team(),
       patch: { name: " a b" },
       code: "invalid",
     },
     {
-      why: "and may hold spaces",
+      why: "a name may contain spaces",
       membership: ownerMembership,
       of: team(),
       patch: { name: "a b" },
@@ -237,6 +237,6 @@ test.each([
   { owners: ["a", "b"], leaving: ["b", "a"], code: "unprocessable" },
   { owners: ["a", "b"], leaving: ["a"], code: "done" },
   { owners: ["a"], leaving: ["b"], code: "done" },
-])("of the owners $owners may leave $leaving: $code", ({ owners: present, leaving, code }) => {
+])("of the owners $owners, $leaving may leave: $code", ({ owners: present, leaving, code }) => {
   expect(codeOf(() => rejectLosingLastOwner(present as UserId[], leaving as UserId[]))).toBe(code)
 })

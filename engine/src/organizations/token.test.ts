@@ -8,7 +8,7 @@ import { createToken, isExpired, isUseWorthRecording, newSecret, type TokenOwner
 const owner: TokenOwner = { kind: "user", userId: "user-1" as UserId }
 const made = { id: "at-1", owner, createdBy: null, now: 1_000 }
 
-test("a secret is a prefix that scanners know and 256 bits of the random source", () => {
+test("a secret is a prefix that scanners know and 256 random bits", () => {
   const drawn: number[] = []
   const random = { bytes: (count: number) => (drawn.push(count), seededRandom(7).bytes(count)) }
   const secret = newSecret(random)
@@ -22,7 +22,7 @@ test.each([
   { expiresAt: 1_000, now: 999, expired: false },
   { expiresAt: 1_000, now: 1_000, expired: true },
   { expiresAt: 1_000, now: 1_001, expired: true },
-])("a token that expires at $expiresAt has at $now: $expired", ({ expiresAt, now, expired }) => {
+])("a token that expires at $expiresAt is expired at $now: $expired", ({ expiresAt, now, expired }) => {
   expect(isExpired({ expiresAt }, now)).toBe(expired)
 })
 
@@ -30,12 +30,12 @@ test.each([
   { lastUsedAt: null, now: 0, worth: true },
   { lastUsedAt: 0, now: hourMs - 1, worth: false },
   { lastUsedAt: 0, now: hourMs, worth: true },
-])("a use at $now after one at $lastUsedAt is worth a write: $worth", ({ lastUsedAt, now, worth }) => {
+])("a use at $now after one at $lastUsedAt is recorded: $worth", ({ lastUsedAt, now, worth }) => {
   expect(isUseWorthRecording(lastUsedAt, now)).toBe(worth)
 })
 
 describe("a new token", () => {
-  test("is without description, end or use unless told", () => {
+  test("has no description, expiry or use by default", () => {
     expect(createToken({}, made)).toEqual({
       id: "at-1",
       owner,
@@ -52,7 +52,7 @@ describe("a new token", () => {
     { input: { expiresAt: 1_001 }, fields: undefined },
     { input: { description: "x".repeat(255) }, fields: undefined },
     { input: { description: "x".repeat(256), expiresAt: 0 }, fields: ["description", "expiresAt"] },
-  ])("is refused for what is wrong with it, if anything: $fields", ({ input, fields }) => {
+  ])("with invalid attributes is rejected: $fields", ({ input, fields }) => {
     let found: unknown
     try {
       createToken(input, made)

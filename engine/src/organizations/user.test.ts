@@ -16,7 +16,7 @@ test.each([
   { username: "ada@b", valid: false },
   { username: "a".repeat(60), valid: true },
   { username: "a".repeat(61), valid: false },
-])('the username "$username" is allowed: $valid', ({ username, valid }) => {
+])('the username "$username" is valid: $valid', ({ username, valid }) => {
   expect(usernameFaults(username)).toHaveLength(valid ? 0 : 1)
 })
 
@@ -26,12 +26,12 @@ test.each([
   { email: "..ada@example.com", username: "ada" },
   { email: "+@example.com", username: "user" },
   { email: `${"a".repeat(100)}@example.com`, username: "a".repeat(52) },
-])("$email gives the username $username, which is allowed", ({ email, username }) => {
+])("$email gives the valid username $username", ({ email, username }) => {
   expect(usernameOf(email)).toBe(username)
   expect(usernameFaults(username)).toEqual([])
 })
 
-test("a user has a name, an address, or both", () => {
+test("a user has a username, an email address, or both", () => {
   expect(createUser({ email: "ada@b" }, made)).toMatchObject({ username: "ada", email: "ada@b", siteAdmin: false })
   expect(createUser({ username: "bob" }, made)).toMatchObject({ username: "bob", email: "" })
   const refused = (work: () => unknown) => {
