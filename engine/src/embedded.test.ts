@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from "vitest"
 import { systemRuntime } from "./core/runtime.ts"
 import { openEmbedded } from "./embedded.ts"
 
-test("the first start on an embedded store makes a seal key outside the database file and says so, once", async () => {
+test("the first start on an embedded database creates a seal key outside the database file and logs it once", async () => {
   const folder = await mkdtemp(join(tmpdir(), "chancery-embedded-"))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
   const file = join(folder, "data", "seal-key")

@@ -14,8 +14,8 @@ afterEach(() => place[Symbol.asyncDispose]())
 const store = () => place.url
 const sealKeys = { text: Buffer.alloc(32).toString("base64") }
 
-describe("an engine opened by the URL of a store", () => {
-  test("acts as the site administrator, and keeps what it is given", async () => {
+describe("an engine opened by the URL of a database", () => {
+  test("acts as the site administrator and keeps its data", async () => {
     {
       await using engine = await openEngine(store(), { sealKeys })
       expect(await engine.users.account()).toMatchObject({ username: "root", siteAdmin: true })
@@ -25,7 +25,7 @@ describe("an engine opened by the URL of a store", () => {
     expect(await again.organizations.get("acme")).toMatchObject({ name: "acme" })
   })
 
-  test("acts for the owner of a token where one is given, until it is revoked", async () => {
+  test("acts for the owner of a token until it is revoked", async () => {
     const ids = { user: "", token: "" }
     let secret = ""
     {
@@ -57,12 +57,12 @@ describe("an engine opened by the address of a server", () => {
     }
   })
 
-  test("needs a token", async () => {
+  test("requires a token", async () => {
     await expect(openEngine("https://chancery.example")).rejects.toMatchObject({ code: "unauthenticated" })
   })
 })
 
-test("any other URL is refused without what may be secret in it", async () => {
+test("other URLs are rejected with an error that contains no secret", async () => {
   const refusal = await openEngine("mysql://user:password@db").catch(String)
   expect(refusal).toContain('Storage "mysql:…" is not known')
   expect(refusal).not.toContain("password")

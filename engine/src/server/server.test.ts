@@ -37,14 +37,14 @@ async function serving(handle: App["handle"], options: Partial<Parameters<typeof
   return server
 }
 
-test("a server on port 0 says where it is, and answers with a request id", async () => {
+test("a server on port 0 returns its URL, and answers with a request id", async () => {
   const { url } = await serving(() => respond("{}"))
   expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
   const { statusCode, headers } = await request(url, { headers: { "x-request-id": "abc" } })
   expect([statusCode, headers["x-request-id"]]).toEqual([200, "abc"])
 })
 
-test("/readyz says no while the server goes on serving, and sends away who comes, before it stops accepting", async () => {
+test("/readyz fails and responses close their connections before the server stops accepting", async () => {
   const server = await serving(() => respond("{}"), { shutdownDelayMs: 1_500 })
   const status = async (path: string) => (await request(`${server.url}${path}`)).statusCode
   expect(await status("/readyz")).toBe(200)
@@ -56,13 +56,13 @@ test("/readyz says no while the server goes on serving, and sends away who comes
   await expect(request(server.url, { dispatcher: new Agent() })).rejects.toThrow("ECONNREFUSED")
 })
 
-test("/readyz says no when the store does not answer in time", async () => {
+test("/readyz fails when the database does not answer in time", async () => {
   const { url } = await serving(() => respond("{}"), { ready: () => new Promise(() => {}) })
   const { statusCode, body } = await request(`${url}/readyz`)
   expect([statusCode, await body.text()]).toEqual([503, "the store does not answer\n"])
 })
 
-test("the rate limit holds over the wire, and its headers come with every answer", async () => {
+test("the rate limit applies over the network, and every response has its headers", async () => {
   const { url } = await serving(() => respond("{}"), { rateLimit: 2 })
   // Enough requests to exceed the limit even on a slow machine.
   const answers = await Promise.all(
@@ -76,7 +76,7 @@ test("the rate limit holds over the wire, and its headers come with every answer
   expect(answers.every(([, limit, reset]) => limit === "2" && reset === "string")).toBe(true)
 })
 
-test("a client that goes away in the middle of a request leaves the server serving", async () => {
+test("a client that disconnects during a request leaves the server running", async () => {
   const started = Promise.withResolvers<void>()
   const release = Promise.withResolvers<void>()
   const { url } = await serving(async (incoming) => {
@@ -96,8 +96,8 @@ test("a client that goes away in the middle of a request leaves the server servi
 
 test.each([
   { why: "declared", chunked: false },
-  { why: "chunked, so that only counting shows it", chunked: true },
-])("a body over the limit is answered 413 and the server goes on: $why", async ({ chunked }) => {
+  { why: "chunked, without a declared length", chunked: true },
+])("a body over the limit is answered 413 and the server keeps running: $why", async ({ chunked }) => {
   await using place = await usualKind.place()
   await using engine = await openEmbedded(place.url, { sealKeys })
   const { caller } = engine
@@ -118,7 +118,7 @@ test.each([
   expect((await request(`${server.url}/api/v2/organizations`, { headers })).statusCode).toBe(200)
 })
 
-test("/metrics tells when authorities expire, and of nothing where the store is sealed", async () => {
+test("/metrics reports when CAs expire, and no CAs when the database is sealed", async () => {
   await using place = await usualKind.place()
   await using engine = await openEmbedded(place.url, { metrics: createMetrics(), sealKeys })
   await engine.mounts.create({ path: "pki" })
@@ -133,7 +133,7 @@ test("/metrics tells when authorities expire, and of nothing where the store is 
   expect(await told(sealed)).not.toContain("chancery_pki")
 })
 
-test("/metrics counts what the store does, by kind and outcome", async () => {
+test("/metrics counts database statements by kind and outcome", async () => {
   await using place = await usualKind.place()
   // Without jobs and the event feed, which write at times of their own.
   await using engine = await openEmbedded(place.url, {
@@ -174,7 +174,7 @@ test("/metrics counts what the store does, by kind and outcome", async () => {
 test.each([
   { name: "with a declared length", header: "Content-Length: 100", body: "{" },
   { name: "in chunks", header: "Transfer-Encoding: chunked", body: "1\r\n{\r\n" },
-])("a client that leaves in the middle of its body, sent $name, counts as its own fault", async ({ header, body }) => {
+])("a client that disconnects during its body, sent $name, is logged as its own fault", async ({ header, body }) => {
   const failures: string[] = []
   const runtime = systemRuntime({ ...silentLog, error: (event) => void failures.push(event) })
   await using place = await usualKind.place()
@@ -198,13 +198,13 @@ test.each([
 
 test.each([
   {
-    name: "the store was away",
+    name: "the database was unavailable",
     error: () => storeAway("The database cannot be reached.", new Error("EPIPE")),
     told: [],
   },
-  { name: "others were in the way", error: () => busy("Not beside others."), told: ["warn answer cut short"] },
-  { name: "of a fault of ours", error: () => new Error("oh"), told: ["error answer cut short"] },
-])("an answer that fails half-way because $name is cut off, and nothing is printed beside the log", async (row) => {
+  { name: "of a serialization conflict", error: () => busy("Not beside others."), told: ["warn answer cut short"] },
+  { name: "of an internal error", error: () => new Error("oh"), told: ["error answer cut short"] },
+])("a response that fails half-way because $name is cut off, and nothing is printed besides the log", async (row) => {
   const told: string[] = []
   const tell = (level: string) => (event: string) => void told.push(`${level} ${event}`)
   const runtime = systemRuntime({ ...silentLog, error: tell("error"), warn: tell("warn") })
@@ -242,7 +242,7 @@ const pem = (name: string) =>
 const identity = { certificate: await pem("certificate"), privateKey: await pem("key") }
 const free = { host: "127.0.0.1", port: 0 }
 
-test("HTTPS beside HTTP is one server: the same app, links of each scheme, and one end that waits for both", async () => {
+test("HTTPS and HTTP share the app, use links of their own scheme, and close together", async () => {
   const started = Promise.withResolvers<void>()
   const release = Promise.withResolvers<void>()
   const server = await serving(
@@ -277,7 +277,7 @@ test("HTTPS beside HTTP is one server: the same app, links of each scheme, and o
   await dispatcher.close()
 })
 
-test("[F-S6] browsers are told to keep to HTTPS, over HTTPS alone", async () => {
+test("[F-S6] the HSTS header is sent over HTTPS only", async () => {
   const server = await serving(() => respond("{}"), {
     tls: { source: new ReloadableIdentity(identity), listen: free },
     hstsMs: 86_400_000,
@@ -289,7 +289,7 @@ test("[F-S6] browsers are told to keep to HTTPS, over HTTPS alone", async () => 
   expect(await header(`${server.url}/a`)).toBeUndefined()
 })
 
-test("[F-S6] metrics that have a listener of their own are nowhere else, and it has nothing else", async () => {
+test("[F-S6] metrics with a listener of their own are not served elsewhere, and the listener serves nothing else", async () => {
   const app = () => respond("the app", { status: 404 })
   const server = await serving(app, { metricsListen: free })
   const read = async (url: string, method: "GET" | "POST" = "GET") => {
@@ -305,7 +305,7 @@ test("[F-S6] metrics that have a listener of their own are nowhere else, and it 
   expect([(await read(`${together.url}/metrics`))[0], together.metricsUrl]).toEqual([200, undefined])
 })
 
-test("[F-S6] an address over its share is logged once a minute, and a trusted proxy has none", async () => {
+test("[F-S6] an address over its connection limit is logged once a minute, and a trusted proxy has no limit", async () => {
   const warn = vi.fn<(event: string, facts?: object) => void>()
   const runtime = { ...systemRuntime(), log: { ...silentLog, warn } }
   const options = { runtime, connectionsPerAddress: 1 }
@@ -328,7 +328,7 @@ test("[F-S6] an address over its share is logged once a minute, and a trusted pr
   expect([await idle(behind.url), await idle(behind.url)]).toEqual(["answered", "answered"])
 })
 
-test("where HTTPS cannot listen, HTTP does not stay behind, and the sentence names the flag", async () => {
+test("HTTP is closed when HTTPS cannot listen, and the error names the flag", async () => {
   const { url } = await serving(() => respond("{}"))
   const port = Number(new URL(url).port)
   const tls = { source: new ReloadableIdentity(identity), listen: { host: "127.0.0.1", port } }
@@ -344,7 +344,7 @@ test("where HTTPS cannot listen, HTTP does not stay behind, and the sentence nam
   await expect(gone).rejects.toThrow("ENOENT")
 })
 
-test("[P-4-p1] the certificate API is served over a socket, LIST and HEAD with the rest", async () => {
+test("[P-4-p1] the certificate API is served over a socket, including LIST and HEAD", async () => {
   await using place = await usualKind.place()
   await using engine = await openEmbedded(place.url, { sealKeys })
   await engine.mounts.create({ path: "pki" })
