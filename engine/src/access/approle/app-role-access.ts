@@ -47,20 +47,23 @@ export class AppRoleAccess {
     this.authorize(capability, ["role", appRoleNameOf(name), ...(below === undefined ? [] : [below])].join("/"))
   }
 
-  read<T>(work: (stores: AppRoleRepositories, method: AuthMethod) => Promise<T>): Promise<T> {
-    return this.context.storage.read(async (stores) => work(stores, await this.#method(stores)))
+  read<T>(work: (repositories: AppRoleRepositories, method: AuthMethod) => Promise<T>): Promise<T> {
+    return this.context.storage.read(async (repositories) => work(repositories, await this.#method(repositories)))
   }
 
   /**
    * Runs a transaction at repeatable read. Each writes the row of one role or of one secret id, or inserts one token. Foreign keys delete
    * secret ids with their role, and tokens with their auth method. Uses of a secret id are counted in its row.
    */
-  write<T>(work: (stores: AppRoleRepositories, method: AuthMethod) => Promise<T>): Promise<T> {
-    return this.context.storage.transact(async (stores) => work(stores, await this.#method(stores)), repeatableRead)
+  write<T>(work: (repositories: AppRoleRepositories, method: AuthMethod) => Promise<T>): Promise<T> {
+    return this.context.storage.transact(
+      async (repositories) => work(repositories, await this.#method(repositories)),
+      repeatableRead,
+    )
   }
 
-  async #method(stores: AppRoleRepositories): Promise<AuthMethod> {
-    const method = (await this.context.authMethodDirectory.within(stores)).at(this.#path)
+  async #method(repositories: AppRoleRepositories): Promise<AuthMethod> {
+    const method = (await this.context.authMethodDirectory.within(repositories)).at(this.#path)
     if (method.type !== "approle") throw noAuthMethod(this.#path)
     return method
   }

@@ -22,18 +22,19 @@ export class AppRoleLoginService implements AppRoleLogins {
     const credentials = { roleId: roleId.trim(), secretId: secretId.trim() }
     if (credentials.roleId === "") throw invalid([{ field: ["roleId"], detail: "missing role_id" }])
     const now = runtime.clock.now()
-    const shown = (stores: AppRoleRepositories, method: AuthMethod) => this.#shown(stores, method, credentials, from)
+    const shown = (repositories: AppRoleRepositories, method: AuthMethod) =>
+      this.#shown(repositories, method, credentials, from)
     // The first check only reads, so that clients that guess credentials do not block writers.
     if (admitted(await this.#access.read(shown), now) === undefined) throw wrongCredentials()
-    return this.#access.write(async (stores, method) => {
-      const found = admitted(await shown(stores, method), now)
+    return this.#access.write(async (repositories, method) => {
+      const found = admitted(await shown(repositories, method), now)
       if (found === undefined) throw wrongCredentials()
       const { role, secretId: used } = found
       // Of two concurrent logins with the last use, one is rejected.
       const counts = used !== undefined && used.usesLeft !== null
-      if (counts && !(await stores.secretIds.spendUse(used.accessor, now))) throw wrongCredentials()
+      if (counts && !(await repositories.secretIds.spendUse(used.accessor, now))) throw wrongCredentials()
       const { tokenBoundCidrs = [], metadata = {} } = used ?? {}
-      return logIn(stores, runtime, method, {
+      return logIn(repositories, runtime, method, {
         terms: tokenBoundCidrs.length === 0 ? role.terms : { ...role.terms, boundCidrs: tokenBoundCidrs },
         displayName: "",
         meta: { ...metadata, role_name: role.name },

@@ -18,12 +18,12 @@ async function opened(kind: DatabaseKind = usualSharedKind) {
   const clock = manualClock()
   const runtime = { ...systemRuntime(), clock }
   const place = await kind.place()
-  const world = await openTestEngine({ url: place.url, runtime, jobs: false })
+  const testEngine = await openTestEngine({ url: place.url, runtime, jobs: false })
   onTestFinished(async () => {
-    await world[Symbol.asyncDispose]()
+    await testEngine[Symbol.asyncDispose]()
     await place[Symbol.asyncDispose]()
   })
-  const { engine } = world
+  const { engine } = testEngine
   await engine.policies.put("web", 'path "pki/issue/web" { capabilities = ["update"] }')
   await engine.authMethods.enable({ path: "approle", type: "approle" })
   const appRoles = engine.appRoles("approle")
@@ -118,7 +118,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("on $name", (k
       warnings: [],
     })
     const { secretId, accessor } = created
-    const told = {
+    const expected = {
       accessor,
       usesLeft: 1,
       ttlMs: hourMs,
@@ -129,8 +129,8 @@ describe.each(databaseKinds.filter(({ available }) => available))("on $name", (k
       cidrList: [],
       tokenBoundCidrs: [],
     }
-    expect(await appRoles.secretIds.get("web", { secretId })).toEqual(told)
-    expect(await appRoles.secretIds.get("web", { accessor })).toEqual(told)
+    expect(await appRoles.secretIds.get("web", { secretId })).toEqual(expected)
+    expect(await appRoles.secretIds.get("web", { accessor })).toEqual(expected)
     const second = await appRoles.secretIds.create("WEB", { secretId: "chosen" })
     expect(await appRoles.secretIds.list("web")).toEqual([accessor, second.accessor].toSorted())
     expect(await appRoles.secretIds.list("web", { limit: 1 })).toHaveLength(1)
@@ -144,7 +144,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("on $name", (k
     await expect(appRoles.secretIds.get("api", { accessor })).rejects.toMatchObject(missing)
     await expect(appRoles.secretIds.destroy("api", { accessor })).rejects.toMatchObject(missing)
     await appRoles.secretIds.destroy("api", { secretId })
-    expect(await appRoles.secretIds.get("web", { accessor })).toEqual(told)
+    expect(await appRoles.secretIds.get("web", { accessor })).toEqual(expected)
 
     await appRoles.secretIds.destroy("web", { secretId })
     await appRoles.secretIds.destroy("web", { secretId })
@@ -195,7 +195,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("on $name", (k
     const { appRoles, made, clock } = await opened(kind)
     const one = await made("one", { secretIdTtlMs: hourMs })
     const other = await made("other")
-    const gone = await made("gone")
+    const deleted = await made("gone")
     await appRoles.roles.delete("gone")
     await appRoles.roles.save("open", { bindSecretId: false, secretIdBoundCidrs: ["10.0.0.0/8"], roleId: "open" })
     for (const credentials of [
@@ -206,7 +206,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("on $name", (k
       { roleId: one.roleId, secretId: other.secretId },
       { roleId: one.roleId, secretId: one.accessor },
       { roleId: one.roleId.toUpperCase(), secretId: one.secretId },
-      { roleId: gone.roleId, secretId: gone.secretId },
+      { roleId: deleted.roleId, secretId: deleted.secretId },
       { roleId: "open" },
     ])
       await expect(appRoles.logins.logIn(credentials)).rejects.toMatchObject(refusedLogin)
@@ -330,7 +330,7 @@ test("the job sweeps until no expired secret id is left", async () => {
       return count
     },
   }
-  const storage = { transact: (work: (stores: object) => Promise<unknown>) => work({ secretIds }) }
+  const storage = { transact: (work: (repositories: object) => Promise<unknown>) => work({ secretIds }) }
   const context = { storage, runtime: { clock: { now: () => now } } } as unknown as Parameters<typeof sweepSecretIds>[0]
   await sweepSecretIds(context, { signal: new AbortController().signal })
   expect(swept).toEqual([secretIdsPerWrite, secretIdsPerWrite, 1])

@@ -78,12 +78,12 @@ export class AppRoleService implements AppRoles {
   }
 
   #role(name: string): Promise<AppRole> {
-    return this.#access.read((stores, method) => roleIn(stores, method, name))
+    return this.#access.read((repositories, method) => roleIn(repositories, method, name))
   }
 
   async #change(name: string, change: (role: AppRole) => AppRole): Promise<void> {
-    await this.#access.write(async (stores, method) =>
-      stores.appRoles.save(method.id, change(await roleIn(stores, method, name))),
+    await this.#access.write(async (repositories, method) =>
+      repositories.appRoles.save(method.id, change(await roleIn(repositories, method, name))),
     )
   }
 }

@@ -153,11 +153,11 @@ type NamedField = readonly [field: string, name: string]
 
 /** Returns the faults of a credential. Logins trim their credentials, so one with a blank at either end could never be used. */
 export function credentialFaults([field, name]: NamedField, value: string, maximum: number): Fault[] {
-  const refuse = (problem: string): Fault[] => [{ field: [field], detail: `${name} ${problem}` }]
-  if (value === "") return refuse("can't be blank")
-  if (value.length > maximum) return refuse(`is too long (maximum is ${maximum} characters)`)
+  const fault = (problem: string): Fault[] => [{ field: [field], detail: `${name} ${problem}` }]
+  if (value === "") return fault("can't be blank")
+  if (value.length > maximum) return fault(`is too long (maximum is ${maximum} characters)`)
   return value !== value.trim() || /\p{Cc}/u.test(value)
-    ? refuse("must not begin or end with whitespace, or contain control characters")
+    ? fault("must not begin or end with whitespace, or contain control characters")
     : []
 }
 

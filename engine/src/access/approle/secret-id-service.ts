@@ -23,12 +23,12 @@ export class SecretIdService implements SecretIds {
     const text = input.secretId ?? newUuid(random)
     const accessor = newUuid(random)
     const now = clock.now()
-    return this.#access.write(async (stores, method) => {
-      const role = await roleIn(stores, method, name)
+    return this.#access.write(async (repositories, method) => {
+      const role = await roleIn(repositories, method, name)
       const { maximumMs } = leaseTtls(method.config)
       const { secretId, warnings } = createSecretId(role, input, { accessor, now, maximumMs })
       const owner = { methodId: method.id, name: role.name }
-      await stores.secretIds.insert(owner, secretId, this.#access.digestOf(owner, text))
+      await repositories.secretIds.insert(owner, secretId, this.#access.digestOf(owner, text))
       const { ttlMs, usesLeft } = secretId
       return { secretId: text, accessor, ttlMs, usesLeft, warnings }
     })
@@ -37,17 +37,17 @@ export class SecretIdService implements SecretIds {
   async list(name: string, page: KeyPage = {}): Promise<readonly string[]> {
     this.#access.authorizeRole("list", name, "secret-id")
     const now = this.#access.context.runtime.clock.now()
-    return this.#access.read(async (stores, method) =>
-      stores.secretIds.accessors(await ownerIn(stores, method, name), page, now),
+    return this.#access.read(async (repositories, method) =>
+      repositories.secretIds.accessors(await ownerIn(repositories, method, name), page, now),
     )
   }
 
   async get(name: string, ref: SecretIdRef): Promise<SecretId> {
     this.#access.authorizeRole("update", name, `${addressOf(ref)}/lookup`)
     const now = this.#access.context.runtime.clock.now()
-    return this.#access.read(async (stores, method) => {
-      const owner = await ownerIn(stores, method, name)
-      const found = await stores.secretIds.find(owner, this.#access.keyOf(owner, ref))
+    return this.#access.read(async (repositories, method) => {
+      const owner = await ownerIn(repositories, method, name)
+      const found = await repositories.secretIds.find(owner, this.#access.keyOf(owner, ref))
       if (found === undefined || isOver(found, now)) throw noSecretId(ref)
       return found
     })
@@ -56,9 +56,9 @@ export class SecretIdService implements SecretIds {
   async destroy(name: string, ref: SecretIdRef): Promise<void> {
     // Two HTTP methods have this effect, so either capability is enough.
     this.#access.authorizeRole(["update", "delete"], name, `${addressOf(ref)}/destroy`)
-    await this.#access.write(async (stores, method) => {
-      const owner = await ownerIn(stores, method, name)
-      const wasThere = await stores.secretIds.remove(owner, this.#access.keyOf(owner, ref))
+    await this.#access.write(async (repositories, method) => {
+      const owner = await ownerIn(repositories, method, name)
+      const wasThere = await repositories.secretIds.remove(owner, this.#access.keyOf(owner, ref))
       if (!wasThere && "accessor" in ref) throw noSecretId(ref)
     })
   }
@@ -74,9 +74,13 @@ export class SecretIdService implements SecretIds {
   }
 }
 
-const ownerIn = async (stores: AppRoleRepositories, method: AuthMethod, name: string): Promise<SecretIdOwner> => ({
+const ownerIn = async (
+  repositories: AppRoleRepositories,
+  method: AuthMethod,
+  name: string,
+): Promise<SecretIdOwner> => ({
   methodId: method.id,
-  name: (await roleIn(stores, method, name)).name,
+  name: (await roleIn(repositories, method, name)).name,
 })
 
 const addressOf = (ref: SecretIdRef): string => ("accessor" in ref ? "secret-id-accessor" : "secret-id")

@@ -52,15 +52,15 @@ export function createSecretId(
   if (!role.bindSecretId) throw unprocessable("bind_secret_id is not set on the role")
   const { metadata = {}, cidrList = [], tokenBoundCidrs = [] } = input
   const { numUses = role.secretIdNumUses, ttlMs = role.secretIdTtlMs } = input
-  const keptMs = ttlMs === 0 ? null : Math.min(ttlMs, maximumMs)
+  const lifetimeMs = ttlMs === 0 ? null : Math.min(ttlMs, maximumMs)
   return {
     secretId: {
       accessor,
       usesLeft: numUses === 0 ? null : numUses,
-      ttlMs: keptMs,
+      ttlMs: lifetimeMs,
       createdAt: now,
       updatedAt: now,
-      expiresAt: keptMs === null ? null : now + keptMs,
+      expiresAt: lifetimeMs === null ? null : now + lifetimeMs,
       metadata,
       cidrList,
       tokenBoundCidrs,
@@ -95,11 +95,11 @@ function secretIdFaults(role: AppRole, input: SecretIdInput): Fault[] {
 }
 
 function metadataFaults(metadata: Readonly<Record<string, string>>): Fault[] {
-  const refuse = (problem: string): Fault[] => [{ field: ["metadata"], detail: `metadata ${problem}` }]
+  const fault = (problem: string): Fault[] => [{ field: ["metadata"], detail: `metadata ${problem}` }]
   const entries = Object.entries(metadata)
-  if (entries.length > maxMetadata) return refuse(`has too many entries (maximum is ${maxMetadata})`)
+  if (entries.length > maxMetadata) return fault(`has too many entries (maximum is ${maxMetadata})`)
   return entries.flat().some((text) => text.length > maxMetadataText || /\p{Cc}/u.test(text))
-    ? refuse(`must contain keys and values of at most ${maxMetadataText} characters without control characters`)
+    ? fault(`must contain keys and values of at most ${maxMetadataText} characters without control characters`)
     : []
 }
 
@@ -114,7 +114,7 @@ function withinFaults(
 }
 
 /** Compares two limits, of which 0 means unlimited. */
-const isWithin = (asked: number, limit: number): boolean => limit === 0 || (asked !== 0 && asked <= limit)
+const isWithin = (requested: number, limit: number): boolean => limit === 0 || (requested !== 0 && requested <= limit)
 
 /** Facts that decide a login; undefined for what does not exist. */
 export interface ShownCredentials {

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest"
 import { testTlsPem } from "../../../testing/policy-server.ts"
 import {
   apiServerUrl,
-  configRefusal,
+  configRejection,
   createKubernetesConfig,
   isWithin,
   type KubernetesConfig,
@@ -35,8 +35,8 @@ test("a configuration with keys or certificates only is accepted with a warning"
   const { config } = await createKubernetesConfig({ pemKeys: [rsa, testTlsPem("server")] })
   expect(verificationKeys(config).map(({ algorithm }) => algorithm.type)).toEqual(["rsa", expect.any(String)])
   expect(kubernetesConfigWarnings(config)).toEqual([expect.stringContaining("until they expire") as string])
-  const asked = await createKubernetesConfig({ pemKeys: [rsa], kubernetesHost: "10.96.0.1" })
-  expect(kubernetesConfigWarnings(asked.config)).toEqual([])
+  const withHost = await createKubernetesConfig({ pemKeys: [rsa], kubernetesHost: "10.96.0.1" })
+  expect(kubernetesConfigWarnings(withHost.config)).toEqual([])
 })
 
 test.each([
@@ -133,8 +133,8 @@ describe("configRefusal of a token", () => {
       refusal: "the token has no expiry, and no API server reviews it",
     },
   ])("is $refusal when $why", ({ config: one, ends, refusal }) => {
-    const refused = configRefusal(ends ? token : { ...token, expiresAt: undefined }, one)
-    expect(refused?.refused).toBe(refusal)
+    const rejection = configRejection(ends ? token : { ...token, expiresAt: undefined }, one)
+    expect(rejection?.refused).toBe(refusal)
   })
 })
 

@@ -6,9 +6,9 @@ import { readPem } from "../../x509/pem.ts"
 import { type PublicKey, readPublicKey } from "../../x509/public-key.ts"
 import { UnacceptableInput } from "../../x509/unacceptable-input.ts"
 import {
-  isRefusal,
+  isRejection,
   readServiceAccountToken,
-  refused,
+  tokenRejection,
   type TokenRejection,
   type ServiceAccountToken,
 } from "./service-account-token.ts"
@@ -49,7 +49,7 @@ export interface NewKubernetesConfig {
 const maxHost = 2_048
 const maxIssuer = 1_024
 const maxBundle = 256 * 1_024
-const keysMaximum = 50
+const maxKeys = 50
 /** Issuer of the tokens of Secrets, which have no other. */
 const defaultIssuer = "kubernetes/serviceaccount"
 
@@ -81,7 +81,7 @@ export async function createKubernetesConfig(input: KubernetesConfigInput): Prom
   attempt("pemKeys", "pem_keys", () => readKeys(pemKeys))
   if (issuer.length > maxIssuer)
     faults.push({ field: ["issuer"], detail: `"issuer" must not be longer than ${maxIssuer} characters` })
-  if (tokenReviewerJwt !== "" && isRefusal(await readServiceAccountToken(tokenReviewerJwt)))
+  if (tokenReviewerJwt !== "" && isRejection(await readServiceAccountToken(tokenReviewerJwt)))
     faults.push({ field: ["tokenReviewerJwt"], detail: '"token_reviewer_jwt" is not a valid service account token' })
   if (faults.length === 0 && kubernetesHost === "" && pemKeys.length === 0)
     faults.push({
@@ -128,15 +128,15 @@ export const verificationKeys = ({ pemKeys }: Pick<KubernetesConfig, "pemKeys">)
   readKeys(pemKeys)
 
 /** Returns the reason that the token, even if genuine, does not belong to the configured cluster. */
-export function configRefusal(
+export function configRejection(
   { issuer, expiresAt }: ServiceAccountToken,
   config: KubernetesConfig,
 ): TokenRejection | undefined {
   if (!config.disableIssValidation && issuer !== (config.issuer === "" ? defaultIssuer : config.issuer))
-    return refused("the token has another issuer")
+    return tokenRejection("the token has another issuer")
   // Such a token could never be revoked.
   if (config.kubernetesHost === "" && expiresAt === undefined)
-    return refused("the token has no expiry, and no API server reviews it")
+    return tokenRejection("the token has no expiry, and no API server reviews it")
   return undefined
 }
 
@@ -166,7 +166,7 @@ const authoritiesIn = (text: string): string[] =>
   readPem(text, maxBundle).map(({ bytes }) => Buffer.from(bytes).toString("base64"))
 
 function readKeys(texts: readonly string[]): PublicKey[] {
-  if (texts.length > keysMaximum) throw new UnacceptableInput(`must have at most ${keysMaximum} entries`)
+  if (texts.length > maxKeys) throw new UnacceptableInput(`must have at most ${maxKeys} entries`)
   return texts.map(readKey)
 }
 

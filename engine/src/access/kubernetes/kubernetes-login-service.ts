@@ -15,7 +15,7 @@ import type { AuthMethodDirectory } from "../logins/auth-method-directory.ts"
 import { logIn, type LoginRepositories } from "../logins/login.ts"
 import {
   apiServerUrl,
-  configRefusal,
+  configRejection,
   createKubernetesConfig,
   isWithin,
   type KubernetesConfig,
@@ -36,14 +36,14 @@ import {
   type KubernetesRole,
   type KubernetesRoleInput,
   kubernetesRoleWarnings,
-  roleRefusal,
+  roleRejection,
 } from "./kubernetes-role.ts"
 import {
-  isRefusal,
+  isRejection,
   isSignedByOneOf,
   readServiceAccountToken,
   type TokenRejection,
-  refused,
+  tokenRejection,
   type ServiceAccount,
   type ServiceAccountToken,
 } from "./service-account-token.ts"
@@ -75,8 +75,8 @@ export class KubernetesLoginService implements KubernetesLogins {
 
   async getConfig(): Promise<KubernetesConfig> {
     this.#authorize("config", "read")
-    return this.#context.storage.read(async (stores) => {
-      const config = await stores.kubernetesLogins.config((await this.#method(stores)).id)
+    return this.#context.storage.read(async (repositories) => {
+      const config = await repositories.kubernetesLogins.config((await this.#method(repositories)).id)
       if (config === undefined) throw notFound()
       return config
     })
@@ -85,26 +85,26 @@ export class KubernetesLoginService implements KubernetesLogins {
   async configure(input: KubernetesConfigInput): Promise<KubernetesConfigured> {
     this.#authorize("config", writing)
     const made = await createKubernetesConfig(input)
-    await this.#context.storage.transact(async (stores) => {
-      const { id } = await this.#method(stores)
-      if ((await stores.kubernetesLogins.config(id)) !== undefined) this.#authorize("config", "update")
-      await stores.kubernetesLogins.saveConfig(id, made)
+    await this.#context.storage.transact(async (repositories) => {
+      const { id } = await this.#method(repositories)
+      if ((await repositories.kubernetesLogins.config(id)) !== undefined) this.#authorize("config", "update")
+      await repositories.kubernetesLogins.saveConfig(id, made)
     })
     return { warnings: kubernetesConfigWarnings(made.config) }
   }
 
   async listRoles(page?: KeyPage): Promise<readonly string[]> {
     this.#authorize("role", "list")
-    const names = await this.#context.storage.read(async (stores) =>
-      stores.kubernetesLogins.roleNames((await this.#method(stores)).id),
+    const names = await this.#context.storage.read(async (repositories) =>
+      repositories.kubernetesLogins.roleNames((await this.#method(repositories)).id),
     )
     return pageOfKeys(names, (name) => name, page)
   }
 
   async getRole(name: string): Promise<KubernetesRole> {
     this.#authorize(`role/${folded(name)}`, "read")
-    return this.#context.storage.read(async (stores) => {
-      const role = await stores.kubernetesLogins.role((await this.#method(stores)).id, folded(name))
+    return this.#context.storage.read(async (repositories) => {
+      const role = await repositories.kubernetesLogins.role((await this.#method(repositories)).id, folded(name))
       if (role === undefined) throw notFound(name)
       return role
     })
@@ -112,49 +112,49 @@ export class KubernetesLoginService implements KubernetesLogins {
 
   async saveRole(name: string, input: KubernetesRoleInput): Promise<SavedKubernetesRole> {
     this.#authorize(`role/${folded(name)}`, writing)
-    return this.#context.storage.transact(async (stores) => {
-      const { id } = await this.#method(stores)
-      const before = await stores.kubernetesLogins.role(id, folded(name))
+    return this.#context.storage.transact(async (repositories) => {
+      const { id } = await this.#method(repositories)
+      const before = await repositories.kubernetesLogins.role(id, folded(name))
       if (before !== undefined) this.#authorize(`role/${folded(name)}`, "update")
       rejectFaults(roleNameFaults(name))
       const role = changeKubernetesRole(before, input)
-      await stores.kubernetesLogins.saveRole(id, folded(name), role)
+      await repositories.kubernetesLogins.saveRole(id, folded(name), role)
       return { role, warnings: kubernetesRoleWarnings(role) }
     })
   }
 
   async deleteRole(name: string): Promise<void> {
     this.#authorize(`role/${folded(name)}`, "delete")
-    await this.#context.storage.transact(async (stores) =>
-      stores.kubernetesLogins.removeRole((await this.#method(stores)).id, folded(name)),
+    await this.#context.storage.transact(async (repositories) =>
+      repositories.kubernetesLogins.removeRole((await this.#method(repositories)).id, folded(name)),
     )
   }
 
-  async login({ role: asked, jwt: given }: KubernetesLogin, from?: LoginOrigin): Promise<CreatedServiceToken> {
-    const jwt = given.trim()
-    if (asked === "") throw badRequest("missing role")
+  async login({ role: roleName, jwt: jwtText }: KubernetesLogin, from?: LoginOrigin): Promise<CreatedServiceToken> {
+    const jwt = jwtText.trim()
+    if (roleName === "") throw badRequest("missing role")
     if (jwt === "") throw badRequest("missing jwt")
-    const name = folded(asked)
-    const known = await this.#context.storage.read((stores) => this.#known(stores, name))
+    const name = folded(roleName)
+    const known = await this.#context.storage.read((repositories) => this.#known(repositories, name))
     const { role, config } = known
     if (config === undefined)
       throw unprocessable(`the auth method is not configured; write its configuration to auth/${this.#path}/config`)
     if (!addressBounds(role.boundCidrs)(from?.remoteAddress))
-      return this.#refuse(name, "the role does not allow the client's address")
+      return this.#reject(name, "the role does not allow the client's address")
     const token = await readServiceAccountToken(jwt)
-    if (isRefusal(token)) return this.#refuse(name, token.refused)
-    const refusal =
-      roleRefusal(token, role, this.#context.runtime.clock.now()) ??
-      configRefusal(token, config) ??
+    if (isRejection(token)) return this.#reject(name, token.refused)
+    const rejection =
+      roleRejection(token, role, this.#context.runtime.clock.now()) ??
+      configRejection(token, config) ??
       (await this.#judged(jwt, token, { ...known, config }))
-    if (refusal !== undefined) return this.#refuse(name, refusal.refused)
-    return this.#context.storage.transact(async (stores) => {
+    if (rejection !== undefined) return this.#reject(name, rejection.refused)
+    return this.#context.storage.transact(async (repositories) => {
       // Role and method may have changed while the API server was queried. The current ones apply.
-      const current = await this.#known(stores, name)
-      const changed = roleRefusal(token, current.role, this.#context.runtime.clock.now())
-      if (changed !== undefined) return this.#refuse(name, changed.refused)
+      const current = await this.#known(repositories, name)
+      const changed = roleRejection(token, current.role, this.#context.runtime.clock.now())
+      if (changed !== undefined) return this.#reject(name, changed.refused)
       const { account, secretName } = token
-      return logIn(stores, this.#context.runtime, current.method, {
+      return logIn(repositories, this.#context.runtime, current.method, {
         terms: current.role,
         displayName: `${account.namespace}-${account.name}`,
         meta: {
@@ -172,9 +172,10 @@ export class KubernetesLoginService implements KubernetesLogins {
   async #judged(jwt: string, token: ServiceAccountToken, known: Known): Promise<TokenRejection | undefined> {
     const { config } = known
     const keys = verificationKeys(config)
-    if (keys.length > 0 && !(await isSignedByOneOf(jwt, keys))) return refused("no configured key verifies the token")
+    if (keys.length > 0 && !(await isSignedByOneOf(jwt, keys)))
+      return tokenRejection("no configured key verifies the token")
     if (config.kubernetesHost !== "") return this.#reviewed(jwt, token, known)
-    return keys.length > 0 ? undefined : refused("neither an API server nor a key is configured")
+    return keys.length > 0 ? undefined : tokenRejection("neither an API server nor a key is configured")
   }
 
   async #reviewed(
@@ -183,7 +184,7 @@ export class KubernetesLoginService implements KubernetesLogins {
     { config, reviewerToken, role }: Known,
   ): Promise<TokenRejection | undefined> {
     const url = apiServerUrl(config.kubernetesHost)
-    if (url === undefined) return refused("kubernetes_host is not a valid address")
+    if (url === undefined) return tokenRejection("kubernetes_host is not a valid address")
     const pod = config.disableLocalCaJwt ? undefined : await this.#context.readPodAccount()
     const certificates = config.kubernetesCaCert === "" ? pod?.certificates : config.kubernetesCaCert
     // The pod's token is sent only to a server that the pod's own CAs vouch for. A caller that sets the host does not obtain it.
@@ -202,15 +203,15 @@ export class KubernetesLoginService implements KubernetesLogins {
     switch (review.kind) {
       case "genuine":
         if (!isSameAccount(review.account, token.account))
-          return refused("the API server reports another service account")
+          return tokenRejection("the API server reports another service account")
         if (audiences.length > 0 && !review.audiences.some((one) => audiences.includes(one)))
-          return refused("the API server does not accept the token for that audience")
+          return tokenRejection("the API server does not accept the token for that audience")
         return undefined
       case "not-genuine":
-        return refused("the API server does not accept the token")
+        return tokenRejection("the API server does not accept the token")
       case "refused":
         if (ownToken === undefined)
-          return refused(`the token is not allowed to review itself (status ${review.status})`)
+          return tokenRejection(`the token is not allowed to review itself (status ${review.status})`)
         throw this.#unreviewed(`The API server does not let this server review tokens (status ${review.status}).`)
       case "unanswered":
         throw this.#unreviewed(review.reason)
@@ -219,9 +220,9 @@ export class KubernetesLoginService implements KubernetesLogins {
     }
   }
 
-  async #known(stores: Pick<UsedRepositories, "authMethods" | "kubernetesLogins" | "mounts">, name: string) {
-    const method = await this.#method(stores)
-    const { kubernetesLogins } = stores
+  async #known(repositories: Pick<UsedRepositories, "authMethods" | "kubernetesLogins" | "mounts">, name: string) {
+    const method = await this.#method(repositories)
+    const { kubernetesLogins } = repositories
     const role = await kubernetesLogins.role(method.id, name)
     if (role === undefined) throw badRequest(`invalid role name ${JSON.stringify(name)}`)
     const config = await kubernetesLogins.config(method.id)
@@ -230,8 +231,8 @@ export class KubernetesLoginService implements KubernetesLogins {
     return { method, role, config, reviewerToken }
   }
 
-  async #method(stores: Pick<UsedRepositories, "authMethods" | "mounts">): Promise<AuthMethod> {
-    const method = (await this.#context.authMethodDirectory.within(stores)).at(this.#path)
+  async #method(repositories: Pick<UsedRepositories, "authMethods" | "mounts">): Promise<AuthMethod> {
+    const method = (await this.#context.authMethodDirectory.within(repositories)).at(this.#path)
     // The same error as for an unknown path: methods of other types have no such endpoints.
     if (method.type !== "kubernetes") throw new EngineError("not-found", "unsupported path")
     return method
@@ -242,7 +243,7 @@ export class KubernetesLoginService implements KubernetesLogins {
   }
 
   /** Throws `forbidden` without a reason for the client. The reason is in the server's log. */
-  #refuse(role: string, reason: string): never {
+  #reject(role: string, reason: string): never {
     this.#context.runtime.log.debug("kubernetes-login-refused", { method: this.#path, role, reason })
     throw permissionDenied()
   }

@@ -5,7 +5,7 @@ import {
   changeKubernetesRole,
   type KubernetesRoleInput,
   kubernetesRoleWarnings,
-  roleRefusal,
+  roleRejection,
 } from "./kubernetes-role.ts"
 import type { ServiceAccountToken } from "./service-account-token.ts"
 
@@ -162,6 +162,6 @@ describe("roleRefusal of a token", () => {
       refusal: "the token is not valid yet",
     },
   ])("$why is $refusal", ({ change, input, refusal }) => {
-    expect(roleRefusal({ ...token, ...change }, changeKubernetesRole(role, input), now)?.refused).toBe(refusal)
+    expect(roleRejection({ ...token, ...change }, changeKubernetesRole(role, input), now)?.refused).toBe(refusal)
   })
 })

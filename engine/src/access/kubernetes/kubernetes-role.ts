@@ -3,7 +3,7 @@ import { type Fault, rejectFaults } from "../../core/errors.ts"
 import { type Instant, minuteMs } from "../../core/time.ts"
 import { anyGlob } from "../../pki/names/host-names.ts"
 import { initialTokenTerms, type TokenTerms, tokenTermsFaults } from "../logins/token-terms.ts"
-import { refused, type TokenRejection, type ServiceAccountToken } from "./service-account-token.ts"
+import { tokenRejection, type TokenRejection, type ServiceAccountToken } from "./service-account-token.ts"
 
 export interface KubernetesRole extends TokenTerms {
   /** Patterns in which `*` matches any characters. Each list has at least one. */
@@ -38,8 +38,8 @@ const maxAudience = 1_024
 
 /** Changes a role, or creates one if `before` is undefined. Throws `invalid` with all faults. */
 export function changeKubernetesRole(before: KubernetesRole | undefined, input: KubernetesRoleInput): KubernetesRole {
-  const { faults = [], ...given } = input
-  const role: KubernetesRole = { ...(before ?? defaultKubernetesRole), ...given }
+  const { faults = [], ...members } = input
+  const role: KubernetesRole = { ...(before ?? defaultKubernetesRole), ...members }
   rejectFaults([
     ...faults,
     ...patternFaults("boundServiceAccountNames", "bound_service_account_names", role, faults),
@@ -64,18 +64,19 @@ export function kubernetesRoleWarnings({ audience }: KubernetesRole): readonly s
 const leewayMs = minuteMs
 
 /** Returns the reason that the token, even if genuine, does not allow a login with the role. */
-export function roleRefusal(
+export function roleRejection(
   { account, audiences, expiresAt, notBefore }: ServiceAccountToken,
   role: KubernetesRole,
   now: Instant,
 ): TokenRejection | undefined {
   if (!anyGlob(role.boundServiceAccountNames)(account.name))
-    return refused("the role does not allow the service account's name")
+    return tokenRejection("the role does not allow the service account's name")
   if (!anyGlob(role.boundServiceAccountNamespaces)(account.namespace))
-    return refused("the role does not allow the service account's namespace")
-  if (role.audience !== "" && !audiences.includes(role.audience)) return refused("the token has another audience")
-  if (expiresAt !== undefined && expiresAt + leewayMs <= now) return refused("the token has expired")
-  if (notBefore !== undefined && notBefore - leewayMs > now) return refused("the token is not valid yet")
+    return tokenRejection("the role does not allow the service account's namespace")
+  if (role.audience !== "" && !audiences.includes(role.audience))
+    return tokenRejection("the token has another audience")
+  if (expiresAt !== undefined && expiresAt + leewayMs <= now) return tokenRejection("the token has expired")
+  if (notBefore !== undefined && notBefore - leewayMs > now) return tokenRejection("the token is not valid yet")
   return undefined
 }
 
@@ -88,11 +89,11 @@ function patternFaults(
   // A list that could not be parsed is not reported as empty.
   if (known.some((fault) => fault.field?.[0] === field)) return []
   const patterns = role[field]
-  const refuse = (problem: string): Fault[] => [{ field: [field], detail: `"${name}" ${problem}` }]
-  if (patterns.length === 0) return refuse("can not be empty")
-  if (patterns.length > maxPatterns) return refuse(`must not have more than ${maxPatterns} entries`)
-  if (patterns.length > 1 && patterns.includes("*")) return refuse('can not mix "*" with values')
+  const fault = (problem: string): Fault[] => [{ field: [field], detail: `"${name}" ${problem}` }]
+  if (patterns.length === 0) return fault("can not be empty")
+  if (patterns.length > maxPatterns) return fault(`must not have more than ${maxPatterns} entries`)
+  if (patterns.length > 1 && patterns.includes("*")) return fault('can not mix "*" with values')
   if (patterns.some((pattern) => pattern.length > maxPattern || !/^[a-z0-9.*-]+$/.test(pattern)))
-    return refuse('must contain names of lower-case letters, digits, "-" and "."; "*" matches any text')
+    return fault('must contain names of lower-case letters, digits, "-" and "."; "*" matches any text')
   return []
 }

@@ -25,8 +25,8 @@ export interface TokenRejection {
   readonly refused: string
 }
 
-export const refused = (reason: string): TokenRejection => ({ refused: reason })
-export const isRefusal = (value: object): value is TokenRejection => Object.hasOwn(value, "refused")
+export const tokenRejection = (reason: string): TokenRejection => ({ refused: reason })
+export const isRejection = (value: object): value is TokenRejection => Object.hasOwn(value, "refused")
 
 /**
  * Algorithms that a cluster may sign with (Kubernetes, `--service-account-signing-key-file`, and its OIDC authenticator). None of them is a
@@ -34,12 +34,12 @@ export const isRefusal = (value: object): value is TokenRejection => Object.hasO
  */
 const algorithms = ["RS256", "RS384", "RS512", "ES256", "ES384", "ES512", "PS256", "PS384", "PS512"]
 /** Projected tokens have 1 KB. Much longer ones are rejected before parsing. */
-const lengthMaximum = 16_384
+const maxLength = 16_384
 
 /** Parses a token (RFC 7519) with the claims that the API server writes. */
 export async function readServiceAccountToken(jwt: string): Promise<ServiceAccountToken | TokenRejection> {
-  if (jwt.length > lengthMaximum) return refused(`the token has more than ${lengthMaximum} characters`)
-  if (!/^[\w-]+\.[\w-]+\.[\w-]+$/.test(jwt)) return refused("the token is not a signed JWT")
+  if (jwt.length > maxLength) return tokenRejection(`the token has more than ${maxLength} characters`)
+  if (!/^[\w-]+\.[\w-]+\.[\w-]+$/.test(jwt)) return tokenRejection("the token is not a signed JWT")
   const { decodeJwt, decodeProtectedHeader } = await import("jose")
   let header: object
   let claims: object
@@ -47,13 +47,13 @@ export async function readServiceAccountToken(jwt: string): Promise<ServiceAccou
     header = decodeProtectedHeader(jwt)
     claims = decodeJwt(jwt)
   } catch {
-    return refused("the token cannot be parsed")
+    return tokenRejection("the token cannot be parsed")
   }
   const algorithm = member(header, "alg")
   if (typeof algorithm !== "string" || !algorithms.includes(algorithm))
-    return refused("the token's algorithm is not supported")
+    return tokenRejection("the token's algorithm is not supported")
   // A critical extension must be understood by the recipient (RFC 7515, section 4.1.11).
-  if (Object.hasOwn(header, "crit")) return refused("the token's header has critical extensions")
+  if (Object.hasOwn(header, "crit")) return tokenRejection("the token's header has critical extensions")
   return tokenOf(claims)
 }
 
@@ -73,16 +73,16 @@ export async function isSignedByOneOf(jwt: string, keys: readonly PublicKey[]): 
 
 function tokenOf(claims: object): ServiceAccountToken | TokenRejection {
   const found = accountIn(claims)
-  if (found === undefined) return refused("the token names no service account")
+  if (found === undefined) return tokenRejection("the token names no service account")
   const { account, secretName } = found
   const subject = member(claims, "sub")
   if (subject !== undefined && subject !== `system:serviceaccount:${account.namespace}:${account.name}`)
-    return refused("the token's subject is not its service account")
+    return tokenRejection("the token's subject is not its service account")
   const audiences = audiencesIn(member(claims, "aud"))
   const issuer = member(claims, "iss") ?? ""
   const [expiresAt, notBefore] = [instantIn(claims, "exp"), instantIn(claims, "nbf")]
   if (audiences === undefined || typeof issuer !== "string" || expiresAt === "none" || notBefore === "none")
-    return refused("a claim of the token cannot be parsed")
+    return tokenRejection("a claim of the token cannot be parsed")
   return { account, secretName, audiences, issuer, expiresAt, notBefore }
 }
 

@@ -7,7 +7,7 @@ test("all expired tokens are deleted in one run", async () => {
   const now = Date.UTC(2030, 0, 1)
   let over = 3 * tokensPerWrite + 1
   const swept: number[] = []
-  const stores = {
+  const repositories = {
     certificateLeases: {
       sweep: async () => 0,
       giveUpOfEndedTokens: async () => 0,
@@ -24,7 +24,7 @@ test("all expired tokens are deleted in one run", async () => {
     },
   }
   const context = {
-    storage: { transact: (work: (given: object) => Promise<unknown>) => work(stores) },
+    storage: { transact: (work: (used: object) => Promise<unknown>) => work(repositories) },
     runtime: { clock: { now: () => now } },
     tidyMetrics: createTidyMetrics(noopMeter),
   } as unknown as EndLeasesContext

@@ -16,18 +16,18 @@ type EndingContext = Pick<PkiContext, "mountDirectory" | "mountSnapshots">
 /** Ends a lease inside a transaction. Returns true if that revoked a certificate. */
 export async function endLease(
   { mountDirectory, mountSnapshots }: EndingContext,
-  stores: PkiRepositories,
+  repositories: PkiRepositories,
   { id, mountId, serialNumber }: FoundLease,
   now: Instant,
 ): Promise<boolean> {
-  await stores.certificateLeases.remove(id)
-  const mount = (await mountDirectory.within(stores)).mounts.find((one) => one.id === mountId)
-  const record = mount && (await stores.certificates.find(mountId, serialNumber))
+  await repositories.certificateLeases.remove(id)
+  const mount = (await mountDirectory.within(repositories)).mounts.find((one) => one.id === mountId)
+  const record = mount && (await repositories.certificates.find(mountId, serialNumber))
   if (mount === undefined || record === undefined || record.notAfter <= now) return false
-  const snapshot = await mountSnapshots.within(stores, mount)
+  const snapshot = await mountSnapshots.within(repositories, mount)
   const certificate = parseCertificate(record.certificate)
   try {
-    await recordRevocation(snapshot, stores, { record, certificate, reason: "unspecified", now, isNew: false })
+    await recordRevocation(snapshot, repositories, { record, certificate, reason: "unspecified", now, isNew: false })
     return true
   } catch (error) {
     // The certificate has become an issuer of the mount, which cannot be revoked here. Nothing was written.
@@ -59,7 +59,7 @@ export async function endLeases(context: EndLeasesContext, { signal }: HeldLease
   const { storage, runtime, tidyMetrics, crlPublisher, wakeJob } = context
   const now = runtime.clock.now()
   /** Repeats a write until it processes less than a full batch. Returns the total. */
-  const all = async (perWrite: number, write: (stores: PkiRepositories) => Promise<number>): Promise<number> => {
+  const all = async (perWrite: number, write: (repositories: PkiRepositories) => Promise<number>): Promise<number> => {
     let total = 0
     for (let writes = 0; writes < maxWrites; writes += 1) {
       signal.throwIfAborted()
@@ -70,14 +70,18 @@ export async function endLeases(context: EndLeasesContext, { signal }: HeldLease
     }
     return total
   }
-  const swept = await all(forgottenPerWrite, (stores) => stores.certificateLeases.sweep(now, forgottenPerWrite))
+  const swept = await all(forgottenPerWrite, (repositories) =>
+    repositories.certificateLeases.sweep(now, forgottenPerWrite),
+  )
   tidyMetrics.removed.add(swept, { kind: "leases" })
-  await all(forgottenPerWrite, (stores) => stores.certificateLeases.giveUpOfEndedTokens(now, forgottenPerWrite))
+  await all(forgottenPerWrite, (repositories) =>
+    repositories.certificateLeases.giveUpOfEndedTokens(now, forgottenPerWrite),
+  )
   // Tokens are deleted with their parent, which marks their leases as given up.
   await all(tokensPerWrite, ({ serviceTokens }) => serviceTokens.sweep(now, tokensPerWrite))
-  const ended = await all(leasesPerWrite, async (stores) => {
-    const leases = await stores.certificateLeases.givenUp(leasesPerWrite)
-    for (const lease of leases) await endLease(context, stores, lease, now)
+  const ended = await all(leasesPerWrite, async (repositories) => {
+    const leases = await repositories.certificateLeases.givenUp(leasesPerWrite)
+    for (const lease of leases) await endLease(context, repositories, lease, now)
     return leases.length
   })
   if (ended === 0) return

@@ -75,9 +75,9 @@ export class LeaseService implements ServedLeases {
     const now = runtime.clock.now()
     // Repeatable read is enough: the row of the lease is deleted and the version of its mount's revocations written
     // (`record-revocation.ts`).
-    const isRevoked = await storage.transact(async (stores) => {
-      const lease = await stores.certificateLeases.find(id, now)
-      return lease !== undefined && (await endLease(this.#context, stores, lease, now))
+    const isRevoked = await storage.transact(async (repositories) => {
+      const lease = await repositories.certificateLeases.find(id, now)
+      return lease !== undefined && (await endLease(this.#context, repositories, lease, now))
     }, repeatableRead)
     if (isRevoked) this.#refreshLists()
   }
@@ -124,9 +124,9 @@ export class LeaseService implements ServedLeases {
     const { storage, runtime } = this.#context
     const now = runtime.clock.now()
     for (let ended = 0; ended < maxEndedAtOnce; ended += leasesPerWrite) {
-      const count = await storage.transact(async (stores) => {
-        const leases = await stores.certificateLeases.within({ prefix: path, limit: leasesPerWrite }, now)
-        for (const lease of leases) await endLease(this.#context, stores, lease, now)
+      const count = await storage.transact(async (repositories) => {
+        const leases = await repositories.certificateLeases.within({ prefix: path, limit: leasesPerWrite }, now)
+        for (const lease of leases) await endLease(this.#context, repositories, lease, now)
         return leases.length
       })
       if (count > 0) this.#refreshLists()

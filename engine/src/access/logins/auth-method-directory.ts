@@ -54,7 +54,7 @@ export class AuthMethodDirectory {
   async current(requestSnapshot = this.#cacheVersions): Promise<AuthMethodTable> {
     const known = await this.#tables.current("methods", () => requestSnapshot.mounts())
     if (known !== undefined) return known
-    const table = await this.#storage.read((stores) => this.within(stores))
+    const table = await this.#storage.read((repositories) => this.within(repositories))
     this.#tables.keep("methods", table)
     return table
   }

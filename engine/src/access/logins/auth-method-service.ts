@@ -107,8 +107,8 @@ export class AuthMethodService implements AuthMethods {
     if (!allowsPath(this.#caller, { path: `sys/auth/${path}/tune`, capability: writing, sudo: true }))
       authorizePath(this.#caller, { path: `sys/mounts/auth/${path}/tune`, capability: writing })
     rejectTokenMethod(path, "tuned")
-    return this.#storage.transact(async (stores) => {
-      const before = (await this.#directory.within(stores)).at(path)
+    return this.#storage.transact(async (repositories) => {
+      const before = (await this.#directory.within(repositories)).at(path)
       const after: AuthMethod = {
         ...before,
         description: description ?? before.description,
@@ -116,7 +116,7 @@ export class AuthMethodService implements AuthMethods {
         options: mountOptionsAfter(before.options, options),
       }
       rejectFaults(authMethodFaults(after))
-      await stores.authMethods.save(after)
+      await repositories.authMethods.save(after)
       return authMethodViewOf(after)
     })
   }
@@ -125,10 +125,10 @@ export class AuthMethodService implements AuthMethods {
     const path = mountPathOf(text)
     authorizePath(this.#caller, { path: `sys/auth/${path}`, capability: "delete", sudo: true })
     rejectTokenMethod(path, "disabled")
-    await this.#storage.transact(async (stores) => {
-      const { id } = (await this.#directory.within(stores)).at(path)
-      await stores.authMethods.remove(id)
-      await stores.identity.bumpCacheVersion()
+    await this.#storage.transact(async (repositories) => {
+      const { id } = (await this.#directory.within(repositories)).at(path)
+      await repositories.authMethods.remove(id)
+      await repositories.identity.bumpCacheVersion()
     })
   }
 }

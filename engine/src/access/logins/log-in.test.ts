@@ -17,34 +17,34 @@ async function open(kind: DatabaseKind) {
   const closing = new AsyncDisposableStack()
   onTestFinished(() => closing.disposeAsync())
   const { url } = closing.use(await kind.place())
-  const world = closing.use(await openTestEngine({ url, runtime, jobs: false }))
+  const testEngine = closing.use(await openTestEngine({ url, runtime, jobs: false }))
   const database = closing.use(await openDatabase(url))
   const refused = (): never => {
     throw new Error("nothing is sealed")
   }
   const storage = repositoriesOver(database, { seal: refused, open: refused }, clock)
   const methodAt = (path: string) =>
-    storage.read(async (stores) =>
-      (await new AuthMethodDirectory(storage, { mounts: refused }).within(stores)).at(path),
+    storage.read(async (repositories) =>
+      (await new AuthMethodDirectory(storage, { mounts: refused }).within(repositories)).at(path),
     )
-  const { engine } = world
+  const { engine } = testEngine
   await engine.authMethods.enable({ path: "approle", type: "approle", config: { maxLeaseTtlMs: 4 * hourMs } })
   // The AppRole role that the tokens are issued for.
   await engine.appRoles("approle").roles.save("web", {})
   const method = await methodAt("approle")
   return {
-    ...world,
+    ...testEngine,
     clock,
     login: (terms: Partial<TokenTerms> = {}) =>
-      storage.transact((stores) =>
-        logIn(stores, runtime, method, {
+      storage.transact((repositories) =>
+        logIn(repositories, runtime, method, {
           terms: { ...initialTokenTerms, ...terms },
           displayName: "web",
           meta: { role_name: "web" },
         }),
       ),
     caller: (token: string, from?: string) =>
-      world.pki("GET", "/auth/token/lookup-self", { token, ...(from === undefined ? {} : { from }) }),
+      testEngine.pki("GET", "/auth/token/lookup-self", { token, ...(from === undefined ? {} : { from }) }),
   }
 }
 

@@ -54,8 +54,8 @@ test("no login grants root, even with a role from an older release", () => {
 })
 
 describe("the lifetime of a login token", () => {
-  const capped = (what: string, asked: number, maximum: number) => [
-    `${what} of "${asked}s" exceeded the effective max_ttl of "${maximum}s"; ${what === "TTL" ? "TTL" : what} value is capped accordingly`,
+  const capped = (what: string, requested: number, maximum: number) => [
+    `${what} of "${requested}s" exceeded the effective max_ttl of "${maximum}s"; ${what === "TTL" ? "TTL" : what} value is capped accordingly`,
   ]
   test.each<{
     why: string
@@ -122,8 +122,8 @@ describe("the lifetime of a login token", () => {
       renewedMs: 50 * minuteMs,
     },
   ])("$why", ({ terms, config, ttlMs, renewedMs, warnings = [] }) => {
-    const { token, warnings: told } = loginWith(terms, config)
-    expect([token.expiresAt, told]).toEqual([now + ttlMs, warnings])
+    const { token, warnings: actualWarnings } = loginWith(terms, config)
+    expect([token.expiresAt, actualWarnings]).toEqual([now + ttlMs, warnings])
     const later = now + 30 * minuteMs
     expect(renewServiceToken(token, undefined, later).token.expiresAt).toBe(later + renewedMs)
   })

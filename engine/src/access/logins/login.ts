@@ -27,16 +27,16 @@ export function loginToken(
   method: Pick<AuthMethod, "id" | "path" | "config">,
   { now, id, displayName, meta }: LoggedIn & { readonly now: Instant; readonly id: string },
 ): { readonly token: ServiceToken; readonly warnings: readonly string[] } {
-  const { defaultMs, maximumMs: methodMaximumMs } = leaseTtls(method.config)
-  const maxTtlMs = Math.min(terms.maxTtlMs ?? Infinity, methodMaximumMs)
-  const { periodMs, ...asked } = askedFor(terms, { defaultMs, methodMaximumMs })
-  const { ttlMs, warnings } = bounded(asked.ttlMs, {
+  const { defaultMs, maximumMs: methodMaxMs } = leaseTtls(method.config)
+  const maxTtlMs = Math.min(terms.maxTtlMs ?? Infinity, methodMaxMs)
+  const { periodMs, ...requested } = requestedLifetime(terms, { defaultMs, methodMaxMs })
+  const { ttlMs, warnings } = bounded(requested.ttlMs, {
     systemMs: periodMs === null ? maxTtlMs : undefined,
     explicitMs: terms.explicitMaxTtlMs ?? undefined,
   })
   const policies = terms.policies.filter((name) => name !== rootPolicyName)
   return {
-    warnings: [...asked.warnings, ...warnings],
+    warnings: [...requested.warnings, ...warnings],
     token: {
       id,
       displayName: [method.path.replaceAll("/", "-"), displayName].filter((part) => part !== "").join("-"),
@@ -61,18 +61,18 @@ export function loginToken(
 }
 
 /** Returns the lifetime that the terms request. A period is capped at the maximum of the method. */
-function askedFor(
+function requestedLifetime(
   { periodMs, ttlMs }: TokenTerms,
-  { defaultMs, methodMaximumMs }: { readonly defaultMs: number; readonly methodMaximumMs: number },
+  { defaultMs, methodMaxMs }: { readonly defaultMs: number; readonly methodMaxMs: number },
 ): { readonly ttlMs: number; readonly periodMs: number | null; readonly warnings: readonly string[] } {
   if (periodMs === null) return { ttlMs: ttlMs ?? defaultMs, periodMs, warnings: [] }
-  if (periodMs <= methodMaximumMs) return { ttlMs: periodMs, periodMs, warnings: [] }
-  const [asked, maximum] = [periodMs, methodMaximumMs].map((ms) => `${ms / secondMs}s`)
+  if (periodMs <= methodMaxMs) return { ttlMs: periodMs, periodMs, warnings: [] }
+  const [requested, maximum] = [periodMs, methodMaxMs].map((ms) => `${ms / secondMs}s`)
   return {
-    ttlMs: methodMaximumMs,
-    periodMs: methodMaximumMs,
+    ttlMs: methodMaxMs,
+    periodMs: methodMaxMs,
     warnings: [
-      `period of "${asked}" exceeded the effective max_ttl of "${maximum}"; period value is capped accordingly`,
+      `period of "${requested}" exceeded the effective max_ttl of "${maximum}"; period value is capped accordingly`,
     ],
   }
 }
@@ -89,19 +89,19 @@ export interface LoginRepositories {
  * Policies of the terms that do not exist are left out, with a warning. Throws `not-found` if the method has been disabled.
  */
 export async function logIn(
-  stores: LoginRepositories,
+  repositories: LoginRepositories,
   { clock, random, digest }: Pick<Runtime, "clock" | "random" | "digest">,
   method: AuthMethod,
   { terms, ...who }: LoggedIn & { readonly terms: TokenTerms },
 ): Promise<CreatedServiceToken> {
-  if ((await stores.authMethods.find(method.id)) === undefined) throw noAuthMethod(method.path)
+  if ((await repositories.authMethods.find(method.id)) === undefined) throw noAuthMethod(method.path)
   const now = clock.now()
   const made = loginToken(terms, method, { now, id: newId("at", random), ...who })
-  const known = new Set(await stores.policies.names())
+  const known = new Set(await repositories.policies.names())
   const missing = made.token.policies.filter((name) => !known.has(name))
   const token = { ...made.token, policies: made.token.policies.filter((name) => known.has(name)) }
   const secret = newSecret(random)
-  await stores.serviceTokens.insert(token, digest(secret))
+  await repositories.serviceTokens.insert(token, digest(secret))
   return {
     secret,
     token: serviceTokenViewOf(token, { now, expiresAt: token.expiresAt }),

@@ -4,7 +4,7 @@ import { rootPolicyName } from "../../core/access.ts"
 import type { Fault } from "../../core/errors.ts"
 import { secondMs } from "../../core/time.ts"
 import { policyNameFaults } from "../policies/policy.ts"
-import { maxTokenCount, tokenTtlMaximumMs } from "../service-tokens/token-limits.ts"
+import { maxTokenCount, maxTokenTtlMs } from "../service-tokens/token-limits.ts"
 import { parseBound } from "./address-bounds.ts"
 
 /** All values have the same effect, because there are only service tokens. */
@@ -50,31 +50,31 @@ const maxBounds = 100
 export function tokenTermsFaults(terms: TokenTerms): Fault[] {
   const { ttlMs, maxTtlMs, policies, boundCidrs, numUses } = terms
   const faults: Fault[] = []
-  const refuse = (field: keyof TokenTerms, detail: string) => void faults.push({ field: [field], detail })
+  const addFault = (field: keyof TokenTerms, detail: string) => void faults.push({ field: [field], detail })
   for (const [field, name] of ttlNames) {
     const value = terms[field]
     const isLifetime =
       value === null ||
-      (Number.isSafeInteger(value) && value >= secondMs && value % secondMs === 0 && value <= tokenTtlMaximumMs)
-    if (!isLifetime)
-      refuse(field, `${name} must be a whole number of seconds from 1 to ${tokenTtlMaximumMs / secondMs}`)
+      (Number.isSafeInteger(value) && value >= secondMs && value % secondMs === 0 && value <= maxTokenTtlMs)
+    if (!isLifetime) addFault(field, `${name} must be a whole number of seconds from 1 to ${maxTokenTtlMs / secondMs}`)
   }
   if (ttlMs !== null && maxTtlMs !== null && ttlMs > maxTtlMs)
-    refuse("ttlMs", "token_ttl must not be longer than token_max_ttl")
-  if (policies.length > maxPolicies) refuse("policies", `token_policies has too many names (maximum is ${maxPolicies})`)
+    addFault("ttlMs", "token_ttl must not be longer than token_max_ttl")
+  if (policies.length > maxPolicies)
+    addFault("policies", `token_policies has too many names (maximum is ${maxPolicies})`)
   else
     for (const name of policies) {
-      if (name === rootPolicyName) refuse("policies", 'token_policies must not contain "root"')
+      if (name === rootPolicyName) addFault("policies", 'token_policies must not contain "root"')
       else if (policyNameFaults(name).length > 0)
-        refuse("policies", `token_policies contains "${name}", which is not a valid policy name`)
+        addFault("policies", `token_policies contains "${name}", which is not a valid policy name`)
     }
   if (boundCidrs.length > maxBounds)
-    refuse("boundCidrs", `token_bound_cidrs has too many entries (maximum is ${maxBounds})`)
+    addFault("boundCidrs", `token_bound_cidrs has too many entries (maximum is ${maxBounds})`)
   else
     for (const bound of boundCidrs.filter((text) => parseBound(text) === undefined))
-      refuse("boundCidrs", `token_bound_cidrs contains "${bound}", which is not a valid address or CIDR range`)
+      addFault("boundCidrs", `token_bound_cidrs contains "${bound}", which is not a valid address or CIDR range`)
   if (!Number.isSafeInteger(numUses) || numUses < 0 || numUses > maxTokenCount)
-    refuse("numUses", `token_num_uses must be an integer from 0 to ${maxTokenCount}`)
+    addFault("numUses", `token_num_uses must be an integer from 0 to ${maxTokenCount}`)
   return faults
 }
 

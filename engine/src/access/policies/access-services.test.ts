@@ -15,12 +15,12 @@ const runtime = { ...systemRuntime(), clock }
 
 async function open(kind: DatabaseKind = usualSharedKind): Promise<TestEngine & { readonly url: string }> {
   const place = await kind.place()
-  const world = await openTestEngine({ url: place.url, runtime })
+  const testEngine = await openTestEngine({ url: place.url, runtime })
   onTestFinished(async () => {
-    await world[Symbol.asyncDispose]()
+    await testEngine[Symbol.asyncDispose]()
     await place[Symbol.asyncDispose]()
   })
-  return Object.assign(world, { url: place.url })
+  return Object.assign(testEngine, { url: place.url })
 }
 
 const rule = (path: string, ...capabilities: readonly string[]) =>
@@ -53,18 +53,21 @@ describe.each(databaseKinds.filter(({ available }) => available))("on $name", (k
   })
 
   test("an attached policy applies to a user, the teams of a user, a team and a token", async () => {
-    const world = await open(kind)
-    const { policies, tokens } = world.engine
-    await newOrganization(world, "acme")
-    const ada = await newMember(world, "acme", "ada")
-    const teamId = await newTeam(world, "acme", "Web", { members: [ada] })
+    const testEngine = await open(kind)
+    const { policies, tokens } = testEngine.engine
+    await newOrganization(testEngine, "acme")
+    const ada = await newMember(testEngine, "acme", "ada")
+    const teamId = await newTeam(testEngine, "acme", "Web", { members: [ada] })
     const subjects = [
       { kind: "user", username: "ADA" },
       { kind: "team", organization: "Acme", team: "web" },
-      { kind: "token", id: (await world.engine.tokens.listForUser(ada.id, { number: 1, size: 1 })).items[0]?.id ?? "" },
+      {
+        kind: "token",
+        id: (await testEngine.engine.tokens.listForUser(ada.id, { number: 1, size: 1 })).items[0]?.id ?? "",
+      },
     ] as const
     const reaches = async (token: string) => {
-      const caller = await world.engine.authenticate(token)
+      const caller = await testEngine.engine.authenticate(token)
       return caller.acl.policies
     }
     for (const { kind: name } of subjects) await policies.put(`for-${name}`, rule(`pki/issue/${name}`, "update"))
@@ -72,7 +75,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("on $name", (k
     for (const subject of subjects) await policies.attach(`for-${subject.kind}`, subject)
 
     expect(await reaches(ada.token)).toEqual(["for-team", "for-token", "for-user"])
-    expect(await reaches(await newUserToken(world, ada.id))).toEqual(["for-team", "for-user"])
+    expect(await reaches(await newUserToken(testEngine, ada.id))).toEqual(["for-team", "for-user"])
     expect(await reaches((await tokens.createForTeam(teamId, {})).secret)).toEqual(["for-team"])
     expect(await reaches((await tokens.createForOrganization("acme", {})).secret)).toEqual([])
     for (const subject of subjects) expect(await policies.attached(subject)).toEqual([`for-${subject.kind}`])
@@ -87,8 +90,8 @@ describe.each(databaseKinds.filter(({ available }) => available))("on $name", (k
   })
 
   test("a service token is created, looked up, renewed and revoked", async () => {
-    const world = await open(kind)
-    const { serviceTokens, policies } = world.engine
+    const testEngine = await open(kind)
+    const { serviceTokens, policies } = testEngine.engine
     await policies.put("web", rule("pki/issue/web", "update"))
     const { secret, token, warnings } = await serviceTokens.create({
       policies: ["web"],
@@ -118,7 +121,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("on $name", (k
       lastRenewedAt: null,
       usesLeft: null,
     })
-    const self = await as(world, secret)
+    const self = await as(testEngine, secret)
     clock.advance(minuteMs)
     const later = { ...token, remainingMs: hourMs - minuteMs }
     expect(await self.serviceTokens.lookup("self")).toEqual(later)
@@ -135,84 +138,86 @@ describe.each(databaseKinds.filter(({ available }) => available))("on $name", (k
     expect((await serviceTokens.renew({ accessor: token.accessor })).token.remainingMs).toBe(hourMs)
 
     await self.serviceTokens.revoke("self")
-    await expect(as(world, secret)).rejects.toMatchObject(ended)
+    await expect(as(testEngine, secret)).rejects.toMatchObject(ended)
     await expect(serviceTokens.lookup({ secret })).rejects.toMatchObject({ code: "forbidden", message: "bad token" })
     expect(await serviceTokens.list()).toEqual([])
   })
 
   test("a revocation takes effect on all replicas at once", async () => {
-    const world = await open(kind)
+    const testEngine = await open(kind)
     // A database in memory has no second replica.
-    await using other = kind.name === "SQLite memory" ? undefined : await openTestEngine({ url: world.url, runtime })
-    const replica = other ?? world
-    await world.engine.policies.put("web", rule("pki/issue/web", "update"))
+    await using other =
+      kind.name === "SQLite memory" ? undefined : await openTestEngine({ url: testEngine.url, runtime })
+    const replica = other ?? testEngine
+    await testEngine.engine.policies.put("web", rule("pki/issue/web", "update"))
     const [one, two, three] = [
-      await make(world.engine, { policies: ["web"] }),
-      await make(world.engine, { policies: ["web"] }),
-      await make(world.engine, { policies: ["web"], ttlMs: 2 * hourMs }),
+      await make(testEngine.engine, { policies: ["web"] }),
+      await make(testEngine.engine, { policies: ["web"] }),
+      await make(testEngine.engine, { policies: ["web"], ttlMs: 2 * hourMs }),
     ]
     for (const { secret } of [one, two, three]) await replica.engine.authenticate(secret)
-    await world.engine.serviceTokens.revoke({ secret: one.secret })
-    await world.engine.serviceTokens.revoke({ accessor: two.accessor })
-    await world.engine.serviceTokens.renew({ secret: three.secret }, minuteMs)
+    await testEngine.engine.serviceTokens.revoke({ secret: one.secret })
+    await testEngine.engine.serviceTokens.revoke({ accessor: two.accessor })
+    await testEngine.engine.serviceTokens.renew({ secret: three.secret }, minuteMs)
     for (const { secret } of [one, two]) await expect(replica.engine.authenticate(secret)).rejects.toMatchObject(ended)
     expect((await replica.engine.authenticate(three.secret)).acl.policies).toEqual(["default", "web"])
-    await world.engine.policies.delete("web")
+    await testEngine.engine.policies.delete("web")
     expect((await replica.engine.authenticate(three.secret)).acl.policies).toEqual(["default"])
     clock.advance(minuteMs)
     await expect(replica.engine.authenticate(three.secret)).rejects.toMatchObject(ended)
   })
 
   test("one of two concurrent requests with the last use of a token is rejected", async () => {
-    const world = await open(kind)
-    const { secret, accessor } = await make(world.engine, { policies: ["default"], numUses: 3 })
-    expect((await world.engine.serviceTokens.lookup({ accessor })).usesLeft).toBe(3)
-    const outcomes = await Promise.allSettled(Array.from({ length: 8 }, () => world.engine.authenticate(secret)))
+    const testEngine = await open(kind)
+    const { secret, accessor } = await make(testEngine.engine, { policies: ["default"], numUses: 3 })
+    expect((await testEngine.engine.serviceTokens.lookup({ accessor })).usesLeft).toBe(3)
+    const outcomes = await Promise.allSettled(Array.from({ length: 8 }, () => testEngine.engine.authenticate(secret)))
     expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(3)
-    await expect(world.engine.authenticate(secret)).rejects.toMatchObject(ended)
-    await expect(world.engine.serviceTokens.lookup({ accessor })).rejects.toMatchObject({ code: "forbidden" })
+    await expect(testEngine.engine.authenticate(secret)).rejects.toMatchObject(ended)
+    await expect(testEngine.engine.serviceTokens.lookup({ accessor })).rejects.toMatchObject({ code: "forbidden" })
   })
 
   test("revoking a token revokes its descendants", async () => {
-    const world = await open(kind)
-    const { serviceTokens } = world.engine
-    const child = async (parent: string, input: ServiceTokenInput = {}) => make(await as(world, parent), input)
-    const first = await make(world.engine, { ttlMs: hourMs, policies: ["root"] })
+    const testEngine = await open(kind)
+    const { serviceTokens } = testEngine.engine
+    const child = async (parent: string, input: ServiceTokenInput = {}) => make(await as(testEngine, parent), input)
+    const first = await make(testEngine.engine, { ttlMs: hourMs, policies: ["root"] })
     const second = await child(first.secret)
     const third = await child(second.secret, { ttlMs: 3 * hourMs })
     const orphan = await child(first.secret, { noParent: true, ttlMs: 3 * hourMs })
     expect((await serviceTokens.lookup({ secret: third.secret })).remainingMs).toBe(hourMs)
 
     clock.advance(hourMs - 1)
-    await world.engine.authenticate(third.secret)
+    await testEngine.engine.authenticate(third.secret)
     await serviceTokens.renew({ secret: first.secret }, 2 * hourMs)
     clock.advance(minuteMs)
-    await world.engine.authenticate(third.secret)
+    await testEngine.engine.authenticate(third.secret)
     clock.advance(2 * hourMs)
     for (const { secret } of [first, second, third])
-      await expect(world.engine.authenticate(secret)).rejects.toMatchObject(ended)
+      await expect(testEngine.engine.authenticate(secret)).rejects.toMatchObject(ended)
     clock.advance(-2 * hourMs)
 
     await serviceTokens.revokeOrphan(second.secret)
-    await expect(world.engine.authenticate(second.secret)).rejects.toMatchObject(ended)
+    await expect(testEngine.engine.authenticate(second.secret)).rejects.toMatchObject(ended)
     clock.advance(minuteMs)
     expect(await serviceTokens.lookup({ secret: third.secret })).toMatchObject({ orphan: true })
     await serviceTokens.revoke({ secret: first.secret })
-    await world.engine.authenticate(third.secret)
-    await world.engine.authenticate(orphan.secret)
+    await testEngine.engine.authenticate(third.secret)
+    await testEngine.engine.authenticate(orphan.secret)
 
-    const ada = await newUser(world, "ada")
-    await world.engine.policies.put("maker", rule("auth/token/create", "update"))
-    await world.engine.policies.attach("maker", { kind: "user", username: "ada" })
+    const ada = await newUser(testEngine, "ada")
+    await testEngine.engine.policies.put("maker", rule("auth/token/create", "update"))
+    await testEngine.engine.policies.attach("maker", { kind: "user", username: "ada" })
     const hers = await child(ada.token)
-    await world.engine.users.delete(ada.id)
-    await expect(world.engine.authenticate(hers.secret)).rejects.toMatchObject(ended)
+    await testEngine.engine.users.delete(ada.id)
+    await expect(testEngine.engine.authenticate(hers.secret)).rejects.toMatchObject(ended)
   })
 
   test("expired tokens are deleted when new ones are created", async () => {
-    const world = await open(kind)
-    const { serviceTokens } = world.engine
-    for (let count = 0; count < 25; count += 1) await make(world.engine, { ttlMs: minuteMs, policies: ["default"] })
+    const testEngine = await open(kind)
+    const { serviceTokens } = testEngine.engine
+    for (let count = 0; count < 25; count += 1)
+      await make(testEngine.engine, { ttlMs: minuteMs, policies: ["default"] })
     clock.advance(minuteMs)
     const known = async () => {
       clock.advance(-minuteMs)
@@ -222,9 +227,9 @@ describe.each(databaseKinds.filter(({ available }) => available))("on $name", (k
     }
     expect(await serviceTokens.list()).toEqual([])
     expect(await known()).toBe(25)
-    await make(world.engine, {})
+    await make(testEngine.engine, {})
     expect(await known()).toBe(6)
-    await make(world.engine, {})
+    await make(testEngine.engine, {})
     expect(await known()).toBe(2)
   })
 })
@@ -444,12 +449,12 @@ describe("a caller may", () => {
       allowed: false,
     },
   ])("$what: $allowed", async ({ policy, work, allowed }) => {
-    const world = await open()
-    await newUser(world, "ada")
-    await world.engine.policies.put("old", rule("x", "read"))
-    await world.engine.policies.put("it", policy)
-    const { secret } = await make(world.engine, { policies: ["it"], noDefaultPolicy: true })
-    const outcome = await work(await as(world, secret)).then(
+    const testEngine = await open()
+    await newUser(testEngine, "ada")
+    await testEngine.engine.policies.put("old", rule("x", "read"))
+    await testEngine.engine.policies.put("it", policy)
+    const { secret } = await make(testEngine.engine, { policies: ["it"], noDefaultPolicy: true })
+    const outcome = await work(await as(testEngine, secret)).then(
       () => undefined,
       (error: unknown) => error,
     )
@@ -458,18 +463,18 @@ describe("a caller may", () => {
   })
 
   test("a caller without policies may do nothing, not even look up its own token", async () => {
-    const world = await open()
-    const ada = await as(world, (await newUser(world, "ada")).token)
+    const testEngine = await open()
+    const ada = await as(testEngine, (await newUser(testEngine, "ada")).token)
     await expect(ada.serviceTokens.lookup("self")).rejects.toMatchObject(denied)
     await expect(ada.policies.list()).rejects.toMatchObject(denied)
     await expect(ada.serviceTokens.capabilities("self", ["x"])).rejects.toMatchObject(denied)
   })
 
   test("[P-5-n6] the default policy lets every service token revoke with the key of a certificate, on any mount", async () => {
-    const world = await open()
-    await world.engine.policies.put("web", rule("pki/issue/web", "update"))
-    const { secret } = await make(world.engine, { policies: ["web"] })
-    const { serviceTokens } = await as(world, secret)
+    const testEngine = await open()
+    await testEngine.engine.policies.put("web", rule("pki/issue/web", "update"))
+    const { secret } = await make(testEngine.engine, { policies: ["web"] })
+    const { serviceTokens } = await as(testEngine, secret)
     const paths = ["pki/revoke-with-key", "teams/web/pki/revoke-with-key", "pki/revoke", "pki/issue/web"]
     expect((await serviceTokens.capabilities("self", paths)).map(({ capabilities }) => capabilities)).toEqual([
       ["update"],
@@ -514,8 +519,8 @@ describe("a request is rejected", () => {
   })
 
   test("when it creates a token with unknown policies, from a token with limited uses, or with too many ancestors", async () => {
-    const world = await open()
-    const { serviceTokens } = world.engine
+    const testEngine = await open()
+    const { serviceTokens } = testEngine.engine
     await expect(serviceTokens.create({ policies: ["none", "nil"] })).rejects.toMatchObject({
       code: "invalid",
       faults: [
@@ -523,23 +528,24 @@ describe("a request is rejected", () => {
         { field: ["policies"], detail: 'policies contains "none", which does not exist' },
       ],
     })
-    const limited = await make(world.engine, { numUses: 5 })
-    await expect((await as(world, limited.secret)).serviceTokens.create({})).rejects.toMatchObject({
+    const limited = await make(testEngine.engine, { numUses: 5 })
+    await expect((await as(testEngine, limited.secret)).serviceTokens.create({})).rejects.toMatchObject({
       code: "unprocessable",
       message: "a token with a limited number of uses cannot create other tokens",
     })
-    let { secret } = await make(world.engine, {})
-    for (let depth = 0; depth < maxTokenAncestors; depth += 1) ({ secret } = await make(await as(world, secret), {}))
-    const last = await as(world, secret)
+    let { secret } = await make(testEngine.engine, {})
+    for (let depth = 0; depth < maxTokenAncestors; depth += 1)
+      ({ secret } = await make(await as(testEngine, secret), {}))
+    const last = await as(testEngine, secret)
     await expect(last.serviceTokens.create({})).rejects.toMatchObject({ code: "unprocessable" })
     await last.serviceTokens.createOrphan({})
     expect(await serviceTokens.list()).toHaveLength(maxTokenAncestors + 3)
   })
 
   test("when its accessor is unknown, or belongs to a token that is not a service token", async () => {
-    const world = await open()
-    const ada = await newUser(world, "ada")
-    const { serviceTokens, tokens } = world.engine
+    const testEngine = await open()
+    const ada = await newUser(testEngine, "ada")
+    const { serviceTokens, tokens } = testEngine.engine
     const id = (await tokens.listForUser(ada.id, { number: 1, size: 1 })).items[0]?.id ?? ""
     for (const accessor of ["at-0", id]) {
       const unknown = { code: "forbidden", message: "invalid accessor" }
@@ -548,7 +554,7 @@ describe("a request is rejected", () => {
       await expect(serviceTokens.revoke({ accessor })).rejects.toMatchObject(unknown)
       await expect(serviceTokens.capabilities({ accessor }, ["x"])).rejects.toMatchObject(unknown)
     }
-    await world.engine.authenticate(ada.token)
+    await testEngine.engine.authenticate(ada.token)
   })
 
   test("when a list or query has invalid parameters", async () => {
@@ -562,9 +568,9 @@ describe("a request is rejected", () => {
 })
 
 test("accessors are listed in order, after a given one, up to the limit", async () => {
-  const world = await open()
-  for (let count = 0; count < 5; count += 1) await make(world.engine, {})
-  const { serviceTokens } = world.engine
+  const testEngine = await open()
+  for (let count = 0; count < 5; count += 1) await make(testEngine.engine, {})
+  const { serviceTokens } = testEngine.engine
   const all = await serviceTokens.list()
   expect(all).toEqual(all.toSorted())
   expect(await serviceTokens.list({ limit: 2 })).toEqual(all.slice(0, 2))
@@ -573,15 +579,15 @@ test("accessors are listed in order, after a given one, up to the limit", async 
 })
 
 test("tokens of users are looked up by their secret and revoked", async () => {
-  const world = await open()
-  await newOrganization(world, "acme")
-  const ada = await newMember(world, "acme", "ada")
-  const teamId = await newTeam(world, "acme", "web")
-  const { serviceTokens, tokens, policies } = world.engine
+  const testEngine = await open()
+  await newOrganization(testEngine, "acme")
+  const ada = await newMember(testEngine, "acme", "ada")
+  const teamId = await newTeam(testEngine, "acme", "web")
+  const { serviceTokens, tokens, policies } = testEngine.engine
   const ofTeam = await tokens.createForTeam(teamId, { expiresAt: clock.now() + hourMs })
   const ofOrganization = await tokens.createForOrganization("acme", {})
   await policies.attach("default", { kind: "user", username: "ada" })
-  const self = await (await as(world, ada.token)).serviceTokens.lookup("self")
+  const self = await (await as(testEngine, ada.token)).serviceTokens.lookup("self")
   expect(self).toMatchObject({
     displayName: "user-ada",
     entityId: ada.id,
@@ -602,28 +608,28 @@ test("tokens of users are looked up by their secret and revoked", async () => {
   expect(await serviceTokens.lookup({ secret: ofOrganization.secret })).toMatchObject({
     displayName: "organization-acme",
   })
-  expect(await (await as(world, world.rootToken)).serviceTokens.lookup("self")).toMatchObject({
+  expect(await (await as(testEngine, testEngine.rootToken)).serviceTokens.lookup("self")).toMatchObject({
     displayName: "user-root",
     policies: ["root"],
   })
   await expect(serviceTokens.renew({ secret: ada.token })).rejects.toMatchObject({ message: "lease is not renewable" })
-  await (await as(world, ada.token)).serviceTokens.revoke("self")
-  await expect(world.engine.authenticate(ada.token)).rejects.toMatchObject(ended)
+  await (await as(testEngine, ada.token)).serviceTokens.revoke("self")
+  await expect(testEngine.engine.authenticate(ada.token)).rejects.toMatchObject(ended)
 })
 
 test("the capabilities of a token are the same by secret, by accessor and for itself", async () => {
-  const world = await open()
-  await world.engine.policies.put("web", rule("pki/issue/+", "update", "create") + rule("pki/issue/root", "deny"))
-  const { secret, accessor } = await make(world.engine, { policies: ["web"] })
+  const testEngine = await open()
+  await testEngine.engine.policies.put("web", rule("pki/issue/+", "update", "create") + rule("pki/issue/root", "deny"))
+  const { secret, accessor } = await make(testEngine.engine, { policies: ["web"] })
   const paths = ["/pki/issue/web", "pki/issue/root", "pki/roles"]
-  const told = [
+  const expected = [
     { path: "/pki/issue/web", capabilities: ["create", "update"] },
     { path: "pki/issue/root", capabilities: ["deny"] },
     { path: "pki/roles", capabilities: ["deny"] },
   ]
-  const { serviceTokens } = world.engine
-  expect(await serviceTokens.capabilities({ secret }, paths)).toEqual(told)
-  expect(await serviceTokens.capabilities({ accessor }, paths)).toEqual(told)
-  expect(await (await as(world, secret)).serviceTokens.capabilities("self", paths)).toEqual(told)
+  const { serviceTokens } = testEngine.engine
+  expect(await serviceTokens.capabilities({ secret }, paths)).toEqual(expected)
+  expect(await serviceTokens.capabilities({ accessor }, paths)).toEqual(expected)
+  expect(await (await as(testEngine, secret)).serviceTokens.capabilities("self", paths)).toEqual(expected)
   expect(await serviceTokens.capabilities("self", ["x"])).toEqual([{ path: "x", capabilities: ["root"] }])
 })

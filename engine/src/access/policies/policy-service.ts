@@ -50,8 +50,8 @@ export class PolicyService implements Policies {
   async get(name: string): Promise<PolicyView> {
     const known = policyNameOf(name)
     authorizePath(this.#caller, { path: policyPath(known), capability: "read" })
-    return this.#storage.read(async (stores) => {
-      const { text } = await existing(stores, known)
+    return this.#storage.read(async (repositories) => {
+      const { text } = await existing(repositories, known)
       return { name: known, text }
     })
   }
@@ -79,7 +79,9 @@ export class PolicyService implements Policies {
 
   async attached(subject: PolicySubject): Promise<readonly string[]> {
     authorizePath(this.#caller, { path: attachmentsPath(subject), capability: "list" })
-    return this.#storage.read(async (stores) => stores.policies.attachedTo(await holderOf(stores, subject)))
+    return this.#storage.read(async (repositories) =>
+      repositories.policies.attachedTo(await holderOf(repositories, subject)),
+    )
   }
 
   async attach(name: string, subject: PolicySubject): Promise<void> {
@@ -90,19 +92,19 @@ export class PolicyService implements Policies {
     // Callers attach only policies that they hold, unless they have `sudo`.
     if (!holdsPolicy(this.#caller, known) && !allowsPath(this.#caller, { path, capability: "sudo" }))
       throw permissionDenied()
-    await this.#storage.transact(async (stores) => {
-      await existing(stores, known)
-      await stores.policies.attach(known, await holderOf(stores, subject))
-      await stores.identity.bumpCacheVersion()
+    await this.#storage.transact(async (repositories) => {
+      await existing(repositories, known)
+      await repositories.policies.attach(known, await holderOf(repositories, subject))
+      await repositories.identity.bumpCacheVersion()
     })
   }
 
   async detach(name: string, subject: PolicySubject): Promise<void> {
     const known = policyNameOf(name)
     authorizePath(this.#caller, { path: `${attachmentsPath(subject)}/${known}`, capability: "delete" })
-    await this.#storage.transact(async (stores) => {
-      await stores.policies.detach(known, await holderOf(stores, subject))
-      await stores.identity.bumpCacheVersion()
+    await this.#storage.transact(async (repositories) => {
+      await repositories.policies.detach(known, await holderOf(repositories, subject))
+      await repositories.identity.bumpCacheVersion()
     })
   }
 }
@@ -126,22 +128,22 @@ async function existing({ policies }: UsedRepositories, name: string) {
   return policy
 }
 
-async function holderOf(stores: UsedRepositories, subject: PolicySubject): Promise<PolicyHolder> {
+async function holderOf(repositories: UsedRepositories, subject: PolicySubject): Promise<PolicyHolder> {
   const missing = (what: string) => new EngineError("not-found", `${what} does not exist`)
   switch (subject.kind) {
     case "user": {
-      const user = await stores.users.findByUsername(subject.username)
+      const user = await repositories.users.findByUsername(subject.username)
       if (user === undefined) throw missing(`user "${subject.username}"`)
       return { kind: "user", userId: user.id }
     }
     case "team": {
-      const organization = await stores.organizations.findByName(subject.organization)
-      const team = organization && (await stores.teams.findByName(organization.id, subject.team))
+      const organization = await repositories.organizations.findByName(subject.organization)
+      const team = organization && (await repositories.teams.findByName(organization.id, subject.team))
       if (team === undefined) throw missing(`team "${subject.organization}/${subject.team}"`)
       return { kind: "team", teamId: team.id }
     }
     case "token": {
-      const token = await stores.tokens.find(subject.id)
+      const token = await repositories.tokens.find(subject.id)
       if (token === undefined) throw missing(`token "${subject.id}"`)
       return { kind: "token", tokenId: token.id }
     }

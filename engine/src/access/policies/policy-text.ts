@@ -5,19 +5,19 @@ import { capabilities, type Capability, type PathRule } from "../../core/access.
 import { type Fault, invalid, rejectFaults } from "../../core/errors.ts"
 import { textProblem } from "../../core/text.ts"
 
-const policyTextMaximumBytes = 64 * 1024
+const maxTextBytes = 64 * 1024
 const maxPathRules = 1_000
 const maxPath = 1_024
 /** Maximum nesting. No valid policy nests as deeply. */
-const depthMaximum = 8
+const maxDepth = 8
 /** Faults reported at once; more are reported after these are fixed. */
 const maxFaults = 20
 
 /** Returns the rules in the order of the text, one per path. Throws `invalid` with faults that name the line. */
 export function parsePolicy(text: string): readonly PathRule[] {
   if (text.trim() === "") throw invalid([fault("policy can't be blank")])
-  if (Buffer.byteLength(text) > policyTextMaximumBytes)
-    throw invalid([fault(`policy is too long (maximum is ${policyTextMaximumBytes} bytes)`)])
+  if (Buffer.byteLength(text) > maxTextBytes)
+    throw invalid([fault(`policy is too long (maximum is ${maxTextBytes} bytes)`)])
   const problem = textProblem(text)
   if (problem !== undefined) throw invalid([fault(`policy ${problem}`)])
   return rulesOf(/^\s*\{/.test(text) ? jsonBlocks(new Reader(text, "json")) : hclBlocks(new Reader(text, "hcl")))
@@ -99,18 +99,18 @@ function capabilitiesOf({ path, line, members }: Block, faults: Fault[]): Capabi
       faults.push(
         faultOn(member.line, `"${member.key}" of the path ${quoted(path)} is not supported; only "capabilities" is`),
       )
-  const [given, second] = members.filter(({ key }) => key === "capabilities")
-  if (given === undefined) {
+  const [first, second] = members.filter(({ key }) => key === "capabilities")
+  if (first === undefined) {
     faults.push(faultOn(line, `the path ${quoted(path)} has no "capabilities"`))
     return []
   }
   if (second !== undefined) faults.push(faultOn(second.line, `the path ${quoted(path)} has "capabilities" twice`))
-  if (given.value.kind !== "list") {
-    faults.push(faultOn(given.line, `the "capabilities" of the path ${quoted(path)} must be a list`))
+  if (first.value.kind !== "list") {
+    faults.push(faultOn(first.line, `the "capabilities" of the path ${quoted(path)} must be a list`))
     return []
   }
   const named: Capability[] = []
-  for (const item of given.value.items) {
+  for (const item of first.value.items) {
     const text = item.kind === "text" ? item.text : undefined
     const known = capabilities.find((capability) => capability === text)
     if (known !== undefined) named.push(known)
@@ -185,7 +185,7 @@ class Reader {
   #value(depth: number): Value {
     const token = this.next()
     const { line } = token
-    if (depth > depthMaximum) throw onLine(line, `the policy nests deeper than ${depthMaximum} levels`)
+    if (depth > maxDepth) throw onLine(line, `the policy nests deeper than ${maxDepth} levels`)
     if (token.kind === "text") return { kind: "text", line, text: token.text }
     if (token.kind === "word") return { kind: "word", line }
     if (token.kind === "mark" && token.text === "{") return this.object(token, depth)

@@ -3,36 +3,36 @@ import { afterAll, beforeAll, expect, test } from "vitest"
 import { document, made, newUser, type Person } from "../../../testing/users.ts"
 import { openTestEngine, type TestEngine } from "../../../testing/test-engine.ts"
 
-let world: TestEngine
+let testEngine: TestEngine
 beforeAll(async () => {
-  world = await openTestEngine()
-  await world.engine.mounts.create({ path: "pki" })
-  await world.engine.pki("pki").issuers.generateRoot({ commonName: "Root", keyType: "ec" })
-  await world.engine.pki("pki").roles.save("own", {
+  testEngine = await openTestEngine()
+  await testEngine.engine.mounts.create({ path: "pki" })
+  await testEngine.engine.pki("pki").issuers.generateRoot({ commonName: "Root", keyType: "ec" })
+  await testEngine.engine.pki("pki").roles.save("own", {
     allowedDomains: ["{{identity.entity.name}}.example.com"],
     allowedDomainsTemplate: true,
     allowBareDomains: true,
     ttlMs: 60_000,
     keyType: "ec",
   })
-  await world.engine.policies.put("issue", 'path "pki/issue/own" { capabilities = ["create", "update"] }')
+  await testEngine.engine.policies.put("issue", 'path "pki/issue/own" { capabilities = ["create", "update"] }')
 })
-afterAll(() => world[Symbol.asyncDispose]())
+afterAll(() => testEngine[Symbol.asyncDispose]())
 
 async function person(username: string): Promise<Person> {
-  const made = await newUser(world, username)
-  await world.engine.policies.attach("issue", { kind: "user", username })
+  const made = await newUser(testEngine, username)
+  await testEngine.engine.policies.attach("issue", { kind: "user", username })
   return made
 }
 
 /** Requests a certificate, and returns the status of the answer. */
 const issue = async (token: string, name: string): Promise<number> => {
   const body = { common_name: `${name}.example.com` }
-  return (await world.pki("POST", "/pki/issue/own", { token, body })).status
+  return (await testEngine.pki("POST", "/pki/issue/own", { token, body })).status
 }
 
 const rename = ({ token }: Person, username: string) =>
-  made(world, "PATCH", "/account/update", document("users", { username }), token)
+  made(testEngine, "PATCH", "/account/update", document("users", { username }), token)
 
 test("[F-P14] a user keeps its own name in templates when it takes the username of another", async () => {
   const [ada, eve] = [await person("ada"), await person("eve")]
@@ -45,7 +45,7 @@ test("[F-P14] a user keeps its own name in templates when it takes the username 
 
 test("[F-P14] a user with the username of a deleted or renamed user has a name of its own", async () => {
   const first = await person("Bob")
-  await made(world, "DELETE", `/admin/users/${first.id}`)
+  await made(testEngine, "DELETE", `/admin/users/${first.id}`)
   const second = await person("bob")
   expect([await issue(second.token, "bob"), await issue(second.token, "bob-2")]).toEqual([400, 200])
   await rename(second, "robert")
@@ -56,12 +56,12 @@ test("[F-P14] a user with the username of a deleted or renamed user has a name o
 test("[F-P14] a team's name differs from those of all users and of teams of other organizations", async () => {
   const user = await person("ops")
   for (const organization of ["acme", "beta"]) {
-    await world.engine.organizations.create({ name: organization, email: `a@${organization}.example` })
-    const team = await world.engine.teams.create(organization, { name: "ops" })
-    await world.engine.policies.attach("issue", { kind: "team", organization, team: "ops" })
-    const { attributes } = await made(world, "POST", `/teams/${team.id}/authentication-token`)
+    await testEngine.engine.organizations.create({ name: organization, email: `a@${organization}.example` })
+    const team = await testEngine.engine.teams.create(organization, { name: "ops" })
+    await testEngine.engine.policies.attach("issue", { kind: "team", organization, team: "ops" })
+    const { attributes } = await made(testEngine, "POST", `/teams/${team.id}/authentication-token`)
     const name = organization === "acme" ? "ops-2" : "ops-3"
-    await made(world, "PATCH", `/teams/${team.id}`, document("teams", { name: "renamed" }))
+    await made(testEngine, "PATCH", `/teams/${team.id}`, document("teams", { name: "renamed" }))
     expect([await issue(attributes.token, "ops"), await issue(attributes.token, "renamed")]).toEqual([400, 400])
     expect(await issue(attributes.token, name)).toBe(200)
   }

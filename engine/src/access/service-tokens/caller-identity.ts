@@ -20,9 +20,9 @@ export async function identityOf(
   caller: Caller,
   storage: Storage<IdentityRepositories>,
 ): Promise<Identity | undefined> {
-  const found = await storage.read(async (stores) => {
-    const entities = await entitiesOf(caller, stores)
-    return entities && { ...entities, names: await stores.entityNames.find(idsOf(entities)) }
+  const found = await storage.read(async (repositories) => {
+    const entities = await entitiesOf(caller, repositories)
+    return entities && { ...entities, names: await repositories.entityNames.find(idsOf(entities)) }
   })
   if (found === undefined) return undefined
   const names = new Map(found.names)
@@ -43,16 +43,16 @@ interface Entities {
 
 const idsOf = ({ entity, groups }: Entities) => [entity.id, ...groups.map(({ id }) => id)]
 
-async function entitiesOf(caller: Caller, stores: IdentityRepositories): Promise<Entities | undefined> {
+async function entitiesOf(caller: Caller, repositories: IdentityRepositories): Promise<Entities | undefined> {
   switch (caller.kind) {
     case "user": {
-      const user = await stores.users.find(caller.userId)
+      const user = await repositories.users.find(caller.userId)
       if (user === undefined) return undefined
       const teamIds = [...caller.memberships.values()].flatMap(({ teams }) => teams)
-      return { entity: { id: user.id, name: user.username }, groups: await groupsOf(teamIds, stores) }
+      return { entity: { id: user.id, name: user.username }, groups: await groupsOf(teamIds, repositories) }
     }
     case "team": {
-      const groups = await groupsOf([caller.teamId], stores)
+      const groups = await groupsOf([caller.teamId], repositories)
       const [team] = groups
       return team && { entity: team, groups }
     }

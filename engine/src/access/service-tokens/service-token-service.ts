@@ -87,15 +87,15 @@ export class ServiceTokenService implements ServiceTokens {
     const now = clock.now()
     // One token is inserted. Foreign keys refer to its parent and its policies. If another transaction deletes one of them, the work is
     // retried and finds it missing.
-    return this.#storage.transact(async (stores) => {
-      const maker = await this.#maker(stores, how.path, now)
+    return this.#storage.transact(async (repositories) => {
+      const maker = await this.#maker(repositories, how.path, now)
       const { role: name } = how
-      const by = name === undefined ? undefined : { name, role: await existingTokenRole(stores, name) }
+      const by = name === undefined ? undefined : { name, role: await existingTokenRole(repositories, name) }
       const { token, warnings } = createServiceToken(input, maker, { id, now, path: how.path, orphan: how.orphan, by })
-      await rejectUnknownPolicies(stores, token.policies)
-      if (token.parentId !== null) await rejectTooDeep(stores, token.parentId)
-      await stores.serviceTokens.sweep(now, sweptTokensAtOnce)
-      await stores.serviceTokens.insert(token, hash)
+      await rejectUnknownPolicies(repositories, token.policies)
+      if (token.parentId !== null) await rejectTooDeep(repositories, token.parentId)
+      await repositories.serviceTokens.sweep(now, sweptTokensAtOnce)
+      await repositories.serviceTokens.insert(token, hash)
       return { secret, token: serviceTokenViewOf(token, { now, expiresAt: token.expiresAt }), warnings }
     }, repeatableRead)
   }
@@ -127,7 +127,7 @@ export class ServiceTokenService implements ServiceTokens {
       ? (["auth/token/lookup-self", ["read", "update"]] as const)
       : ([`auth/token/${"secret" in token ? "lookup" : "lookup-accessor"}`, "update"] as const)
     authorizePath(this.#caller, { path, capability })
-    return this.#storage.read(async (stores) => this.#view(stores, await this.#found(stores, token)))
+    return this.#storage.read(async (repositories) => this.#view(repositories, await this.#found(repositories, token)))
   }
 
   async list(query: AccessorQuery = {}): Promise<readonly string[]> {
@@ -142,36 +142,36 @@ export class ServiceTokenService implements ServiceTokens {
     this.#authorize("renew", token)
     const now = this.#runtime.clock.now()
     // The row of the token is written. If another transaction revoked or renewed it, the work is retried.
-    return this.#storage.transact(async (stores) => {
-      const found = await this.#found(stores, token)
-      const before = await stores.serviceTokens.find(found.tokenId)
+    return this.#storage.transact(async (repositories) => {
+      const found = await this.#found(repositories, token)
+      const before = await repositories.serviceTokens.find(found.tokenId)
       if (before === undefined) throw notRenewable()
-      await rejectWithoutRole(stores, before)
-      const role = before.role === null ? undefined : await stores.tokenRoles.find(before.role)
+      await rejectWithoutRole(repositories, before)
+      const role = before.role === null ? undefined : await repositories.tokenRoles.find(before.role)
       const { token: after, warnings } = renewServiceToken(asRoleSaysNow(before, role), incrementMs, now)
-      await stores.serviceTokens.recordRenewal(after)
+      await repositories.serviceTokens.recordRenewal(after)
       // Replicas have cached the later expiry.
-      if ((after.expiresAt ?? Infinity) < (before.expiresAt ?? Infinity)) await stores.identity.bumpCacheVersion()
-      return { token: await this.#view(stores, await this.#found(stores, token)), warnings }
+      if ((after.expiresAt ?? Infinity) < (before.expiresAt ?? Infinity)) await repositories.identity.bumpCacheVersion()
+      return { token: await this.#view(repositories, await this.#found(repositories, token)), warnings }
     }, repeatableRead)
   }
 
   async revoke(token: TokenRef): Promise<void> {
     this.#authorize("revoke", token)
-    await this.#storage.transact(async (stores) => {
-      const id = await this.#idOf(stores, token)
+    await this.#storage.transact(async (repositories) => {
+      const id = await this.#idOf(repositories, token)
       if (id === undefined && !isSelf(token) && "accessor" in token) throw badAccessor()
-      if (id !== undefined) await end(stores, id)
+      if (id !== undefined) await end(repositories, id)
     })
   }
 
   async revokeOrphan(secret: string): Promise<void> {
     authorizePath(this.#caller, { path: "auth/token/revoke-orphan", capability: "update", sudo: true })
-    await this.#storage.transact(async (stores) => {
-      const id = await this.#idOf(stores, { secret })
+    await this.#storage.transact(async (repositories) => {
+      const id = await this.#idOf(repositories, { secret })
       if (id === undefined) return
-      await stores.serviceTokens.orphanChildren(id)
-      await end(stores, id)
+      await repositories.serviceTokens.orphanChildren(id)
+      await end(repositories, id)
     })
   }
 
@@ -187,7 +187,7 @@ export class ServiceTokenService implements ServiceTokens {
     if (problem !== undefined) throw invalid([{ field: ["paths"], detail: problem }])
     const holder = isSelf(token)
       ? this.#caller
-      : await this.#storage.read(async (stores) => (await this.#found(stores, token)).caller)
+      : await this.#storage.read(async (repositories) => (await this.#found(repositories, token)).caller)
     return paths.map((path) => ({ path, capabilities: shownCapabilities(holder, path.replace(/^\//, "")) }))
   }
 
@@ -198,9 +198,12 @@ export class ServiceTokenService implements ServiceTokens {
   }
 
   /** Throws `forbidden` for an unknown token, and for one that has ended. */
-  async #found(stores: UsedRepositories, token: TokenRef): Promise<ResolvedToken & { readonly record: TokenRecord }> {
-    const record = await this.#record(stores, token)
-    const resolved = record && (await resolveToken(stores.identity, record))
+  async #found(
+    repositories: UsedRepositories,
+    token: TokenRef,
+  ): Promise<ResolvedToken & { readonly record: TokenRecord }> {
+    const record = await this.#record(repositories, token)
+    const resolved = record && (await resolveToken(repositories.identity, record))
     if (record === undefined || resolved === undefined || this.#hasEnded(resolved, token)) {
       throw !isSelf(token) && "accessor" in token ? badAccessor() : badToken()
     }
@@ -223,8 +226,8 @@ export class ServiceTokenService implements ServiceTokens {
     return record?.owner.kind === "service" ? record : undefined
   }
 
-  async #idOf(stores: UsedRepositories, token: TokenRef): Promise<string | undefined> {
-    return (await this.#record(stores, token))?.id
+  async #idOf(repositories: UsedRepositories, token: TokenRef): Promise<string | undefined> {
+    return (await this.#record(repositories, token))?.id
   }
 
   #ownTokenId(): string | undefined {
@@ -232,18 +235,18 @@ export class ServiceTokenService implements ServiceTokens {
   }
 
   async #view(
-    stores: UsedRepositories,
+    repositories: UsedRepositories,
     { record, caller, expiresAt }: ResolvedToken & { readonly record: TokenRecord },
   ): Promise<ServiceTokenView> {
     const now = this.#runtime.clock.now()
-    const service = await stores.serviceTokens.find(record.id)
+    const service = await repositories.serviceTokens.find(record.id)
     if (service !== undefined) return serviceTokenViewOf(service, { now, expiresAt })
-    const token = await stores.tokens.find(record.id)
+    const token = await repositories.tokens.find(record.id)
     if (token === undefined) throw badToken()
     const { owner, createdAt } = token
     const facts: ServiceToken = {
       id: token.id,
-      displayName: `${owner.kind}-${await nameOf(stores, owner)}`,
+      displayName: `${owner.kind}-${await nameOf(repositories, owner)}`,
       policies: caller.acl.policies,
       meta: {},
       parentId: null,

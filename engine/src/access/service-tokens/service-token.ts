@@ -5,7 +5,7 @@ import { type Fault, invalid, rejectFaults, unprocessable } from "../../core/err
 import type { Id } from "../../core/ids.ts"
 import { hourMs, type Instant, secondMs } from "../../core/time.ts"
 import { policyNameOf } from "../policies/policy.ts"
-import { maxTokenCount, tokenTtlMaximumMs } from "./token-limits.ts"
+import { maxTokenCount, maxTokenTtlMs } from "./token-limits.ts"
 import { lesserLifetime, limitsPolicies, type NamedTokenRole, policiesByRole, type TokenRole } from "./token-role.ts"
 
 export interface ServiceToken {
@@ -108,8 +108,8 @@ export function createServiceToken(
   const policies = policiesFor(input, maker, role)
   const explicitMax = lesserLifetime(input.explicitMaxTtlMs, role?.explicitMaxTtlMs ?? null, "Explicit max TTL")
   const period = lesserLifetime(input.periodMs, role?.periodMs ?? null, "Period")
-  const asked = { ttlMs: input.ttlMs, explicitMaxTtlMs: explicitMax.ms, periodMs: period.ms }
-  const { ttlMs, warnings } = lifetimeFor(asked, maker, { root: policies.includes(rootPolicyName), orphan })
+  const requested = { ttlMs: input.ttlMs, explicitMaxTtlMs: explicitMax.ms, periodMs: period.ms }
+  const { ttlMs, warnings } = lifetimeFor(requested, maker, { root: policies.includes(rootPolicyName), orphan })
   const { id, now } = made
   return {
     warnings: [
@@ -145,8 +145,8 @@ export function createServiceToken(
 }
 
 /** Returns the lesser of two numbers of uses, of which 0 means unlimited. */
-function usesOf(asked: number, ofRole: number): number | null {
-  const uses = Math.min(asked === 0 ? Infinity : asked, ofRole === 0 ? Infinity : ofRole)
+function usesOf(requested: number, ofRole: number): number | null {
+  const uses = Math.min(requested === 0 ? Infinity : requested, ofRole === 0 ? Infinity : ofRole)
   return uses === Infinity ? null : uses
 }
 
@@ -154,14 +154,14 @@ function usesOf(asked: number, ofRole: number): number | null {
  * Returns the policies of a new token. Creators grant only policies that they hold, unless they have `sudo` or a role sets the policies.
  */
 function policiesFor(
-  { policies: asked = [], noDefaultPolicy: withoutDefault = false }: ServiceTokenInput,
+  { policies: requested = [], noDefaultPolicy: withoutDefault = false }: ServiceTokenInput,
   maker: Maker,
   role: TokenRole | undefined,
 ): readonly string[] {
   const noDefaultPolicy = withoutDefault || role?.noDefaultPolicy === true
   if (role !== undefined && limitsPolicies(role))
-    return policiesByRole(role, { policies: asked, noDefaultPolicy }, maker)
-  const wanted = asked.length === 0 ? maker.policies : asked.map(policyNameOf)
+    return policiesByRole(role, { policies: requested, noDefaultPolicy }, maker)
+  const wanted = requested.length === 0 ? maker.policies : requested.map(policyNameOf)
   if (wanted.includes(rootPolicyName)) {
     if (!maker.everything)
       throw invalid([onPolicies('policies contains "root", which only a caller with root can grant')])
@@ -235,31 +235,34 @@ export const notRenewable = () => unprocessable("lease is not renewable")
 
 /** Caps a lifetime at the maxima, with a warning. Returns 0 if a maximum has already passed. */
 export function bounded(
-  askedMs: number,
+  requestedMs: number,
   { systemMs, explicitMs }: { readonly systemMs: number | undefined; readonly explicitMs: number | undefined },
 ): { readonly ttlMs: number; readonly warnings: readonly string[] } {
   const maximumMs = Math.max(0, Math.min(systemMs ?? Infinity, explicitMs ?? Infinity))
-  if (askedMs <= maximumMs) return { ttlMs: askedMs, warnings: [] }
-  const [asked, maximum] = [askedMs, maximumMs].map((ms) => `${Math.floor(ms / secondMs)}s`)
+  if (requestedMs <= maximumMs) return { ttlMs: requestedMs, warnings: [] }
+  const [requested, maximum] = [requestedMs, maximumMs].map((ms) => `${Math.floor(ms / secondMs)}s`)
   return {
     ttlMs: maximumMs,
-    warnings: [`TTL of "${asked}" exceeded the effective max_ttl of "${maximum}"; TTL value is capped accordingly`],
+    warnings: [`TTL of "${requested}" exceeded the effective max_ttl of "${maximum}"; TTL value is capped accordingly`],
   }
 }
 
 function inputFaults(input: ServiceTokenInput): Fault[] {
   const { policies = [], displayName = "", meta = {}, numUses = 0 } = input
   const faults: Fault[] = []
-  const refuse = (field: string, detail: string) => void faults.push({ field: [field], detail })
-  if (policies.length > maxPolicies) refuse("policies", `policies has too many names (maximum is ${maxPolicies})`)
+  const addFault = (field: string, detail: string) => void faults.push({ field: [field], detail })
+  if (policies.length > maxPolicies) addFault("policies", `policies has too many names (maximum is ${maxPolicies})`)
   if (displayName.length > maxDisplayName)
-    refuse("displayName", `display_name is too long (maximum is ${maxDisplayName} characters)`)
+    addFault("displayName", `display_name is too long (maximum is ${maxDisplayName} characters)`)
   const entries = Object.entries(meta)
-  if (entries.length > maxMeta) refuse("meta", `meta has too many entries (maximum is ${maxMeta})`)
+  if (entries.length > maxMeta) addFault("meta", `meta has too many entries (maximum is ${maxMeta})`)
   if (entries.flat().some((text) => text.length > maxMetaText || /\p{Cc}/u.test(text)))
-    refuse("meta", `meta must contain keys and values of at most ${maxMetaText} characters without control characters`)
+    addFault(
+      "meta",
+      `meta must contain keys and values of at most ${maxMetaText} characters without control characters`,
+    )
   if (!Number.isSafeInteger(numUses) || numUses < 0 || numUses > maxTokenCount)
-    refuse("numUses", `num_uses must be an integer from 0 to ${maxTokenCount}`)
+    addFault("numUses", `num_uses must be an integer from 0 to ${maxTokenCount}`)
   for (const [field, name] of [
     ["ttlMs", "ttl"],
     ["explicitMaxTtlMs", "explicit_max_ttl"],
@@ -272,7 +275,7 @@ function inputFaults(input: ServiceTokenInput): Fault[] {
 }
 
 const ttlFaults = (field: string, name: string, ttlMs: number): Fault[] =>
-  Number.isSafeInteger(ttlMs) && ttlMs >= secondMs && ttlMs <= tokenTtlMaximumMs && ttlMs % secondMs === 0
+  Number.isSafeInteger(ttlMs) && ttlMs >= secondMs && ttlMs <= maxTokenTtlMs && ttlMs % secondMs === 0
     ? []
     : [{ field: [field], detail: `${name} must be a whole number of seconds from 1 to ${maxTokenCount}` }]
 

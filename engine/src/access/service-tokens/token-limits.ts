@@ -2,4 +2,4 @@ import { secondMs } from "../../core/time.ts"
 
 /** Maximum number of uses of a token, and of seconds in its lifetimes. */
 export const maxTokenCount = 1_000_000_000
-export const tokenTtlMaximumMs = maxTokenCount * secondMs
+export const maxTokenTtlMs = maxTokenCount * secondMs

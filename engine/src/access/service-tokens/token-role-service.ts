@@ -29,7 +29,7 @@ export class TokenRoleService implements TokenRoles {
 
   async get(name: string): Promise<TokenRole> {
     authorizePath(this.#caller, { path: pathOf(name), capability: "read" })
-    return this.#storage.read((stores) => existingTokenRole(stores, name))
+    return this.#storage.read((repositories) => existingTokenRole(repositories, name))
   }
 
   async save(name: string, input: Partial<TokenRole>): Promise<TokenRole> {

@@ -39,7 +39,7 @@ describe("policiesByRole:", () => {
   test.each<{
     why: string
     role: Partial<TokenRole>
-    asked?: readonly string[]
+    requested?: readonly string[]
     input?: ServiceTokenInput
     by?: Maker
     policies: readonly string[]
@@ -52,44 +52,44 @@ describe("policiesByRole:", () => {
     {
       why: "some of the allowed policies can be requested",
       role: { allowedPolicies: ["a", "b"] },
-      asked: ["B"],
+      requested: ["B"],
       policies: ["b", "default"],
     },
     {
       why: "other policies are rejected, even if the creator holds them",
       role: { allowedPolicies: ["a"] },
-      asked: ["maker", "a"],
+      requested: ["maker", "a"],
       policies: ['policies contains "maker", which the role does not allow'],
     },
     {
       why: "a policy that matches a glob can be requested",
       role: { allowedPoliciesGlob: ["team-*"] },
-      asked: ["team-web"],
+      requested: ["team-web"],
       policies: ["default", "team-web"],
     },
     { why: "a glob alone grants nothing by default", role: { allowedPoliciesGlob: ["team-*"] }, policies: ["default"] },
     {
       why: "a policy that matches no glob is rejected",
       role: { allowedPoliciesGlob: ["team-*"], allowedPolicies: ["a"] },
-      asked: ["a", "team", "x-team-y"],
+      requested: ["a", "team", "x-team-y"],
       policies: ["team", "x-team-y"].map((name) => `policies contains "${name}", which the role does not allow`),
     },
     {
       why: "policies that are not disallowed are granted",
       role: { disallowedPolicies: ["admin"] },
-      asked: ["anything"],
+      requested: ["anything"],
       policies: ["anything", "default"],
     },
     {
       why: "disallowed policies are rejected",
       role: { disallowedPolicies: ["admin"], disallowedPoliciesGlob: ["*-admin"] },
-      asked: ["admin", "db-admin", "a"],
+      requested: ["admin", "db-admin", "a"],
       policies: ["admin", "db-admin"].map((name) => `policies contains "${name}", which the role disallows`),
     },
     {
       why: "disallowed policies take precedence over allowed ones",
       role: { allowedPoliciesGlob: ["*"], disallowedPolicies: ["a"] },
-      asked: ["a"],
+      requested: ["a"],
       policies: ['policies contains "a", which the role disallows'],
     },
     {
@@ -121,31 +121,31 @@ describe("policiesByRole:", () => {
     {
       why: "default is not added when a glob disallows it",
       role: { disallowedPoliciesGlob: ["def*"] },
-      asked: ["a"],
+      requested: ["a"],
       policies: ["a"],
     },
     {
       why: "default is rejected when it is requested and disallowed",
       role: { disallowedPolicies: ["default"] },
-      asked: ["default"],
+      requested: ["default"],
       policies: ['policies contains "default", which the role disallows'],
     },
     {
       why: "default is rejected when it is excluded, requested and not allowed",
       role: { allowedPolicies: ["a"], noDefaultPolicy: true },
-      asked: ["default"],
+      requested: ["default"],
       policies: ['policies contains "default", which the role does not allow'],
     },
     {
       why: "root is rejected even when it is allowed",
       role: { allowedPolicies: ["root"] },
-      asked: ["root"],
+      requested: ["root"],
       policies: rootRefused,
     },
     {
       why: "root is rejected even when a glob allows it",
       role: { allowedPoliciesGlob: ["*"] },
-      asked: ["root"],
+      requested: ["root"],
       policies: rootRefused,
     },
     {
@@ -156,13 +156,13 @@ describe("policiesByRole:", () => {
     {
       why: "root is rejected when it is merely not disallowed",
       role: { disallowedPolicies: ["x"] },
-      asked: ["root"],
+      requested: ["root"],
       policies: rootRefused,
     },
     {
       why: "root is rejected for a creator with sudo",
       role: { allowedPoliciesGlob: ["*"] },
-      asked: ["root"],
+      requested: ["root"],
       by: { ...maker, sudo: true },
       policies: rootRefused,
     },
@@ -175,14 +175,14 @@ describe("policiesByRole:", () => {
     {
       why: "root is rejected for a creator that holds it when it is not allowed",
       role: { allowedPolicies: ["a"] },
-      asked: ["root"],
+      requested: ["root"],
       by: root,
       policies: ['policies contains "root", which the role does not allow'],
     },
     {
       why: "a role without policies leaves the request to the creator's policies",
       role: {},
-      asked: ["other"],
+      requested: ["other"],
       policies: ['policies contains "other", which the caller does not have'],
     },
     {
@@ -190,8 +190,10 @@ describe("policiesByRole:", () => {
       role: { noDefaultPolicy: true },
       policies: ["maker"],
     },
-  ])("$why", ({ role, asked, input = {}, by = maker, policies }) => {
-    expect(policiesOf(role, { ...input, ...(asked === undefined ? {} : { policies: asked }) }, by)).toEqual(policies)
+  ])("$why", ({ role, requested, input = {}, by = maker, policies }) => {
+    expect(policiesOf(role, { ...input, ...(requested === undefined ? {} : { policies: requested }) }, by)).toEqual(
+      policies,
+    )
   })
 })
 
@@ -230,7 +232,7 @@ describe("a token with a role", () => {
     ])
   })
 
-  test.each<[asked: number, ofRole: number, uses: number | null]>([
+  test.each<[requested: number, ofRole: number, uses: number | null]>([
     [0, 0, null],
     [2, 0, 2],
     [0, 3, 3],

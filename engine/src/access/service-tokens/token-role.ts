@@ -67,21 +67,21 @@ const listNames = {
 /** Returns the faults of a role as it would be after a change. */
 export function tokenRoleFaults({ name, role }: NamedTokenRole): Fault[] {
   const faults: Fault[] = []
-  const refuse = (field: string, detail: string) => void faults.push({ field: [field], detail })
+  const addFault = (field: string, detail: string) => void faults.push({ field: [field], detail })
   if (name.length > maxName || !namePattern.test(name))
-    refuse(
+    addFault(
       "roleName",
       `role_name must have 1 to ${maxName} characters of letters, digits, _, . and -, and begin and end with a letter, a digit or _`,
     )
   for (const [field, wireName] of Object.entries(listNames) as [keyof typeof listNames, string][]) {
     const entries = role[field]
-    if (entries.length > maxList) refuse(field, `${wireName} has too many entries (maximum is ${maxList})`)
+    if (entries.length > maxList) addFault(field, `${wireName} has too many entries (maximum is ${maxList})`)
     else if (entries.some((entry) => entry === "" || entry.length > maxEntry || /\p{Cc}/u.test(entry)))
-      refuse(field, `${wireName} must contain names of 1 to ${maxEntry} characters`)
+      addFault(field, `${wireName} must contain names of 1 to ${maxEntry} characters`)
   }
   const { pathSuffix } = role
   if (pathSuffix.length > maxSuffix || !suffixPattern.test(pathSuffix))
-    refuse(
+    addFault(
       "pathSuffix",
       `path_suffix must have at most ${maxSuffix} characters of letters, digits, _ and -, and not begin or end with -`,
     )
@@ -102,28 +102,32 @@ export const limitsPolicies = (role: TokenRole): boolean =>
  */
 export function policiesByRole(
   role: TokenRole,
-  asked: { readonly policies: readonly string[]; readonly noDefaultPolicy: boolean },
+  requested: { readonly policies: readonly string[]; readonly noDefaultPolicy: boolean },
   maker: { readonly policies: readonly string[]; readonly everything: boolean },
 ): readonly string[] {
   const isDisallowed = anyOf(role.disallowedPolicies, role.disallowedPoliciesGlob)
-  const addsDefault = !asked.noDefaultPolicy && !role.noDefaultPolicy && !isDisallowed(defaultPolicyName)
+  const addsDefault = !requested.noDefaultPolicy && !role.noDefaultPolicy && !isDisallowed(defaultPolicyName)
   const limited = role.allowedPolicies.length > 0 || role.allowedPoliciesGlob.length > 0
   const isListed = anyOf(role.allowedPolicies, role.allowedPoliciesGlob)
   const isAllowed = (name: string) => !limited || isListed(name) || (addsDefault && name === defaultPolicyName)
   const wanted =
-    asked.policies.length > 0 ? asked.policies.map(policyNameOf) : limited ? role.allowedPolicies : maker.policies
-  const refused = (name: string, why: string): Fault => ({
+    requested.policies.length > 0
+      ? requested.policies.map(policyNameOf)
+      : limited
+        ? role.allowedPolicies
+        : maker.policies
+  const policyFault = (name: string, why: string): Fault => ({
     field: ["policies"],
     detail: `policies contains "${name}", ${why}`,
   })
   rejectFaults(
     wanted.flatMap((name) => [
-      ...(isAllowed(name) ? [] : [refused(name, "which the role does not allow")]),
-      ...(isDisallowed(name) ? [refused(name, "which the role disallows")] : []),
+      ...(isAllowed(name) ? [] : [policyFault(name, "which the role does not allow")]),
+      ...(isDisallowed(name) ? [policyFault(name, "which the role disallows")] : []),
     ]),
   )
   if (wanted.includes(rootPolicyName)) {
-    if (!maker.everything) throw invalid([refused(rootPolicyName, "which only a caller with root can grant")])
+    if (!maker.everything) throw invalid([policyFault(rootPolicyName, "which only a caller with root can grant")])
     return [rootPolicyName]
   }
   return [...new Set([...wanted, ...(addsDefault ? [defaultPolicyName] : [])])].toSorted()
@@ -136,12 +140,12 @@ function anyOf(names: readonly string[], globs: readonly string[]): (name: strin
 
 /** Returns the lesser of the requested and the role's lifetime, with a warning if both are set. */
 export function lesserLifetime(
-  askedMs: number | undefined,
+  requestedMs: number | undefined,
   roleMs: number | null,
   what: string,
 ): { readonly ms: number | undefined; readonly warnings: readonly string[] } {
-  if (askedMs === undefined || roleMs === null) return { ms: askedMs ?? roleMs ?? undefined, warnings: [] }
-  const ms = Math.min(askedMs, roleMs)
+  if (requestedMs === undefined || roleMs === null) return { ms: requestedMs ?? roleMs ?? undefined, warnings: [] }
+  const ms = Math.min(requestedMs, roleMs)
   const warning = `${what} specified both during creation call and in role; using the lesser value of ${ms / secondMs} seconds`
   return { ms, warnings: [warning] }
 }
