@@ -12,8 +12,8 @@ export const remoteAcmeManagement = (calls: PkiCalls): AcmeManagement => {
       ...remote(accountBindings, calls),
       async create(directory, options = {}) {
         const { body, answers } = newAccountBindings.byMount
-        const said = { document: body.encode(options), names: namesOf(body.table) }
-        return answers.decode(await calls.write(`/${directoryPath(directory)}/new-eab`, said))
+        const request = { document: body.encode(options), names: namesOf(body.table) }
+        return answers.decode(await calls.write(`/${directoryPath(directory)}/new-eab`, request))
       },
     },
     accounts: remote(acmeAccounts, calls),

@@ -26,10 +26,10 @@ interface Endpoint<T> {
 export async function search<T, Page>(
   calls: PkiCalls,
   { path, body }: Endpoint<T>,
-  asked: T,
+  filter: T,
   decode: (data: unknown) => Page,
 ): Promise<Page> {
-  const sent = queryOf({ document: body.encode(asked), names: namesOf(body.table) })
+  const sent = queryOf({ document: body.encode(filter), names: namesOf(body.table) })
   sent.set("list", "true")
   try {
     return decode((await calls.read(path, sent)).data)

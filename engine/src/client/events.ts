@@ -15,7 +15,7 @@ const longestPauseMs = 30_000
 /** Three heartbeat intervals of the server. */
 const quietMs = 45_000
 /** Maximum consecutive failed attempts. */
-const attemptsMaximum = 20
+const maxAttempts = 20
 
 const { query: parameters, answers } = events.list
 
@@ -65,7 +65,7 @@ async function* followed(
       if (isAborted()) return
       if (!isEngineError(error) || !mayComeBack(error)) throw error
       failures += 1
-      if (failures >= attemptsMaximum) throw error
+      if (failures >= maxAttempts) throw error
     }
     coming = undefined
     await sleep(Math.min(longestPauseMs, firstPauseMs * 2 ** failures), undefined, signal && { signal }).catch(() => {})

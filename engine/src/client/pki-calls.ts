@@ -46,7 +46,7 @@ export interface PkiCalls {
 
 /** Returns the operations on the mount at `mountPath`, or on the system's endpoints without one. */
 export function pkiCallsOver({ pki }: Pick<Transport, "pki">, mountPath?: string): PkiCalls {
-  const asked = async <T>(below: string, ask: (path: string) => Promise<T>): Promise<T> => {
+  const onMount = async <T>(below: string, ask: (path: string) => Promise<T>): Promise<T> => {
     const whole = mountPath === undefined ? below : `${pathOfMount(mountPath)}${below}`
     try {
       return await ask(whole)
@@ -55,7 +55,7 @@ export function pkiCallsOver({ pki }: Pick<Transport, "pki">, mountPath?: string
     }
   }
   const send = (below: string, request: Omit<OutgoingRequest, "path">): Promise<DecodedEnvelope> =>
-    asked(below, async (whole) => {
+    onMount(below, async (whole) => {
       const document = await pki.send({ ...request, path: whole })
       return document === undefined ? { data: null, warnings: [], lease: undefined } : decodeEnvelope(document)
     })
@@ -74,8 +74,8 @@ export function pkiCallsOver({ pki }: Pick<Transport, "pki">, mountPath?: string
         throw error
       }
     },
-    download: (below) => asked(below, (whole) => pki.download(whole)),
-    exchange: (below, octets) => asked(below, (whole) => pki.exchange(whole, octets)),
+    download: (below) => onMount(below, (whole) => pki.download(whole)),
+    exchange: (below, octets) => onMount(below, (whole) => pki.exchange(whole, octets)),
   }
 }
 

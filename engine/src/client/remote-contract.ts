@@ -35,8 +35,8 @@ const call =
     const sent = body?.encode(rest.shift() as never)
     const document = owned === undefined ? sent : encodeWriter(sent as object, rest.shift() as Writer | undefined)
     const octets = bytes && { mediaType: "application/octet-stream", body: rest.shift() as Uint8Array }
-    const asked = answers.paged === undefined ? undefined : (rest.shift() as PageRequest | undefined)
-    const page = asked === undefined ? [] : encodePageRequest(asked)
+    const pageRequest = answers.paged === undefined ? undefined : (rest.shift() as PageRequest | undefined)
+    const page = pageRequest === undefined ? [] : encodePageRequest(pageRequest)
     if (answers.bytes?.as === "stream") return downloadStream(address)
     if (answers.bytes !== undefined) return download(address)
     const answer = await send({
@@ -59,9 +59,9 @@ export function filled(pattern: string, values: readonly string[]): string {
   })
 }
 
-export const parametersOf = (query: Query, given: object): readonly (readonly [string, string | undefined])[] =>
+export const parametersOf = (query: Query, input: object): readonly (readonly [string, string | undefined])[] =>
   Object.entries(query).flatMap(([name, { parameter, schema, several }]): ReturnType<typeof parametersOf> => {
-    const encoded = encode(schema, (given as Readonly<Record<string, unknown>>)[name])
+    const encoded = encode(schema, (input as Readonly<Record<string, unknown>>)[name])
     if (several === undefined) return [[parameter, encoded as string | undefined]]
     return encoded === undefined ? [] : several.write(encoded as never)
   })

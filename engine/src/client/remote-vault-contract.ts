@@ -21,12 +21,12 @@ const call =
     const count = pathParameters(path).length
     const address = filled(path, values.slice(0, count) as string[])
     const names = { ...(body && namesIn(body)), ...inverted(wireNames) }
-    const said = body && { document: body.encode(values[count] as never), names }
+    const request = body && { document: body.encode(values[count] as never), names }
     if (operation !== "list") {
-      const envelope = await send(calls, operation, address, said)
+      const envelope = await send(calls, operation, address, request)
       return answers.decode?.(envelope)
     }
-    const { keys, keyInfo } = await calls.list(address, said && queryOf(said))
+    const { keys, keyInfo } = await calls.list(address, request && queryOf(request))
     return answers.decode?.({ data: { keys, key_info: keyInfo }, warnings: [], lease: undefined })
   }
 
@@ -36,8 +36,13 @@ const namesIn = ({ table, nested = [] }: NonNullable<Endpoint["body"]>) =>
 const inverted = (names: WireNames = {}) =>
   Object.fromEntries(Object.entries(names).map(([name, wire]) => [wire, name]))
 
-function send(calls: PkiCalls, operation: Exclude<Endpoint["operation"], "list">, address: string, said?: RequestBody) {
-  if (operation === "read") return calls.read(address, said && queryOf(said))
-  if (operation === "patch") return calls.patch(address, said ?? { document: {}, names: {} })
-  return operation === "write" ? calls.write(address, said) : calls.delete(address)
+function send(
+  calls: PkiCalls,
+  operation: Exclude<Endpoint["operation"], "list">,
+  address: string,
+  request?: RequestBody,
+) {
+  if (operation === "read") return calls.read(address, request && queryOf(request))
+  if (operation === "patch") return calls.patch(address, request ?? { document: {}, names: {} })
+  return operation === "write" ? calls.write(address, request) : calls.delete(address)
 }

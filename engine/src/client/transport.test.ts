@@ -16,7 +16,7 @@ const json =
   (status: number, document: unknown, headers: Record<string, string> = {}): Answer =>
   (response) =>
     response.writeHead(status, { "content-type": "application/vnd.api+json", ...headers }).end(JSON.stringify(document))
-const refusal = (status: number, detail: string, headers?: Record<string, string>): Answer =>
+const errorAnswer = (status: number, detail: string, headers?: Record<string, string>): Answer =>
   json(status, { errors: [{ status: String(status), title: "refused", detail }] }, headers)
 const fine = json(200, { data: { id: "ws-1" } })
 
@@ -169,7 +169,7 @@ describe("a response that allows a retry", () => {
     { status: 503, headers: { "retry-after": "0" } },
     { status: 503, headers: {} },
   ])("$status $headers is retried, even for a change", async ({ status, headers }) => {
-    const { seen, transport } = await serving([refusal(status, "not now", headers), fine])
+    const { seen, transport } = await serving([errorAnswer(status, "not now", headers), fine])
     expect(await transport.send(lock)).toEqual({ data: { id: "ws-1" } })
     expect(seen.map(({ body }) => body)).toEqual(['{"reason":"why"}', '{"reason":"why"}'])
   })
@@ -181,7 +181,7 @@ describe("a response that allows a retry", () => {
   ])("is retried after the pause in $header", async ({ header, value }) => {
     const now = Date.now()
     const { transport } = await serving([
-      refusal(429, "not now", { [header]: value(now), date: new Date(now).toUTCString() }),
+      errorAnswer(429, "not now", { [header]: value(now), date: new Date(now).toUTCString() }),
       fine,
     ])
     await transport.send(show)
@@ -189,25 +189,28 @@ describe("a response that allows a retry", () => {
   })
 
   test("is not retried when the pause exceeds the client's maximum", async () => {
-    const { seen, transport } = await serving([refusal(429, "Too many requests", { "retry-after": "3600" })])
+    const { seen, transport } = await serving([errorAnswer(429, "Too many requests", { "retry-after": "3600" })])
     await expect(transport.send(show)).rejects.toMatchObject({ code: "rate-limited", retryAfterMs: 3_600_000 })
     expect(seen).toHaveLength(1)
   })
 
   test("fails with busy after the last attempt", async () => {
-    const { seen, transport } = await serving([refusal(503, "The store is busy")], { attempts: 3 })
+    const { seen, transport } = await serving([errorAnswer(503, "The store is busy")], { attempts: 3 })
     await expect(transport.send(lock)).rejects.toMatchObject({ code: "busy", message: "The store is busy" })
     expect(seen).toHaveLength(3)
   })
 
   test("fails with busy when the total pause is exceeded", async () => {
-    const { seen, transport } = await serving([refusal(503, "The store is busy")], { attempts: 100, patienceMs: 250 })
+    const { seen, transport } = await serving([errorAnswer(503, "The store is busy")], {
+      attempts: 100,
+      patienceMs: 250,
+    })
     await expect(transport.send(show)).rejects.toMatchObject({ code: "busy" })
     expect(seen).toHaveLength(2)
   })
 
   test("for a pending state is retried for a short time", async () => {
-    const { seen, transport } = await serving([refusal(503, "The latest state version is still pending")], {
+    const { seen, transport } = await serving([errorAnswer(503, "The latest state version is still pending")], {
       pendingPatienceMs: 0,
     })
     await expect(transport.send(lock)).rejects.toMatchObject({ code: "pending" })
@@ -286,8 +289,8 @@ describe("a server that sends no response", () => {
     await close()
     let pauses = 0
     const random = { bytes: (length: number) => ((pauses += 1), new Uint8Array(length)) }
-    const refused = connected(url, { attempts: 11, patienceMs: 240_000, random }).send(lock)
-    await expect(refused).rejects.toMatchObject({ code: "unavailable", notSent: "unreachable" })
+    const outcome = connected(url, { attempts: 11, patienceMs: 240_000, random }).send(lock)
+    await expect(outcome).rejects.toMatchObject({ code: "unavailable", notSent: "unreachable" })
     expect(pauses).toBe(3)
   })
 
@@ -341,10 +344,10 @@ describe("aborting", () => {
 
   test("a pause by the engine's signal ends the request", async () => {
     const controller = new AbortController()
-    const refused = refusal(429, "not now", { "retry-after": "10" })
+    const tooMany = errorAnswer(429, "not now", { "retry-after": "10" })
     const refusing: Answer = (response, request) => {
       response.once("finish", () => setTimeout(() => controller.abort(new Error("enough")), 50))
-      refused(response, request)
+      tooMany(response, request)
     }
     const { seen, transport } = await serving([refusing], { signal: controller.signal })
     await expect(transport.send(show)).rejects.toThrow("enough")
@@ -383,9 +386,9 @@ describe("the token", () => {
   })
 
   test("in the URL is rejected, and the error does not contain it", () => {
-    const given = () => connected(`http://user:${token}@127.0.0.1:1`)
-    expect(given).toThrow("pass the token as an option")
-    expect(given).not.toThrow(token)
+    const connect = () => connected(`http://user:${token}@127.0.0.1:1`)
+    expect(connect).toThrow("pass the token as an option")
+    expect(connect).not.toThrow(token)
   })
 })
 
@@ -398,8 +401,8 @@ describe("a transport with permitted addresses", () => {
   test("connects to permitted addresses, given as literals or names", async () => {
     const { url, seen } = await serving([fine])
     for (const address of [url, url.replace("127.0.0.1", "localhost")]) {
-      const refused = connected(address, { addresses: nowhere, attempts: 1 }).send(show)
-      await expect(refused).rejects.toMatchObject({
+      const outcome = connected(address, { addresses: nowhere, attempts: 1 }).send(show)
+      await expect(outcome).rejects.toMatchObject({
         code: "unprocessable",
         message: expect.stringContaining("may not connect") as string,
       })
@@ -411,28 +414,28 @@ describe("a transport with permitted addresses", () => {
   test("connects only to a permitted proxy", async () => {
     const proxy = await serving([fine])
     const options = { proxyUrl: proxy.url, attempts: 1 }
-    const refused = connected("http://engine.invalid", { ...options, addresses: nowhere }).send(show)
-    await expect(refused).rejects.toMatchObject({ code: "unprocessable" })
+    const outcome = connected("http://engine.invalid", { ...options, addresses: nowhere }).send(show)
+    await expect(outcome).rejects.toMatchObject({ code: "unprocessable" })
     expect(proxy.seen).toEqual([])
-    const asked = connected("http://engine.invalid", { ...options, addresses: onLoopback })
-    expect(await asked.send(show)).toEqual({ data: { id: "ws-1" } })
+    const permitted = connected("http://engine.invalid", { ...options, addresses: onLoopback })
+    expect(await permitted.send(show)).toEqual({ data: { id: "ws-1" } })
     expect(proxy.seen).toMatchObject([{ url: "http://engine.invalid/api/v2/workspaces/ws-1" }])
   })
 })
 
 describe("a shared rate limiter", () => {
   test("is called before each request, and receives the server's pause", async () => {
-    const told: (number | "asked")[] = []
+    const calls: (number | "asked")[] = []
     const pace = {
-      admit: async () => void told.push("asked"),
-      defer: (retryAfterMs: number) => void told.push(retryAfterMs),
+      admit: async () => void calls.push("asked"),
+      defer: (retryAfterMs: number) => void calls.push(retryAfterMs),
     }
-    const answers = [refusal(429, "slow down", { "retry-after": "7" }), refusal(503, "busy"), fine]
+    const answers = [errorAnswer(429, "slow down", { "retry-after": "7" }), errorAnswer(503, "busy"), fine]
     const { transport } = await serving(answers, { pace, attempts: 1 })
     await expect(transport.send(show)).rejects.toMatchObject({ code: "rate-limited" })
     await expect(transport.send(show)).rejects.toMatchObject({ code: "busy" })
     await transport.send(show)
-    expect(told).toEqual(["asked", 7_000, "asked", "asked"])
+    expect(calls).toEqual(["asked", 7_000, "asked", "asked"])
   })
 
   test("that rejects sends nothing", async () => {

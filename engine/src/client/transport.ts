@@ -22,7 +22,7 @@ import { FetchFailure } from "../core/fetch.ts"
 import type { RandomSource } from "../core/random.ts"
 import { rejectUnstorableText } from "../core/text.ts"
 import type { PermittedAddresses } from "./outgoing/address-guard.ts"
-import { guardedLookup, literalRefusal } from "./outgoing/guarded-lookup.ts"
+import { guardedLookup, literalFailure } from "./outgoing/guarded-lookup.ts"
 import { retryAfterMs, secondsOf } from "./retry-after.ts"
 
 export interface TransportOptions {
@@ -198,7 +198,7 @@ export function createTransport(url: string, options: TransportOptions): Transpo
   const { maximumAnswerBytes = 96 * 1024 * 1024 } = options
   const { patienceMs = 20_000, pendingPatienceMs = 3_000 } = options
   const dispatcher = createDispatcher(options, connectTimeoutMs, answerTimeoutMs)
-  const misplaced = refusalOfAddress(base, options)
+  const misplaced = addressFailure(base, options)
   const closing = new AbortController()
   const ending = options.signal === undefined ? closing.signal : AbortSignal.any([closing.signal, options.signal])
 
@@ -227,10 +227,10 @@ export function createTransport(url: string, options: TransportOptions): Transpo
       }),
     )
     if (answer.statusCode >= 200 && answer.statusCode <= 299) return answer
-    const refusal = refusalOf(api, await whole(answer), request.names)
-    const tells = refusal.code === "rate-limited" || refusal.code === "busy"
-    if (tells && refusal.retryAfterMs !== undefined) options.pace?.defer(refusal.retryAfterMs)
-    throw refusal
+    const error = errorFrom(api, await whole(answer), request.names)
+    const tells = error.code === "rate-limited" || error.code === "busy"
+    if (tells && error.retryAfterMs !== undefined) options.pace?.defer(error.retryAfterMs)
+    throw error
   }
 
   const whole = ({ statusCode, headers, body }: Dispatcher.ResponseData): Promise<Answered> =>
@@ -264,7 +264,7 @@ export function createTransport(url: string, options: TransportOptions): Transpo
     }
   }
 
-  const asking = (api: Api): HttpClient => ({
+  const clientOf = (api: Api): HttpClient => ({
     async send(request) {
       const { bytes } = await patiently(api, request, once)
       return bytes.length === 0 ? undefined : parsed(bytes, base)
@@ -280,8 +280,8 @@ export function createTransport(url: string, options: TransportOptions): Transpo
   }
 
   return {
-    ...asking(workspaceApi),
-    pki: asking(pkiApi),
+    ...clientOf(workspaceApi),
+    pki: clientOf(pkiApi),
     header: async (path, name) => single((await patiently(workspaceApi, { method: "GET", path }, once)).headers[name]),
     downloadStream: (path) => stream({ method: "GET", path }),
     stream,
@@ -303,10 +303,10 @@ const traceHeaders = (traceparent = ""): Readonly<Record<string, string>> =>
   traceparentPattern.test(traceparent) ? { traceparent } : {}
 
 /** Checks literal addresses here, because they are never resolved. */
-function refusalOfAddress(base: URL, { addresses, proxyUrl }: TransportOptions): FetchFailure | undefined {
+function addressFailure(base: URL, { addresses, proxyUrl }: TransportOptions): FetchFailure | undefined {
   if (addresses === undefined) return undefined
   const dialled = proxyUrl === undefined ? [base] : [base, new URL(proxyUrl)]
-  return dialled.map((url) => literalRefusal(url, addresses)).find((refusal) => refusal !== undefined)
+  return dialled.map((url) => literalFailure(url, addresses)).find((failure) => failure !== undefined)
 }
 
 function createDispatcher(options: TransportOptions, connectTimeoutMs: number, answerTimeoutMs: number): Dispatcher {
@@ -448,14 +448,14 @@ const longestPauseMs = 5_000
  * Returns the pause before an attempt. It doubles up to a bound, and is never shorter than requested. Up to a half is added at random, so
  * that clients do not return together.
  */
-function pauseBefore(attempt: number, askedMs: number, random: RandomSource): number {
+function pauseBefore(attempt: number, requestedMs: number, random: RandomSource): number {
   const growing = Math.min(longestPauseMs, shortestPauseMs * 2 ** (attempt - 1))
   const [draw = 0] = random.bytes(1)
-  const least = Math.max(askedMs, growing)
+  const least = Math.max(requestedMs, growing)
   return Math.round(least + (Math.min(least, longestPauseMs) / 2) * (draw / 255))
 }
 
-function refusalOf(api: Api, { statusCode, headers, bytes }: Answered, names: OutgoingRequest["names"]): EngineError {
+function errorFrom(api: Api, { statusCode, headers, bytes }: Answered, names: OutgoingRequest["names"]): EngineError {
   let document: unknown
   try {
     document = JSON.parse(new TextDecoder().decode(bytes))
@@ -463,14 +463,17 @@ function refusalOf(api: Api, { statusCode, headers, bytes }: Answered, names: Ou
     document = undefined
   }
   const header = (name: string) => single(headers[name])
-  return api.refusal({ status: statusCode, document, header, retryAfterMs: askedPauseMs(statusCode, headers) }, names)
+  return api.refusal(
+    { status: statusCode, document, header, retryAfterMs: requestedPauseMs(statusCode, headers) },
+    names,
+  )
 }
 
 /** Returns `Retry-After`, or else the seconds until the rate limit is reset. */
-function askedPauseMs(status: number, headers: Answered["headers"]): number | undefined {
-  const asked = retryAfterMs(single(headers["retry-after"]), single(headers["date"]))
+function requestedPauseMs(status: number, headers: Answered["headers"]): number | undefined {
+  const fromHeader = retryAfterMs(single(headers["retry-after"]), single(headers["date"]))
   const limited = status === 429 ? secondsOf(single(headers["x-ratelimit-reset"])) : undefined
-  return asked ?? (limited === undefined ? undefined : limited * 1_000)
+  return fromHeader ?? (limited === undefined ? undefined : limited * 1_000)
 }
 
 const single = (value: string | string[] | undefined): string | undefined => (Array.isArray(value) ? value[0] : value)

@@ -34,8 +34,8 @@ export function remoteWorkspaces(transport: Transport, tags: Pick<Tags, "binding
       if (showing === undefined) return found
       const bindingsOf = (id: string) => tags.bindings(id, showing)
       // Both requests are sent in parallel if the id is known.
-      const asked = "id" in ref ? bindingsOf(ref.id) : found.then(({ id }) => bindingsOf(id))
-      const [view, bindings] = await Promise.all([found, unlessHidden(asked)])
+      const bindingsRequest = "id" in ref ? bindingsOf(ref.id) : found.then(({ id }) => bindingsOf(id))
+      const [view, bindings] = await Promise.all([found, unlessHidden(bindingsRequest)])
       return { ...view, ...(bindings && { bindings }) }
     },
     update: async (ref, changes, writer) =>
@@ -52,9 +52,9 @@ export function remoteWorkspaces(transport: Transport, tags: Pick<Tags, "binding
 }
 
 /** Returns undefined for `not-found`: the caller can see the workspace only for its state, and not its bindings. */
-async function unlessHidden<T>(asked: Promise<T>): Promise<T | undefined> {
+async function unlessHidden<T>(request: Promise<T>): Promise<T | undefined> {
   try {
-    return await asked
+    return await request
   } catch (error) {
     if (isEngineError(error, "not-found")) return undefined
     throw error

@@ -77,10 +77,10 @@ describe("a name server", () => {
     attempt(proofOf("http-01"), await openNetwork(answering), termsOf(names, "127.0.0.0/8"))
 
   test("is queried once more when it fails", async () => {
-    const asked = new Set<string>()
+    const failed = new Set<string>()
     const names = await openNameServer((type) => {
-      if (asked.has(type)) return leadingTo("127.0.0.1")(type)
-      asked.add(type)
+      if (failed.has(type)) return leadingTo("127.0.0.1")(type)
+      failed.add(type)
       return "failure"
     })
     expect(await proved(names)).toBeUndefined()
@@ -138,25 +138,25 @@ describe.each(["http-01", "tls-alpn-01"] as const)("%s", (type) => {
   })
 
   test("connects to the checked address, even if the name changes in the meantime", async () => {
-    let asked = 0
+    let lookups = 0
     const names = await openNameServer((kind) => {
       if (kind !== "A") return []
-      asked += 1
-      return [asked === 1 ? "127.0.0.1" : "169.254.169.254"]
+      lookups += 1
+      return [lookups === 1 ? "127.0.0.1" : "169.254.169.254"]
     })
     await attempt(proofOf(type), await openNetwork(), termsOf(names, "127.0.0.1/32"))
-    expect([asked, connections]).toEqual([1, 1])
+    expect([lookups, connections]).toEqual([1, 1])
   })
 
   test("does not connect to the new address of a name that was rejected before", async () => {
-    let asked = 0
+    let lookups = 0
     const names = await openNameServer((kind) => {
       if (kind !== "A") return []
-      asked += 1
-      return [asked === 1 ? "169.254.169.254" : "127.0.0.1"]
+      lookups += 1
+      return [lookups === 1 ? "169.254.169.254" : "127.0.0.1"]
     })
     expect(await attempt(proofOf(type), await openNetwork(), termsOf(names, "127.0.0.1/32"))).toEqual(refused)
-    expect([asked, connections]).toEqual([1, 0])
+    expect([lookups, connections]).toEqual([1, 0])
   })
 })
 

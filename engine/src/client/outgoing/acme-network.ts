@@ -63,12 +63,12 @@ export function acmeNetwork(options: AcmeNetworkOptions): AcmeNetwork & AsyncDis
         closes: true,
       })
     },
-    async greetTls(host, asked, terms) {
+    async greetTls(host, greeting, terms) {
       const addresses = await resolved(host, guardOf(terms, options))
       let failure: unknown
       for (const { address } of addresses) {
         try {
-          return await greet(address, options.tlsPort, asked)
+          return await greet(address, options.tlsPort, greeting)
         } catch (error) {
           failure = error
         }

@@ -117,16 +117,16 @@ describe.each<{ why: string; terms: Pick<OutgoingRequest, "closes"> }>([
   test("a name is resolved once, and the connection uses the checked address", async () => {
     const url = await serving((request, response) => response.end(request.headers.host))
     const { port } = new URL(url)
-    let asked = 0
+    let lookups = 0
     const fetch = fetching({
       async resolve() {
-        asked += 1
+        lookups += 1
         // An attacker's DNS server: a permitted address at first, a forbidden one afterwards (DNS rebinding).
-        return [{ address: asked === 1 ? "127.0.0.1" : "169.254.169.254", family: 4 }]
+        return [{ address: lookups === 1 ? "127.0.0.1" : "169.254.169.254", family: 4 }]
       },
     })
     expect(text(await fetch({ url: `http://policy.example:${port}/` }))).toBe(`policy.example:${port}`)
-    expect(asked).toBe(1)
+    expect(lookups).toBe(1)
   })
 
   test("only the permitted addresses of a name are tried", async () => {
@@ -161,14 +161,14 @@ describe.each<{ why: string; terms: Pick<OutgoingRequest, "closes"> }>([
     { why: "to a URL that is not HTTP", location: "file:///etc/passwd", kind: "redirects" },
     { why: "in a circle", location: "/", kind: "redirects" },
   ])("a redirect $why fails with $kind", async ({ location, kind }) => {
-    let asked = 0
+    let requests = 0
     const url = await serving((_request, response) => {
-      asked += 1
+      requests += 1
       response.writeHead(301, { location }).end()
     })
     const resolve = async () => [{ address: "10.0.0.1", family: 4 }]
     expect(await failing(fetching({ resolve })({ url, maxRedirects: 3 }))).toMatchObject({ kind })
-    expect(asked).toBe(location === "/" ? 4 : 1)
+    expect(requests).toBe(location === "/" ? 4 : 1)
   })
 
   test("a response over the limit is cut off, with and without a declared length", async () => {
@@ -208,9 +208,9 @@ describe.each<{ why: string; terms: Pick<OutgoingRequest, "closes"> }>([
   })
 
   test("a name without address, a closed port and a protocol error have failure kinds of their own", async () => {
-    const gone = createPlainServer()
-    const closed = await listening(gone)
-    await new Promise((resolve) => gone.close(resolve))
+    const closedServer = createPlainServer()
+    const closed = await listening(closedServer)
+    await new Promise((resolve) => closedServer.close(resolve))
     const noise = await listening(createPlainServer((socket) => socket.end("hello\r\n\r\n")))
     const unresolved = async () => Promise.reject(Object.assign(new Error("x"), { code: "ENOTFOUND" }))
     expect(await failing(fetching({ resolve: unresolved })({ url: "http://nowhere.example/" }))).toMatchObject({
@@ -256,9 +256,9 @@ describe.each<{ why: string; terms: Pick<OutgoingRequest, "closes"> }>([
       digest: systemRuntime().digest,
       permitted: parsePermittedAddresses("loopback") ?? { kinds: [], ranges: [] },
     })
-    const asked = once(web, "request")
+    const requestSeen = once(web, "request")
     const failure = failing(guarded.fetch({ method: "GET", url, timeoutMs: 5_000, maxAnswerBytes: 1, ...terms }))
-    await asked
+    await requestSeen
     await guarded[Symbol.asyncDispose]()
     expect(await failure).toMatchObject({ kind: "broken" })
   })
@@ -325,9 +325,9 @@ test.each<{ why: string; shown: ServerOptions; trust: OutgoingRequest["trust"]; 
     trusted: false,
   },
 ])("a certificate $why is trusted: $trusted", async ({ shown, trust, host, trusted }) => {
-  let asked = 0
+  let requests = 0
   const url = await servingSecurely(shown, (_request, response) => {
-    asked += 1
+    requests += 1
     response.end("hello")
   })
   const resolve = async () => [{ address: "127.0.0.1", family: 4 }]
@@ -335,7 +335,7 @@ test.each<{ why: string; shown: ServerOptions; trust: OutgoingRequest["trust"]; 
   const answer = fetch({ url: url.replace("localhost", host ?? "localhost"), ...(trust && { trust }) })
   const outcome = await answer.then(text, (failure: FetchFailure) => failure.kind)
   expect(outcome).toBe(trusted ? "hello" : "untrusted")
-  expect(asked).toBe(trusted ? 1 : 0)
+  expect(requests).toBe(trusted ? 1 : 0)
 })
 
 test("a server that requires a client certificate accepts ours and rejects clients without one", async () => {

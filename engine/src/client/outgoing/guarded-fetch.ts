@@ -15,7 +15,7 @@ import {
 import type { Runtime } from "../../core/runtime.ts"
 import { systemTimers } from "../../core/timers.ts"
 import type { PermittedAddresses } from "./address-guard.ts"
-import { guardedLookup, type GuardedLookupOptions, literalRefusal } from "./guarded-lookup.ts"
+import { guardedLookup, type GuardedLookupOptions, literalFailure } from "./guarded-lookup.ts"
 
 export interface GuardedFetchOptions extends GuardedLookupOptions {
   readonly digest: Runtime["digest"]
@@ -27,7 +27,7 @@ export interface GuardedFetch extends AsyncDisposable {
 
 /** Maximum agents, each with its own trust, identity and connections. Mounts with their own services beyond this reconnect more often. */
 const maxAgents = 32
-const keptConnectionMs = 30_000
+const idleConnectionMs = 30_000
 const maxDroppedBytes = 16_384
 
 /** Creates a fetch behind the address guard, which throws `FetchFailure`. Disposing it closes its connections. */
@@ -119,15 +119,15 @@ function urlOf(text: string, base?: URL): URL {
 }
 
 async function ask(
-  { method, headers: given, body, maxAnswerBytes, dropsBody, ports, closes }: OutgoingRequest,
+  { method, headers: requestHeaders, body, maxAnswerBytes, dropsBody, ports, closes }: OutgoingRequest,
   url: URL,
   { agent, permitted, signal }: RequestContext,
 ): Promise<OutgoingAnswer> {
-  const refusal = literalRefusal(url, permitted)
-  if (refusal !== undefined) throw refusal
+  const failure = literalFailure(url, permitted)
+  if (failure !== undefined) throw failure
   if (ports !== undefined && !ports.includes(portOf(url)))
     throw new FetchFailure("redirects", `${url.origin} is on a port that this server may not connect to.`)
-  const headers = { "user-agent": "chancery", ...given }
+  const headers = { "user-agent": "chancery", ...requestHeaders }
   const answer = await (
     await agent()
   ).request({
@@ -167,8 +167,8 @@ function agentOptions(
 ): Agent.Options {
   return {
     allowH2: false,
-    keepAliveTimeout: keptConnectionMs,
-    keepAliveMaxTimeout: keptConnectionMs,
+    keepAliveTimeout: idleConnectionMs,
+    keepAliveMaxTimeout: idleConnectionMs,
     connect: {
       lookup,
       ...trustOptions(trust),

@@ -42,7 +42,7 @@ export async function permittedAddresses(
 }
 
 /** Returns an error if the host of the URL is an address that is not permitted. Names are checked when they are resolved. */
-export function literalRefusal({ hostname }: URL, permitted: PermittedAddresses): FetchFailure | undefined {
+export function literalFailure({ hostname }: URL, permitted: PermittedAddresses): FetchFailure | undefined {
   const host = hostname.startsWith("[") ? hostname.slice(1, -1) : hostname
   return isIP(host) !== 0 && !isPermitted(host, permitted) ? refusedAddress(host, [host]) : undefined
 }

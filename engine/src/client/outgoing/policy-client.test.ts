@@ -207,54 +207,54 @@ describe("an invalid response gives no decision when it", () => {
     {
       why: "another id",
       answer: json({ ...allowed, request_uuid: "x" }),
-      said: 'its answer contains a "request_uuid" other than that of the request',
+      detail: 'its answer contains a "request_uuid" other than that of the request',
     },
-    { why: "no id", answer: json({ certificate: "template" }), said: 'its answer has an invalid "request_uuid"' },
+    { why: "no id", answer: json({ certificate: "template" }), detail: 'its answer has an invalid "request_uuid"' },
     {
       why: "neither certificate nor error",
       answer: json({ request_uuid: question.id }),
-      said: 'its answer has neither "certificate" nor "error"',
+      detail: 'its answer has neither "certificate" nor "error"',
     },
     {
       why: "an unknown member",
       answer: json({ ...allowed, store_certificat: true }),
-      said: "its answer contains an unknown member: store_certificat",
+      detail: "its answer contains an unknown member: store_certificat",
     },
     {
       why: "a member of the wrong type",
       answer: json({ ...allowed, store_certificate: "yes" }),
-      said: 'its answer has an invalid "store_certificate"',
+      detail: 'its answer has an invalid "store_certificate"',
     },
-    { why: "an array as document", answer: json([allowed]), said: "its answer is not a JSON object" },
+    { why: "an array as document", answer: json([allowed]), detail: "its answer is not a JSON object" },
     {
       why: "a body that is not JSON",
       answer: (response: ServerResponse) => void response.end("<html>"),
-      said: "its answer is not JSON",
+      detail: "its answer is not JSON",
     },
-    { why: "the status 201", answer: json(allowed, 201), said: "it answered with status 201 instead of 200" },
+    { why: "the status 201", answer: json(allowed, 201), detail: "it answered with status 201 instead of 200" },
     {
       why: "the status 500 and a body with a secret",
       answer: json({ secret: "hunter2" }, 500),
-      said: "it answered with status 500 instead of 200",
+      detail: "it answered with status 500 instead of 200",
     },
     {
       why: "a redirect as answer",
       answer: json(allowed, 307, { location: "/elsewhere" }),
-      said: "it answered with status 307 instead of 200",
+      detail: "it answered with status 307 instead of 200",
     },
     {
       why: "a body over the limit",
       answer: (response: ServerResponse) => void response.end("x".repeat(1024 * 1024 + 1)),
-      said: "sent more than 1048576 bytes",
+      detail: "sent more than 1048576 bytes",
     },
-  ])("has $why", async ({ answer, said }) => {
+  ])("has $why", async ({ answer, detail }) => {
     const { service, seen } = await serving(answer)
     const error = await failing(service)
     expect(error).toMatchObject({
       code: "unavailable",
       message: expect.stringContaining(`gave no decision: `) as string,
     })
-    expect(error.message).toContain(said)
+    expect(error.message).toContain(detail)
     expect(error.message).not.toContain("hunter2")
     expect(seen).toHaveLength(1)
   })

@@ -72,8 +72,8 @@ describe("a webhook delivery", () => {
   ])("parses Retry-After: %s", async (retryAfter, retryAfterMs) => {
     const headers = { "retry-after": retryAfter, date: "Tue, 01 Jan 2030 00:00:00 GMT" }
     receiver.answerWith((response) => void response.writeHead(503, headers).end())
-    const asked = retryAfterMs === undefined ? {} : { retryAfterMs }
-    expect(await delivered(receiver.url)).toEqual({ delivered: false, error: "status 503", ...asked })
+    const expected = retryAfterMs === undefined ? {} : { retryAfterMs }
+    expect(await delivered(receiver.url)).toEqual({ delivered: false, error: "status 503", ...expected })
   })
 
   test("does not wait for the body of the response", async () => {
