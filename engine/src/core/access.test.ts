@@ -196,18 +196,18 @@ describe("for any rules", () => {
   })
 
   /** Reference implementation: one regular expression per rule. */
-  const matching = (all: readonly (readonly PathRule[])[], asked: string) =>
+  const matching = (all: readonly (readonly PathRule[])[], requested: string) =>
     all.flat().filter((one) => {
       const open = one.path.endsWith("*")
       const body = (open ? one.path.slice(0, -1) : one.path).split("/").map((part) => (part === "+" ? "[^/]*" : part))
-      return new RegExp(`^${body.join("/")}${open ? ".*" : ""}$`).test(asked)
+      return new RegExp(`^${body.join("/")}${open ? ".*" : ""}$`).test(requested)
     })
 
   test("only the rules of one path apply, and all of them", () => {
     fc.assert(
-      fc.property(policies, path, (all, asked) => {
-        const found = capabilitiesOn(compiled(all), asked)
-        const candidates = matching(all, asked)
+      fc.property(policies, path, (all, requested) => {
+        const found = capabilitiesOn(compiled(all), requested)
+        const candidates = matching(all, requested)
         const united = [...new Set(candidates.map((one) => one.path))].map((winner) => {
           const granted = candidates.filter((one) => one.path === winner).flatMap((one) => one.capabilities)
           return new Set(granted.includes("deny") ? ["deny"] : granted)
@@ -220,32 +220,32 @@ describe("for any rules", () => {
 
   test("an exact path precedes every pattern", () => {
     fc.assert(
-      fc.property(policies, path, (all, asked) => {
-        const exact: PathRule = { path: asked, capabilities: ["sudo"] }
-        const others = all.map((rules) => rules.filter((one) => one.path !== asked))
-        expect(capabilitiesOn(compiled([...others, [exact]]), asked)).toEqual(new Set(["sudo"]))
+      fc.property(policies, path, (all, requested) => {
+        const exact: PathRule = { path: requested, capabilities: ["sudo"] }
+        const others = all.map((rules) => rules.filter((one) => one.path !== requested))
+        expect(capabilitiesOn(compiled([...others, [exact]]), requested)).toEqual(new Set(["sudo"]))
       }),
     )
   })
 
   test("a longer prefix of the path precedes a shorter one", () => {
     fc.assert(
-      fc.property(path, fc.nat(), fc.nat(), (asked, one, other) => {
-        const [short, long] = [one % asked.length, other % asked.length].toSorted((a, b) => a - b)
+      fc.property(path, fc.nat(), fc.nat(), (requested, one, other) => {
+        const [short, long] = [one % requested.length, other % requested.length].toSorted((a, b) => a - b)
         fc.pre(short !== long)
         const rules: readonly PathRule[] = [
-          { path: `${asked.slice(0, short)}*`, capabilities: ["read"] },
-          { path: `${asked.slice(0, long)}*`, capabilities: ["update"] },
+          { path: `${requested.slice(0, short)}*`, capabilities: ["read"] },
+          { path: `${requested.slice(0, long)}*`, capabilities: ["update"] },
         ]
-        expect(capabilitiesOn(compiled([rules]), asked)).toEqual(new Set(["update"]))
+        expect(capabilitiesOn(compiled([rules]), requested)).toEqual(new Set(["update"]))
       }),
     )
   })
 
   test("deny on the matching path removes all capabilities", () => {
     fc.assert(
-      fc.property(policies, path, (all, asked) => {
-        const found = capabilitiesOn(compiled(all), asked)
+      fc.property(policies, path, (all, requested) => {
+        const found = capabilitiesOn(compiled(all), requested)
         expect(found.size === 1 || !found.has("deny")).toBe(true)
       }),
     )
@@ -253,9 +253,9 @@ describe("for any rules", () => {
 
   test("the order of policies and rules is irrelevant", () => {
     fc.assert(
-      fc.property(policies, path, (all, asked) => {
+      fc.property(policies, path, (all, requested) => {
         const reversed = all.map((rules) => rules.toReversed()).toReversed()
-        expect(capabilitiesOn(compiled(reversed), asked)).toEqual(capabilitiesOn(compiled(all), asked))
+        expect(capabilitiesOn(compiled(reversed), requested)).toEqual(capabilitiesOn(compiled(all), requested))
       }),
     )
   })

@@ -12,7 +12,7 @@ import {
   tuple,
 } from "fast-check"
 import { describe, expect, test } from "vitest"
-import { JsonFault, jsonDepthMaximum, type JsonKind, type JsonPath, JsonReader } from "./json-reader.ts"
+import { JsonFault, maxJsonDepth, type JsonKind, type JsonPath, JsonReader } from "./json-reader.ts"
 
 /** Reads a document in chunks of these lengths, repeated. */
 function read(bytes: Uint8Array, lengths: readonly number[], reader: JsonReader): void {
@@ -153,16 +153,13 @@ describe("a document that arrives in chunks", () => {
         ]),
       ]),
     ])
-    const isTold = (bytes: Uint8Array) => accepts(bytes, [1]) === parses(bytes)
-    expect(sequences.filter((bytes) => !isTold(Uint8Array.from([0x22, ...bytes, 0x22])))).toEqual([])
+    const agrees = (bytes: Uint8Array) => accepts(bytes, [1]) === parses(bytes)
+    expect(sequences.filter((bytes) => !agrees(Uint8Array.from([0x22, ...bytes, 0x22])))).toEqual([])
   })
 
   test("may be nested up to the bound", () => {
     const nested = (depth: number) => text.encode("[".repeat(depth) + "]".repeat(depth))
-    expect([accepts(nested(jsonDepthMaximum), [64]), accepts(nested(jsonDepthMaximum + 1), [64])]).toEqual([
-      true,
-      false,
-    ])
+    expect([accepts(nested(maxJsonDepth), [64]), accepts(nested(maxJsonDepth + 1), [64])]).toEqual([true, false])
   })
 })
 
@@ -170,14 +167,14 @@ describe("a visitor", () => {
   const json = '{ "a": {"b": [1, {"c": "x"}]}, "n": -1.5e2 , "long": "0123456789"}'
 
   test("receives captured values with their offsets, and the end of entered values", () => {
-    const told: unknown[] = []
+    const captures: unknown[] = []
     const reader = new JsonReader({
       visit: (path) => (path.length < 2 ? "enter" : "capture"),
-      captured: (path, value, { start, end }) => told.push([path.join("."), value, json.slice(start, end)]),
-      left: (path) => told.push(["left", path.join(".")]),
+      captured: (path, value, { start, end }) => captures.push([path.join("."), value, json.slice(start, end)]),
+      left: (path) => captures.push(["left", path.join(".")]),
     })
     read(text.encode(json), [3], reader)
-    expect(told).toEqual([
+    expect(captures).toEqual([
       ["a.b", [1, { c: "x" }], '[1, {"c": "x"}]'],
       ["left", "a"],
       ["n", -150, "-1.5e2"],
@@ -201,16 +198,16 @@ describe("a visitor", () => {
   })
 
   test.each([[4], [1_000]])("receives undefined for a value over the limit, in chunks of %i bytes", (length) => {
-    const told: unknown[] = []
+    const captures: unknown[] = []
     const reader = new JsonReader(
       {
         visit: (path) => (path.length === 0 ? "enter" : "capture"),
-        captured: (path, value) => told.push([...path, value]),
+        captured: (path, value) => captures.push([...path, value]),
       },
       { captureMaximumBytes: 11 },
     )
     read(text.encode(json), [length], reader)
-    expect(told).toEqual([
+    expect(captures).toEqual([
       ["a", undefined],
       ["n", -150],
       ["long", undefined],

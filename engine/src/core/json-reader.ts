@@ -26,7 +26,7 @@ export class JsonFault extends Error {
   }
 }
 
-export const jsonDepthMaximum = 1_000
+export const maxJsonDepth = 1_000
 const defaultCaptureMaximumBytes = 16 * 1024 * 1024
 
 const [expectsValue, expectsValueOrEnd, expectsKeyOrEnd, expectsKey, expectsColon, afterValue] = [0, 1, 2, 3, 4, 5]
@@ -58,7 +58,7 @@ export class JsonReader {
   readonly #captureMaximumBytes: number
   #state = expectsValue
   /** Kind of each enclosing container: 1 for an object. */
-  readonly #isObject = new Uint8Array(jsonDepthMaximum)
+  readonly #isObject = new Uint8Array(maxJsonDepth)
   #depth = 0
   /** Number of enclosing containers that the visitor has entered, from the outermost. */
   #entered = 0
@@ -77,10 +77,10 @@ export class JsonReader {
   /** Depth at the captured value, or -1. */
   #captureDepth = -1
   /** True while a captured value, or a key of an entered object, is buffered. */
-  #holding = false
-  #holdStart = 0
-  #held: Uint8Array[] = []
-  #heldBytes = 0
+  #isBuffering = false
+  #bufferStart = 0
+  #buffered: Uint8Array[] = []
+  #bufferedBytes = 0
   #captureStart = 0
   #overflown = false
   /** True if the buffered bytes contain no escape and no multi-byte character. */
@@ -95,9 +95,9 @@ export class JsonReader {
 
   /** Parses a chunk. Throws `JsonFault`, and errors of the visitor. Do not call it again after an error. */
   write(bytes: Uint8Array): void {
-    this.#holdStart = 0
+    this.#bufferStart = 0
     const end = this.#scan(bytes)
-    if (this.#holding) this.#hold(bytes, end)
+    if (this.#isBuffering) this.#buffer(bytes, end)
     this.#before += bytes.length
   }
 
@@ -214,7 +214,7 @@ export class JsonReader {
       if (!enters && answer !== "skip") this.#beginCapture(at)
     }
     if (kind !== "scalar") {
-      if (this.#depth === jsonDepthMaximum) throw this.#fault("values nested too deeply", at)
+      if (this.#depth === maxJsonDepth) throw this.#fault("values nested too deeply", at)
       this.#isObject[this.#depth] = kind === "object" ? 1 : 0
       this.#depth += 1
       if (enters) {
@@ -248,13 +248,13 @@ export class JsonReader {
   #keyBegins(at: number): number {
     this.#stringIsKey = true
     this.#state = inString
-    if (this.#depth === this.#entered && this.#captureDepth < 0) this.#beginHold(at)
+    if (this.#depth === this.#entered && this.#captureDepth < 0) this.#beginBuffer(at)
     return at + 1
   }
 
   #stringEnds(bytes: Uint8Array, at: number): void {
     if (!this.#stringIsKey) return this.#valueEnds(bytes, at)
-    if (this.#holding && this.#captureDepth < 0) {
+    if (this.#isBuffering && this.#captureDepth < 0) {
       const name = this.#released(bytes, at)
       if (name === undefined) throw this.#fault("member name too long", at)
       this.#path[this.#path.length - 1] = name as string
@@ -275,7 +275,7 @@ export class JsonReader {
   }
 
   #valueEnds(bytes: Uint8Array, at: number): void {
-    if (this.#captureDepth === this.#depth && this.#holding) {
+    if (this.#captureDepth === this.#depth && this.#isBuffering) {
       this.#captureDepth = -1
       const place = { start: this.#captureStart, end: this.#before + at }
       this.#visitor.captured(this.#path, this.#released(bytes, at), place)
@@ -298,42 +298,42 @@ export class JsonReader {
   #beginCapture(at: number): void {
     this.#captureDepth = this.#depth
     this.#captureStart = this.#before + at
-    this.#beginHold(at)
+    this.#beginBuffer(at)
   }
 
-  #beginHold(at: number): void {
-    this.#holding = true
-    this.#holdStart = at
-    this.#held = []
-    this.#heldBytes = 0
+  #beginBuffer(at: number): void {
+    this.#isBuffering = true
+    this.#bufferStart = at
+    this.#buffered = []
+    this.#bufferedBytes = 0
     this.#overflown = false
     this.#isPlain = true
   }
 
-  #hold(bytes: Uint8Array, end: number): void {
-    const piece = bytes.subarray(this.#holdStart, end)
-    this.#heldBytes += piece.length
-    if (this.#heldBytes > this.#captureMaximumBytes) {
+  #buffer(bytes: Uint8Array, end: number): void {
+    const piece = bytes.subarray(this.#bufferStart, end)
+    this.#bufferedBytes += piece.length
+    if (this.#bufferedBytes > this.#captureMaximumBytes) {
       this.#overflown = true
-      this.#held = []
+      this.#buffered = []
       // Copies, because the sender may reuse the memory for the next chunk. `slice` does not copy for every kind of array.
-    } else if (piece.length > 0) this.#held.push(new Uint8Array(piece))
+    } else if (piece.length > 0) this.#buffered.push(new Uint8Array(piece))
   }
 
   /**
    * Returns the value of the buffered bytes up to `end`. Most values are short and within one chunk, so that nothing is copied or parsed.
    */
   #released(bytes: Uint8Array, end: number): unknown {
-    this.#holding = false
-    const start = this.#holdStart
-    if (this.#heldBytes === 0 && end - start <= this.#captureMaximumBytes) {
+    this.#isBuffering = false
+    const start = this.#bufferStart
+    if (this.#bufferedBytes === 0 && end - start <= this.#captureMaximumBytes) {
       if (this.#isPlain && bytes[start] === quote) return this.#text(bytes, start + 1, end - 1)
       return JSON.parse(utf8.decode(bytes.subarray(start, end))) as unknown
     }
-    this.#hold(bytes, end)
-    const held = this.#held
-    this.#held = []
-    return this.#overflown ? undefined : (JSON.parse(utf8.decode(joined(held, this.#heldBytes))) as unknown)
+    this.#buffer(bytes, end)
+    const buffers = this.#buffered
+    this.#buffered = []
+    return this.#overflown ? undefined : (JSON.parse(utf8.decode(joined(buffers, this.#bufferedBytes))) as unknown)
   }
 
   /** Returns a plain ASCII string. Short strings are mostly repetitions and are reused. */

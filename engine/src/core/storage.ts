@@ -26,15 +26,15 @@ export const atRepeatableRead = <Stores>(storage: Storage<Stores>): Storage<Stor
  */
 export interface Storage<Stores> {
   /** Runs `work` on one consistent snapshot. Writes are rejected. */
-  read<T>(work: (stores: Stores) => Promise<T>): Promise<T>
+  read<T>(work: (repositories: Stores) => Promise<T>): Promise<T>
   /**
    * Like `read`, for lists and counts that may take long. A replica of the database may answer. It has all commits that precede this
    * call. `work` may run twice.
    */
-  readReplica<T>(work: (stores: Stores) => Promise<T>): Promise<T>
+  readReplica<T>(work: (repositories: Stores) => Promise<T>): Promise<T>
   /**
    * Runs `work` in a transaction: all or nothing, durable when the promise resolves. `work` may run several times, so it must have no
    * side effects: no network, no logging that assumes success. Throws `EngineError("busy")` if conflicts outlast the retries.
    */
-  transact<T>(work: (stores: Stores) => Promise<T>, options?: TransactOptions): Promise<T>
+  transact<T>(work: (repositories: Stores) => Promise<T>, options?: TransactOptions): Promise<T>
 }

@@ -22,10 +22,10 @@ export function stayAlive(): () => void {
   return () => clearInterval(timer)
 }
 
-/** Returns the result of `work`, or undefined if it takes longer than `patienceMs`. `work` is not cancelled then. */
-export async function within<T>(timers: Timers, patienceMs: number, work: Promise<T>): Promise<T | undefined> {
+/** Returns the result of `work`, or undefined if it takes longer than `timeoutMs`. `work` is not cancelled then. */
+export async function within<T>(timers: Timers, timeoutMs: number, work: Promise<T>): Promise<T | undefined> {
   let cancel = () => {}
-  const late = new Promise<undefined>((resolve) => (cancel = timers.after(patienceMs, () => resolve(undefined))))
+  const late = new Promise<undefined>((resolve) => (cancel = timers.after(timeoutMs, () => resolve(undefined))))
   try {
     return await Promise.race([work, late])
   } finally {

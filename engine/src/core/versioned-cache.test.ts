@@ -3,12 +3,12 @@ import { VersionedCache } from "./versioned-cache.ts"
 
 test("a versioned cache returns a value while its version is current, and reads no version when it is empty", async () => {
   const cache = new VersionedCache<string, { readonly version: number; readonly name: string }>(2)
-  let asked = 0
+  let reads = 0
   const version = (number: number) => async () => {
-    asked += 1
+    reads += 1
     return number
   }
-  expect([await cache.current("a", version(1)), asked]).toEqual([undefined, 0])
+  expect([await cache.current("a", version(1)), reads]).toEqual([undefined, 0])
   cache.keep("a", { version: 1, name: "one" })
   expect(await cache.current("a", version(1))).toEqual({ version: 1, name: "one" })
   expect(await cache.current("a", version(2))).toBeUndefined()

@@ -2,7 +2,7 @@
 // returned. Larger states are never held in memory whole: `state-parser.ts` reads them as a stream, by the same rules.
 import { type Fault, invalid } from "../../core/errors.ts"
 import { type JsonBounds, JsonBoundsError, parseBoundedJson } from "../../core/json-bounds.ts"
-import { jsonDepthMaximum } from "../../core/json-reader.ts"
+import { maxJsonDepth } from "../../core/json-reader.ts"
 
 /** Members that are read first, and by which a state is validated. */
 export interface StateHeader {
@@ -112,7 +112,7 @@ export const refused = (...details: string[]) =>
 
 /** Only for small states. `state-parser.ts` builds no values from larger ones. */
 const bounds: JsonBounds = {
-  depth: jsonDepthMaximum,
+  depth: maxJsonDepth,
   members: 2 ** 30,
   elements: 2 ** 30,
   stringBytes: 2 ** 30,
