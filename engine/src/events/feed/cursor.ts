@@ -23,7 +23,7 @@ export function parseSince(text: string, parameter = "since"): Since {
 }
 
 /** Returns the error for a start from which some events are already deleted. `oldest` is where the client can continue. */
-export const gone = (oldest: EventPosition): EngineError =>
+export const eventsGone = (oldest: EventPosition): EngineError =>
   new EngineError(
     "gone",
     `Events after this start are already deleted. Read the resources again and continue from ${formatCursor(oldest)}.`,

@@ -14,18 +14,18 @@ const maxChanges = 5_000
 
 test("concurrent commits delay no event", async () => {
   const metrics = recordedMetrics()
-  await using world = await openTestEngine({ metrics })
-  const { engine } = world
+  await using testEngine = await openTestEngine({ metrics })
+  const { engine } = testEngine
   await engine.organizations.create({ name: "acme", email: "ops@example.com" })
   const { id } = await engine.workspaces.create("acme", { name: "busy" })
   const ending = new AbortController()
-  const told: string[] = []
+  const received: string[] = []
   const following = (async () => {
-    for await (const { kind } of await engine.events.follow("acme", {}, { signal: ending.signal })) told.push(kind)
+    for await (const { kind } of await engine.events.follow("acme", {}, { signal: ending.signal })) received.push(kind)
   })()
   await expect.poll(() => metrics.value("chancery_event_followers")).toBe(1)
   let changes = 0
-  for (; told.length === 0 && changes < maxChanges; changes += 1)
+  for (; received.length === 0 && changes < maxChanges; changes += 1)
     await engine.workspaces.update({ id }, { description: String(changes) })
   expect(changes).toBeLessThan(maxChanges)
   ending.abort()
@@ -48,13 +48,13 @@ test("a follower that joins during a read receives the events of that read", asy
       return end
     },
   }
-  const stores = { events, identity: { cacheVersion: async () => 1 } } as unknown as FeedRepositories
+  const repositories = { events, identity: { cacheVersion: async () => 1 } } as unknown as FeedRepositories
   const { clock } = systemRuntime()
   const feed = new EventFeed({
     storage: {
-      read: async (work) => work(stores),
-      readReplica: async (work) => work(stores),
-      transact: async (work) => work(stores),
+      read: async (work) => work(repositories),
+      readReplica: async (work) => work(repositories),
+      transact: async (work) => work(repositories),
     },
     runtime: { clock, log: silentLog },
     timers: systemTimers,

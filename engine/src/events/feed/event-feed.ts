@@ -107,10 +107,10 @@ export class EventFeed {
     const { id } = follower.organization
     yield { cursor: formatCursor(follower.position) }
     for (;;) {
-      const { events, end } = await storage.read(async (stores) => {
-        if (!(await follower.stand(tokensOf(stores), this.#context.runtime.clock.now()))) throw unauthenticated()
-        const found = await stores.events.after(id, follower.position, eventsPerLook)
-        return { events: await visibleTo(stores, follower, found), end: await endOf(stores, found) }
+      const { events, end } = await storage.read(async (repositories) => {
+        if (!(await follower.stand(tokensOf(repositories), this.#context.runtime.clock.now()))) throw unauthenticated()
+        const found = await repositories.events.after(id, follower.position, eventsPerLook)
+        return { events: await visibleTo(repositories, follower, found), end: await endOf(repositories, found) }
       })
       for (const event of events) yield { event: follower.view(event) }
       this.#context.metrics.delivered.add(events.length)
@@ -322,13 +322,13 @@ class Reader {
   /** Reads and delivers events. Returns true if more can be read at once. */
   async #readOnce(now: Instant): Promise<boolean> {
     const known = this.#identityVersion
-    const look = await this.#context.storage.read(async (stores) => {
-      const version = await stores.identity.cacheVersion()
-      const fallen = version === known ? [] : await fallenAmong(stores, this.#followers, now)
-      const events = await stores.events.after(this.#organizationId, this.#position, eventsPerLook)
+    const look = await this.#context.storage.read(async (repositories) => {
+      const version = await repositories.identity.cacheVersion()
+      const fallen = version === known ? [] : await fallenAmong(repositories, this.#followers, now)
+      const events = await repositories.events.after(this.#organizationId, this.#position, eventsPerLook)
       const wanting = events.map((event) => ({ event, followers: this.#wanting(event) }))
-      const visible = await seenAmong(stores, wanting)
-      return { version, fallen, visible, count: events.length, end: await endOf(stores, events) }
+      const visible = await seenAmong(repositories, wanting)
+      return { version, fallen, visible, count: events.length, end: await endOf(repositories, events) }
     })
     this.#identityVersion = look.version
     for (const follower of look.fallen) follower.end(unauthenticated())
@@ -401,12 +401,12 @@ function tokensOf({ identity }: Pick<FeedRepositories, "identity">): Tokens {
 
 /** Returns the followers whose token is no longer valid. */
 async function fallenAmong(
-  stores: FeedRepositories,
+  repositories: FeedRepositories,
   followers: ReadonlySet<Follower>,
   now: Instant,
 ): Promise<readonly Follower[]> {
   const fallen: Follower[] = []
-  const tokens = tokensOf(stores)
+  const tokens = tokensOf(repositories)
   for (const follower of followers) if (!(await follower.stand(tokens, now))) fallen.push(follower)
   return fallen
 }
@@ -417,19 +417,22 @@ interface FeedRequest {
 }
 
 /** Removes the followers that may not see an event. */
-async function seenAmong(stores: FeedRepositories, wanted: readonly FeedRequest[]): Promise<readonly FeedRequest[]> {
-  const asked = new Set<WorkspaceId>()
+async function seenAmong(
+  repositories: FeedRepositories,
+  wanted: readonly FeedRequest[],
+): Promise<readonly FeedRequest[]> {
+  const workspaces = new Set<WorkspaceId>()
   const teams = new Set<TeamId>()
   for (const { event, followers } of wanted)
     for (const { caller, organization } of followers) {
       const { sees, teams: own } = feedVisibilityOf(caller, organization.id)
       if (sees !== "granted" || event.workspace === null) continue
-      asked.add(event.workspace.id)
+      workspaces.add(event.workspace.id)
       for (const team of own) teams.add(team)
     }
-  const grants = teams.size === 0 ? undefined : await stores.access.grantsOn([...asked], [...teams])
+  const grants = teams.size === 0 ? undefined : await repositories.access.grantsOn([...workspaces], [...teams])
   const teamsOn = new Map(
-    Array.from(grants ?? [], ([id, given]) => [id, new Set(given.map(({ teamId }) => teamId))] as const),
+    Array.from(grants ?? [], ([id, grantsOfOne]) => [id, new Set(grantsOfOne.map(({ teamId }) => teamId))] as const),
   )
   const maySee = ({ caller, organization }: Follower, event: StoredEvent): boolean => {
     const { sees, teams: own } = feedVisibilityOf(caller, organization.id)
@@ -448,13 +451,13 @@ async function seenAmong(stores: FeedRepositories, wanted: readonly FeedRequest[
 
 /** Returns the events that match the follower's filter and that it may see. */
 export async function visibleTo(
-  stores: FeedRepositories,
+  repositories: FeedRepositories,
   follower: Follower,
   events: readonly StoredEvent[],
 ): Promise<readonly StoredEvent[]> {
   const wanted = events.filter((event) => fits(follower.filter, keysOf(event)))
   const seen = await seenAmong(
-    stores,
+    repositories,
     wanted.map((event) => ({ event, followers: [follower] })),
   )
   return seen.filter(({ followers }) => followers.length > 0).map(({ event }) => event)

@@ -4,7 +4,7 @@ import type { Runtime } from "../../core/runtime.ts"
 import type { Storage } from "../../core/storage.ts"
 import { stayAlive } from "../../core/timers.ts"
 import { authorizeOrganization } from "../../organizations/authorization.ts"
-import { formatCursor, gone, parseSince } from "./cursor.ts"
+import { formatCursor, eventsGone, parseSince } from "./cursor.ts"
 import { beginning, type EventPosition, isBefore, type StoredEvent } from "./event.ts"
 import { isKnownKind } from "./event-filter.ts"
 import { type EventFeed, Follower, type FeedRepositories, viewOf, visibleTo } from "./event-feed.ts"
@@ -21,7 +21,7 @@ import { feedVisibilityOf } from "./feed-visibility.ts"
 
 /** Events read for one page. If the filter excludes most of them, the page is short but its cursor still advances. */
 const maxLookedAt = 2_000
-const valuesMaximum = 100
+const maxValues = 100
 
 export class EventService implements Events {
   /** Streams for the HTTP server, which also sends cursors to clients that get no events. */
@@ -45,11 +45,11 @@ export class EventService implements Events {
   }
 
   list(organization: string, query: EventQuery, limit = 20): Promise<EventPage> {
-    return this.#storage.readReplica(async (stores) => {
-      const follower = await this.#follower(stores, organization, query, "oldest")
+    return this.#storage.readReplica(async (repositories) => {
+      const follower = await this.#follower(repositories, organization, query, "oldest")
       const size = Math.min(Math.max(1, Math.floor(limit)), maxEventPage)
-      const found = await stores.events.after(follower.organization.id, follower.position, maxLookedAt)
-      const visible = await visibleTo(stores, follower, found)
+      const found = await repositories.events.after(follower.organization.id, follower.position, maxLookedAt)
+      const visible = await visibleTo(repositories, follower, found)
       const items = visible.slice(0, size)
       const isFull = visible.length > items.length
       const last: StoredEvent | undefined = isFull ? items.at(-1) : found.at(-1)
@@ -73,33 +73,35 @@ export class EventService implements Events {
   }
 
   async #open(organization: string, query: EventQuery): Promise<AsyncIterableIterator<FeedItem>> {
-    const follower = await this.#storage.read((stores) => this.#follower(stores, organization, query, "now"))
+    const follower = await this.#storage.read((repositories) =>
+      this.#follower(repositories, organization, query, "now"),
+    )
     if (this.#feed === undefined) throw turnedOff()
     return this.#feed.follow(follower)
   }
 
   async #follower(
-    stores: FeedRepositories,
+    repositories: FeedRepositories,
     name: string,
     { since, ...filter }: EventQuery,
     otherwise: "oldest" | "now",
   ): Promise<Follower> {
-    const { organization } = await authorizeOrganization(stores, this.#caller, name)
+    const { organization } = await authorizeOrganization(repositories, this.#caller, name)
     if (feedVisibilityOf(this.#caller, organization.id).sees === "nothing") throw notFound(name)
     rejectUnknown(filter)
     if (this.#feed === undefined) throw turnedOff()
-    const swept = await stores.events.swept()
+    const swept = await repositories.events.swept()
     const position = async (): Promise<EventPosition> => {
-      if (since === undefined) return otherwise === "now" ? stores.events.end() : (swept?.position ?? beginning)
+      if (since === undefined) return otherwise === "now" ? repositories.events.end() : (swept?.position ?? beginning)
       const parsed = parseSince(since)
       const isPast =
         "instant" in parsed
           ? parsed.instant <= (swept?.at ?? -1)
           : isBefore(parsed.position, swept?.position ?? beginning)
-      if (isPast) throw gone(swept?.position ?? beginning)
-      if ("instant" in parsed) return stores.events.before(organization.id, parsed.instant)
+      if (isPast) throw eventsGone(swept?.position ?? beginning)
+      if ("instant" in parsed) return repositories.events.before(organization.id, parsed.instant)
       // The cursor comes from another database, or from before this one was restored. Later events may be missing here.
-      if (isBefore(await stores.events.end(), parsed.position)) throw gone(swept?.position ?? beginning)
+      if (isBefore(await repositories.events.end(), parsed.position)) throw eventsGone(swept?.position ?? beginning)
       return parsed.position
     }
     const { id } = organization
@@ -126,9 +128,7 @@ function rejectUnknown({ kinds = [], workspaces = [], tags = [] }: EventQuery): 
       { values: workspaces, parameter: "filter[workspace]" },
       { values: tags, parameter: "filter[tag]" },
     ].flatMap(({ values, parameter }) =>
-      values.length > valuesMaximum
-        ? [{ detail: `${parameter} must have at most ${valuesMaximum} values`, parameter }]
-        : [],
+      values.length > maxValues ? [{ detail: `${parameter} must have at most ${maxValues} values`, parameter }] : [],
     ),
   ]
   if (faults.length > 0) throw badRequest("The filter is not valid.", faults)

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import type { OrganizationId } from "../../core/ids.ts"
 import { hourMs, secondMs } from "../../core/time.ts"
 import type { Webhook } from "./webhook.ts"
-import { attemptsMaximum, maxDeadInARow, isAttemptDue, outcomeOf, retryDelayMs, stepAfter } from "./webhook-progress.ts"
+import { maxAttempts, maxDeadInARow, isAttemptDue, outcomeOf, retryDelayMs, stepAfter } from "./webhook-progress.ts"
 
 const webhook: Webhook = {
   id: "whk-1",
@@ -74,10 +74,10 @@ describe("after an attempt", () => {
   })
 
   test("the last failure drops the event and moves to the next", () => {
-    const last = { ...webhook, pending: pendingAfter(attemptsMaximum - 1) }
+    const last = { ...webhook, pending: pendingAfter(maxAttempts - 1) }
     expect(stepAfter(last, failed, context)).toMatchObject({
       webhook: { enabled: true, cursor: position, pending: null, deadInARow: 1 },
-      letter: { attempts: attemptsMaximum, lastError: "status 500" },
+      letter: { attempts: maxAttempts, lastError: "status 500" },
       disabled: false,
     })
   })
@@ -88,7 +88,7 @@ describe("after an attempt", () => {
   })
 
   test("the last of too many dropped events in a row disables the webhook with a reason", () => {
-    const tired = { ...webhook, pending: pendingAfter(attemptsMaximum - 1), deadInARow: maxDeadInARow - 1 }
+    const tired = { ...webhook, pending: pendingAfter(maxAttempts - 1), deadInARow: maxDeadInARow - 1 }
     expect(stepAfter(tired, failed, context)).toMatchObject({
       webhook: {
         enabled: false,

@@ -18,7 +18,7 @@ export function outcomeOf(answer: number | FetchFailureKind, retryAfterMs?: numb
 }
 
 /** Attempts before an event is given up. With the delays below, they take one to two hours. */
-export const attemptsMaximum = 8
+export const maxAttempts = 8
 /** Consecutive events given up, after which a webhook is disabled. */
 export const maxDeadInARow = 5
 
@@ -66,10 +66,10 @@ export function stepAfter(
   }
   const attempts = attemptsAt(webhook, position) + 1
   const failing = { ...webhook, lastError: outcome.error, failingSince: webhook.failingSince ?? now }
-  if (attempts < attemptsMaximum) {
+  if (attempts < maxAttempts) {
     // The receiver may delay the next attempt, but not beyond the longest delay of the server.
-    const askedMs = Math.min(outcome.retryAfterMs ?? 0, longestDelayMs)
-    const pending = { position, attempts, dueAt: now + Math.max(askedMs, retryDelayMs(attempts, chance)) }
+    const requestedMs = Math.min(outcome.retryAfterMs ?? 0, longestDelayMs)
+    const pending = { position, attempts, dueAt: now + Math.max(requestedMs, retryDelayMs(attempts, chance)) }
     return { webhook: { ...failing, pending }, disabled: false }
   }
   const deadInARow = webhook.deadInARow + 1

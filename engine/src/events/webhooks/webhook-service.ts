@@ -55,10 +55,10 @@ export class WebhookService implements Webhooks {
     const id = newId("whk", random)
     const createdAt = clock.now()
     const made = input.secret === undefined ? newSecret(random) : undefined
-    const webhook = await this.#storage.transact(async (stores) => {
-      const { id: organizationId } = await this.#organization(stores, organizationName)
+    const webhook = await this.#storage.transact(async (repositories) => {
+      const { id: organizationId } = await this.#organization(repositories, organizationName)
       rejectFaults(webhookFaults(input))
-      const { totalCount } = await stores.webhooks.list(organizationId, { number: 1, size: 1 })
+      const { totalCount } = await repositories.webhooks.list(organizationId, { number: 1, size: 1 })
       if (totalCount >= maxWebhooks)
         throw unprocessable(`The organization has reached its maximum of ${maxWebhooks} webhooks.`)
       const webhook: Webhook = {
@@ -67,14 +67,14 @@ export class WebhookService implements Webhooks {
         organizationId,
         createdAt,
         disabledReason: null,
-        cursor: await stores.events.end(),
+        cursor: await repositories.events.end(),
         pending: null,
         deadInARow: 0,
         lastDeliveredAt: null,
         lastError: null,
         failingSince: null,
       }
-      await stores.webhooks.insert(webhook, input.secret ?? made ?? "")
+      await repositories.webhooks.insert(webhook, input.secret ?? made ?? "")
       return webhook
     })
     if (webhook.enabled) this.#context.wakeJob(webhooksJob.name)
@@ -82,19 +82,19 @@ export class WebhookService implements Webhooks {
   }
 
   list(organizationName: string, page: PageRequest): Promise<Page<WebhookView>> {
-    return this.#storage.read(async (stores) => {
-      const { id } = await this.#organization(stores, organizationName)
-      return mapPage(await stores.webhooks.list(id, page), viewOf)
+    return this.#storage.read(async (repositories) => {
+      const { id } = await this.#organization(repositories, organizationName)
+      return mapPage(await repositories.webhooks.list(id, page), viewOf)
     })
   }
 
   get(organizationName: string, id: string): Promise<WebhookView> {
-    return this.#storage.read(async (stores) => viewOf(await this.#webhook(stores, organizationName, id)))
+    return this.#storage.read(async (repositories) => viewOf(await this.#webhook(repositories, organizationName, id)))
   }
 
   async update(organizationName: string, id: string, patch: WebhookPatch): Promise<WebhookView> {
-    const after = await this.#storage.transact(async (stores) => {
-      const before = await this.#webhook(stores, organizationName, id)
+    const after = await this.#storage.transact(async (repositories) => {
+      const before = await this.#webhook(repositories, organizationName, id)
       rejectFaults(webhookFaults(patch))
       const { secret, ...settings } = patch
       const after: Webhook = {
@@ -106,7 +106,7 @@ export class WebhookService implements Webhooks {
           : { pending: { ...before.pending, dueAt: this.#context.runtime.clock.now() } }),
         ...(patch.enabled === true && !before.enabled ? begunAgain : {}),
       }
-      await stores.webhooks.save(after, secret)
+      await repositories.webhooks.save(after, secret)
       return after
     }, repeatableRead)
     if (after.enabled) this.#context.wakeJob(webhooksJob.name)
@@ -114,24 +114,24 @@ export class WebhookService implements Webhooks {
   }
 
   delete(organizationName: string, id: string): Promise<void> {
-    return this.#storage.transact(async (stores) => {
-      await this.#webhook(stores, organizationName, id)
-      await stores.webhooks.remove(id)
+    return this.#storage.transact(async (repositories) => {
+      await this.#webhook(repositories, organizationName, id)
+      await repositories.webhooks.remove(id)
     }, repeatableRead)
   }
 
   deadLetters(organizationName: string, id: string, page: PageRequest): Promise<Page<DeadLetterView>> {
-    return this.#storage.read(async (stores) => {
-      await this.#webhook(stores, organizationName, id)
-      return mapPage(await stores.webhooks.letters(id, page), letterViewOf)
+    return this.#storage.read(async (repositories) => {
+      await this.#webhook(repositories, organizationName, id)
+      return mapPage(await repositories.webhooks.letters(id, page), letterViewOf)
     })
   }
 
   async redeliver(organizationName: string, id: string, letterId: string): Promise<DeadLetterView> {
-    const letter = await this.#storage.transact(async (stores) => {
-      const found = await this.#letter(stores, organizationName, id, letterId)
+    const letter = await this.#storage.transact(async (repositories) => {
+      const found = await this.#letter(repositories, organizationName, id, letterId)
       const letter = { ...found, redelivering: true }
-      await stores.webhooks.saveLetter(letter)
+      await repositories.webhooks.saveLetter(letter)
       return letter
     }, repeatableRead)
     this.#context.wakeJob(webhooksJob.name)
@@ -139,26 +139,31 @@ export class WebhookService implements Webhooks {
   }
 
   deleteDeadLetter(organizationName: string, id: string, letterId: string): Promise<void> {
-    return this.#storage.transact(async (stores) => {
-      await this.#letter(stores, organizationName, id, letterId)
-      await stores.webhooks.removeLetter(id, letterId)
+    return this.#storage.transact(async (repositories) => {
+      await this.#letter(repositories, organizationName, id, letterId)
+      await repositories.webhooks.removeLetter(id, letterId)
     }, repeatableRead)
   }
 
-  async #organization(stores: Pick<UsedRepositories, "organizations">, name: string) {
-    return (await authorizeOrganization(stores, this.#caller, name, "canUpdate")).organization
+  async #organization(repositories: Pick<UsedRepositories, "organizations">, name: string) {
+    return (await authorizeOrganization(repositories, this.#caller, name, "canUpdate")).organization
   }
 
-  async #webhook(stores: UsedRepositories, organizationName: string, id: string): Promise<Webhook> {
-    const organization = await this.#organization(stores, organizationName)
-    const webhook = await stores.webhooks.find(id)
+  async #webhook(repositories: UsedRepositories, organizationName: string, id: string): Promise<Webhook> {
+    const organization = await this.#organization(repositories, organizationName)
+    const webhook = await repositories.webhooks.find(id)
     if (webhook === undefined || webhook.organizationId !== organization.id) throw notFound(id)
     return webhook
   }
 
-  async #letter(stores: UsedRepositories, organizationName: string, id: string, letterId: string): Promise<DeadLetter> {
-    await this.#webhook(stores, organizationName, id)
-    const letter = await stores.webhooks.letter(id, letterId)
+  async #letter(
+    repositories: UsedRepositories,
+    organizationName: string,
+    id: string,
+    letterId: string,
+  ): Promise<DeadLetter> {
+    await this.#webhook(repositories, organizationName, id)
+    const letter = await repositories.webhooks.letter(id, letterId)
     if (letter === undefined) throw notFound(letterId)
     return letter
   }

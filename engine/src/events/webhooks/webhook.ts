@@ -127,7 +127,7 @@ export const maxWebhooks = 200
 
 const maxName = 255
 const maxUrl = 2_048
-const valuesMaximum = 100
+const maxValues = 100
 const maxValue = 255
 const minSecret = 16
 const maxSecret = 256
@@ -169,8 +169,8 @@ function urlFaults(text: string): Fault[] {
 }
 
 function listFaults(name: "kinds" | "workspaces" | "tags", values: readonly string[] = []): Fault[] {
-  if (values.length > valuesMaximum)
-    return [{ field: [name], detail: `${name} has too many entries (maximum is ${valuesMaximum})` }]
+  if (values.length > maxValues)
+    return [{ field: [name], detail: `${name} has too many entries (maximum is ${maxValues})` }]
   return values.flatMap((value, index) =>
     value.trim() === "" || value.length > maxValue
       ? [{ field: [name, index], detail: `${name} must contain values of 1 to ${maxValue} characters` }]

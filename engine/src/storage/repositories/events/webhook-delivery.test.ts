@@ -12,7 +12,7 @@ import { sweepEvents } from "../../../events/feed/delete-old-events.ts"
 import { type WebhookInput } from "../../../events/webhooks/webhook.ts"
 import { createWebhookMetrics } from "../../../events/webhooks/webhook-metrics.ts"
 import { WebhookDelivery, webhooksJob } from "../../../events/webhooks/webhook-delivery.ts"
-import { attemptsMaximum, maxDeadInARow } from "../../../events/webhooks/webhook-progress.ts"
+import { maxAttempts, maxDeadInARow } from "../../../events/webhooks/webhook-progress.ts"
 import { type ManualClock, manualClock } from "../../../../testing/manual-clock.ts"
 import { recordedMetrics } from "../../../../testing/recorded-metrics.ts"
 import { startWebhookReceiver, type WebhookReceiver } from "../../../../testing/webhook-receiver.ts"
@@ -203,11 +203,11 @@ describe.each(databaseKinds.filter(({ name }) => name !== "SQLite memory"))("web
     receiver.answerWith((response, { body }) => void response.writeHead(body.includes('"one"') ? 500 : 204).end())
     const server = stage.newServer()
     await turnsUntil(server, () => receiver.seen.length > 0)
-    for (let attempts = 1; attempts < attemptsMaximum; attempts += 1) {
+    for (let attempts = 1; attempts < maxAttempts; attempts += 1) {
       clock.advance(hourMs)
       await turn(server)
     }
-    expect(seenOf(stage).filter((event) => event.endsWith("one"))).toHaveLength(attemptsMaximum)
+    expect(seenOf(stage).filter((event) => event.endsWith("one"))).toHaveLength(maxAttempts)
     await turnsUntil(server, () => seenOf(stage).includes("workspace.locked two"))
     const { items } = await engine.webhooks.deadLetters("acme", id, firstPage)
     expect(items).toEqual([
@@ -216,13 +216,13 @@ describe.each(databaseKinds.filter(({ name }) => name !== "SQLite memory"))("web
         eventId: JSON.parse(receiver.seen[0]?.body ?? "").data.id,
         kind: "workspace.locked",
         document: receiver.seen[0]?.body,
-        attempts: attemptsMaximum,
+        attempts: maxAttempts,
         lastError: "status 500",
         failedAt: expect.any(Number),
         redelivering: false,
       },
     ])
-    expect(counts()).toEqual({ delivered: 1, failed: attemptsMaximum, dead: 1, disabled: 0 })
+    expect(counts()).toEqual({ delivered: 1, failed: maxAttempts, dead: 1, disabled: 0 })
   })
 
   test("send a dead letter again, though its event is swept and the webhook disabled, until it is taken", async () => {
@@ -273,7 +273,7 @@ describe.each(databaseKinds.filter(({ name }) => name !== "SQLite memory"))("web
       enabled: false,
       disabledReason: expect.stringContaining("status 500"),
     })
-    expect(receiver.seen).toHaveLength(attemptsMaximum * maxDeadInARow)
+    expect(receiver.seen).toHaveLength(maxAttempts * maxDeadInARow)
     expect((await engine.webhooks.deadLetters("acme", id, firstPage)).totalCount).toBe(maxDeadInARow)
     expect(counts()).toMatchObject({ dead: maxDeadInARow, disabled: 1 })
     await expect
@@ -285,7 +285,7 @@ describe.each(databaseKinds.filter(({ name }) => name !== "SQLite memory"))("web
     expect(enabled).toMatchObject({ enabled: true, disabledReason: null, failingSince: null })
     await turn(server)
     expect(seenOf(stage).at(-1)).toBe(`workspace.locked w${maxDeadInARow}`)
-    expect(receiver.seen).toHaveLength(attemptsMaximum * maxDeadInARow + 1)
+    expect(receiver.seen).toHaveLength(maxAttempts * maxDeadInARow + 1)
   })
 
   test("go on with the oldest event there is where those between are swept", async () => {
