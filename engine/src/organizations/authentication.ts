@@ -126,8 +126,8 @@ async function callerOf(identity: IdentityRepository, record: TokenRecord): Prom
       const { teamId } = owner
       const team = await identity.membershipOfTeam(teamId)
       if (team === undefined) return undefined
-      const { name: teamName, ...standing } = team
-      return { kind: "team", tokenId, teamId, teamName, ...standing, acl: await accessOf(identity, record) }
+      const { name: teamName, ...teamMembership } = team
+      return { kind: "team", tokenId, teamId, teamName, ...teamMembership, acl: await accessOf(identity, record) }
     }
     case "organization": {
       const { organizationId } = owner

@@ -52,14 +52,14 @@ interface AuthorizationRepositories {
 
 /** Throws `not-found` unless the caller can see the project and has every needed permission. */
 export async function authorizeProject(
-  stores: AuthorizationRepositories,
+  repositories: AuthorizationRepositories,
   caller: Caller,
   id: string,
   ...needed: readonly (keyof ProjectPermissions)[]
 ): Promise<AuthorizedProject> {
-  const project = await stores.projects.find(id)
+  const project = await repositories.projects.find(id)
   if (project === undefined) throw notFound(id)
-  const [permissions] = await permissionsOn(stores, caller, [project])
+  const [permissions] = await permissionsOn(repositories, caller, [project])
   if (permissions === undefined || !permissions.canRead) throw notFound(id)
   if (needed.some((name) => !permissions[name])) throw notFound(id)
   return { project, permissions }

@@ -44,15 +44,16 @@ export class OrganizationMembershipService implements OrganizationMemberships {
     const now = clock.now()
     const id = newId("ou", random)
     const userId = newId("user", random)
-    return this.#storage.transact(async (stores) => {
+    return this.#storage.transact(async (repositories) => {
       const { organization, membership } = await authorizeOrganization(
-        stores,
+        repositories,
         this.#caller,
         organizationName,
         "canManageUsers",
       )
-      const teams = await teamsToJoin(stores, organization.id, membership, input.teamIds ?? [])
-      const user = (await existingUser(stores, input)) ?? (await newUser(stores, input, { id: userId, now }))
+      const teams = await teamsToJoin(repositories, organization.id, membership, input.teamIds ?? [])
+      const user =
+        (await existingUser(repositories, input)) ?? (await newUser(repositories, input, { id: userId, now }))
       const created: OrganizationMembership = {
         id,
         organizationId: organization.id,
@@ -60,12 +61,12 @@ export class OrganizationMembershipService implements OrganizationMemberships {
         status: "active",
         createdAt: now,
       }
-      const members = await stores.memberships.ofUsers(organization.id, [user.id])
+      const members = await repositories.memberships.ofUsers(organization.id, [user.id])
       if (members.length > 0)
         throw invalid([{ field: [fieldOf(input)], detail: "User is already a member of the organization" }])
-      await stores.memberships.insert(created)
-      for (const team of teams) await stores.teams.addMembers(team.id, [user.id])
-      await stores.identity.bumpCacheVersion()
+      await repositories.memberships.insert(created)
+      for (const team of teams) await repositories.teams.addMembers(team.id, [user.id])
+      await repositories.identity.bumpCacheVersion()
       return {
         id,
         status: statusOf(user),
@@ -82,60 +83,62 @@ export class OrganizationMembershipService implements OrganizationMemberships {
     filter: OrganizationMembershipFilter,
     page: PageRequest,
   ): Promise<Page<OrganizationMembershipView>> {
-    return this.#storage.read(async (stores) => {
-      const { organization, membership } = await authorizeOrganization(stores, this.#caller, organizationName)
-      const found = await stores.memberships.list({ organizationId: organization.id, ...filter }, page)
-      const views = await this.#views(stores, found.items, organization.name, membership)
+    return this.#storage.read(async (repositories) => {
+      const { organization, membership } = await authorizeOrganization(repositories, this.#caller, organizationName)
+      const found = await repositories.memberships.list({ organizationId: organization.id, ...filter }, page)
+      const views = await this.#views(repositories, found.items, organization.name, membership)
       return pageOf(views, page, found.totalCount)
     })
   }
 
   get(id: string): Promise<OrganizationMembershipView> {
-    return this.#storage.read(async (stores) => {
-      const { subject, organizationName, membership } = await this.#authorized(stores, id)
-      const [view] = await this.#views(stores, [subject], organizationName, membership)
+    return this.#storage.read(async (repositories) => {
+      const { subject, organizationName, membership } = await this.#authorized(repositories, id)
+      const [view] = await this.#views(repositories, [subject], organizationName, membership)
       if (view === undefined) throw notFound(id)
       return view
     })
   }
 
   delete(id: string): Promise<void> {
-    return this.#storage.transact(async (stores) => {
-      const { subject, membership } = await this.#authorized(stores, id)
+    return this.#storage.transact(async (repositories) => {
+      const { subject, membership } = await this.#authorized(repositories, id)
       const { organizationId, userId } = subject
       const leaves = this.#caller.kind === "user" && this.#caller.userId === userId
       if (!leaves && !permissionsOf(membership).canManageUsers) throw notFound(id)
-      const owners = await ownersOf(stores, organizationId)
+      const owners = await ownersOf(repositories, organizationId)
       // Only owners can remove an owner.
       if (owners.includes(userId) && !membership.owner) throw notFound(id)
       rejectLosingLastOwner(owners, [userId])
-      await stores.teams.leaveOrganization(organizationId, userId)
-      await stores.memberships.remove(id)
-      await stores.identity.bumpCacheVersion()
+      await repositories.teams.leaveOrganization(organizationId, userId)
+      await repositories.memberships.remove(id)
+      await repositories.identity.bumpCacheVersion()
     })
   }
 
-  async #authorized(stores: UsedRepositories, id: string) {
-    const subject = await stores.memberships.find(id)
+  async #authorized(repositories: UsedRepositories, id: string) {
+    const subject = await repositories.memberships.find(id)
     if (subject === undefined) throw notFound(id)
     const membership = membershipIn(this.#caller, subject.organizationId)
-    const organization = await stores.organizations.find(subject.organizationId)
+    const organization = await repositories.organizations.find(subject.organizationId)
     if (membership === undefined || organization === undefined) throw notFound(id)
     return { subject, membership, organizationName: organization.name }
   }
 
   async #views(
-    stores: UsedRepositories,
+    repositories: UsedRepositories,
     subjects: readonly OrganizationMembership[],
     organizationName: string,
     membership: Membership,
   ): Promise<OrganizationMembershipView[]> {
     const userIds = subjects.map(({ userId }) => userId)
-    const users = new Map((await stores.users.findMany(userIds)).map((user) => [user.id, user]))
+    const users = new Map((await repositories.users.findMany(userIds)).map((user) => [user.id, user]))
     const organizationId = subjects[0]?.organizationId
     if (organizationId === undefined) return []
-    const teamIds = await stores.teams.teamsOf(organizationId, userIds)
-    const teams = new Map((await stores.teams.findMany([...teamIds.values()].flat())).map((team) => [team.id, team]))
+    const teamIds = await repositories.teams.teamsOf(organizationId, userIds)
+    const teams = new Map(
+      (await repositories.teams.findMany([...teamIds.values()].flat())).map((team) => [team.id, team]),
+    )
     return subjects.flatMap(({ id, userId, createdAt }) => {
       const user = users.get(userId)
       if (user === undefined) return []

@@ -71,16 +71,16 @@ export class OrganizationService implements Organizations {
   }
 
   get(name: string): Promise<OrganizationView> {
-    return this.#storage.read(async (stores) => {
-      const { organization, permissions } = await authorizeOrganization(stores, this.#caller, name)
+    return this.#storage.read(async (repositories) => {
+      const { organization, permissions } = await authorizeOrganization(repositories, this.#caller, name)
       return { ...organization, permissions }
     })
   }
 
   update(name: string, patch: OrganizationPatch): Promise<OrganizationView> {
-    return this.#storage.transact(async (stores) => {
-      const { organizations } = stores
-      const { organization, permissions } = await authorizeOrganization(stores, this.#caller, name, "canUpdate")
+    return this.#storage.transact(async (repositories) => {
+      const { organizations } = repositories
+      const { organization, permissions } = await authorizeOrganization(repositories, this.#caller, name, "canUpdate")
       const { defaultAgentPoolId } = patch
       const after = changeOrganization(organization, patch, {
         siteAdmin: this.#caller.kind === "user" && this.#caller.siteAdmin,
@@ -96,10 +96,10 @@ export class OrganizationService implements Organizations {
   }
 
   delete(name: string): Promise<void> {
-    return this.#storage.transact(async (stores) => {
-      const { organization } = await authorizeOrganization(stores, this.#caller, name, "canDestroy")
-      await stores.organizations.remove(organization.id)
-      await stores.identity.bumpCacheVersion()
+    return this.#storage.transact(async (repositories) => {
+      const { organization } = await authorizeOrganization(repositories, this.#caller, name, "canDestroy")
+      await repositories.organizations.remove(organization.id)
+      await repositories.identity.bumpCacheVersion()
     })
   }
 

@@ -105,13 +105,13 @@ export function changeOrganization(
   const mode = patch.defaultExecutionMode ?? before.defaultExecutionMode
   const pool = patch.defaultAgentPoolId === undefined ? before.defaultAgentPoolId : patch.defaultAgentPoolId
   // Leaving agent mode removes the previous pool. Only a pool in the same document is a contradiction.
-  const keptPool = mode !== "agent" && patch.defaultAgentPoolId === undefined ? null : pool
+  const poolId = mode !== "agent" && patch.defaultAgentPoolId === undefined ? null : pool
   const after: Organization = {
     ...before,
     ...patch,
     ...changeCommitStatuses(before, patch),
     defaultExecutionMode: mode,
-    defaultAgentPoolId: keptPool,
+    defaultAgentPoolId: poolId,
   }
   rejectFaults([
     ...organizationNameFaults(after.name),
@@ -196,8 +196,8 @@ export function defaultAgentPoolFaults(
 ): Fault[] {
   const field = ["defaultAgentPoolId", "id"]
   if (after.defaultAgentPoolId === null) {
-    const asked = patch.defaultExecutionMode === "agent" || patch.defaultAgentPoolId === null
-    if (after.defaultExecutionMode !== "agent" || !asked) return []
+    const changesPool = patch.defaultExecutionMode === "agent" || patch.defaultAgentPoolId === null
+    if (after.defaultExecutionMode !== "agent" || !changesPool) return []
     return [
       {
         field: ["defaultAgentPoolId"],

@@ -48,20 +48,25 @@ export class ProjectService<Stores extends UsedRepositories> implements Projects
   create(organizationName: string, input: ProjectInput, writer: Writer = {}): Promise<ProjectView> {
     const id = newId("prj", this.#runtime.random)
     const now = this.#runtime.clock.now()
-    return this.#storage.transact(async (stores) => {
-      const { organization } = await authorizeOrganization(stores, this.#caller, organizationName, "canCreateProject")
-      const context = await this.#contextOf(stores, organization, input)
+    return this.#storage.transact(async (repositories) => {
+      const { organization } = await authorizeOrganization(
+        repositories,
+        this.#caller,
+        organizationName,
+        "canCreateProject",
+      )
+      const context = await this.#contextOf(repositories, organization, input)
       const project = createProject(input, context, { id, organizationId: organization.id, now })
-      await stores.projects.insert(project)
-      await this.#bind(stores, project, input, { now, owner: ownerOf(writer) })
-      await stores.events.append(projectEvent("project.created", project))
-      return this.#view(stores, project, organization)
+      await repositories.projects.insert(project)
+      await this.#bind(repositories, project, input, { now, owner: ownerOf(writer) })
+      await repositories.events.append(projectEvent("project.created", project))
+      return this.#view(repositories, project, organization)
     })
   }
 
   list(organizationName: string, filter: ProjectFilter, page: PageRequest): Promise<Page<ProjectView>> {
-    return this.#storage.read(async (stores) => {
-      const { organization, membership } = await authorizeOrganization(stores, this.#caller, organizationName)
+    return this.#storage.read(async (repositories) => {
+      const { organization, membership } = await authorizeOrganization(repositories, this.#caller, organizationName)
       // Returns whether the caller can see every project without any grant.
       const everything = projectPermissions(
         this.#caller,
@@ -73,15 +78,15 @@ export class ProjectService<Stores extends UsedRepositories> implements Projects
         ...filter,
         ...(everything ? {} : { grantedTo: membership.teams }),
       }
-      const found = await stores.projects.list(query, page)
-      return pageOf(await viewProjects(stores, this.#caller, found.items, organization), page, found.totalCount)
+      const found = await repositories.projects.list(query, page)
+      return pageOf(await viewProjects(repositories, this.#caller, found.items, organization), page, found.totalCount)
     })
   }
 
   get(id: string): Promise<ProjectView> {
-    return this.#storage.read(async (stores) => {
-      const { project } = await authorizeProject(stores, this.#caller, id)
-      return this.#view(stores, project, await organizationOf(stores, project))
+    return this.#storage.read(async (repositories) => {
+      const { project } = await authorizeProject(repositories, this.#caller, id)
+      return this.#view(repositories, project, await organizationOf(repositories, project))
     })
   }
 
@@ -89,31 +94,31 @@ export class ProjectService<Stores extends UsedRepositories> implements Projects
     // Repeatable read suffices if one row is written, whose name is unique by constraint. No foreign key protects a default agent pool, and
     // only counting limits bindings. Both need a serializable transaction.
     const isolation = patch.defaultAgentPoolId === undefined && patch.tagBindings === undefined ? repeatableRead : {}
-    return this.#storage.transact(async (stores) => {
-      const { project } = await authorizeProject(stores, this.#caller, id, "canUpdate")
-      const organization = await organizationOf(stores, project)
-      const after = changeProject(project, patch, await this.#contextOf(stores, organization, patch, project.id))
-      await stores.projects.save(after)
-      await this.#bind(stores, after, patch, { now: this.#runtime.clock.now(), owner: ownerOf(writer) })
+    return this.#storage.transact(async (repositories) => {
+      const { project } = await authorizeProject(repositories, this.#caller, id, "canUpdate")
+      const organization = await organizationOf(repositories, project)
+      const after = changeProject(project, patch, await this.#contextOf(repositories, organization, patch, project.id))
+      await repositories.projects.save(after)
+      await this.#bind(repositories, after, patch, { now: this.#runtime.clock.now(), owner: ownerOf(writer) })
       const changed = [
         ...attributeChanges(project, after, ["overwritesAgentPool"]),
         ...(project.overwritesAgentPool === after.overwritesAgentPool ? [] : ["settingOverwrites"]),
         ...(patch.tagBindings === undefined ? [] : ["tagBindings"]),
       ]
-      if (changed.length > 0) await stores.events.append({ ...projectEvent("project.updated", after), changed })
-      return this.#view(stores, after, organization)
+      if (changed.length > 0) await repositories.events.append({ ...projectEvent("project.updated", after), changed })
+      return this.#view(repositories, after, organization)
     }, isolation)
   }
 
   delete(id: string): Promise<void> {
-    return this.#storage.transact(async (stores) => {
-      const { project } = await authorizeProject(stores, this.#caller, id, "canDestroy")
+    return this.#storage.transact(async (repositories) => {
+      const { project } = await authorizeProject(repositories, this.#caller, id, "canDestroy")
       if (project.isDefault) throw conflict("The default project cannot be deleted", { subject: id })
-      const counts = (await stores.projects.countsOf([project.id])).get(project.id)
+      const counts = (await repositories.projects.countsOf([project.id])).get(project.id)
       if (counts !== undefined && counts.workspaces > 0)
         throw conflict("The project cannot be deleted because it still contains workspaces", { subject: id })
-      await stores.projects.remove(project.id)
-      await stores.events.append(projectEvent("project.deleted", project))
+      await repositories.projects.remove(project.id)
+      await repositories.events.append(projectEvent("project.deleted", project))
     })
   }
 
@@ -132,17 +137,17 @@ export class ProjectService<Stores extends UsedRepositories> implements Projects
   }
 
   async #bind(
-    stores: Stores,
+    repositories: Stores,
     project: Project,
     { tagBindings }: ProjectPatch,
     by: { readonly now: Instant; readonly owner: string | undefined },
   ): Promise<void> {
     if (tagBindings === undefined) return
-    await this.#bindings.replace(stores, project, tagBindings, { ...by, random: this.#runtime.random })
+    await this.#bindings.replace(repositories, project, tagBindings, { ...by, random: this.#runtime.random })
   }
 
-  async #view(stores: UsedRepositories, project: Project, organization: Organization): Promise<ProjectView> {
-    const [view] = await viewProjects(stores, this.#caller, [project], organization)
+  async #view(repositories: UsedRepositories, project: Project, organization: Organization): Promise<ProjectView> {
+    const [view] = await viewProjects(repositories, this.#caller, [project], organization)
     return view as ProjectView
   }
 }
@@ -155,13 +160,13 @@ const projectEvent = (kind: ProjectChange["kind"], { id, organizationId }: Proje
 
 /** Returns the documents of several projects of one organization. */
 export async function viewProjects(
-  stores: Pick<UsedRepositories, "projects">,
+  repositories: Pick<UsedRepositories, "projects">,
   caller: Caller,
   projects: readonly Project[],
   organization: Organization,
 ): Promise<readonly ProjectView[]> {
-  const counts = await stores.projects.countsOf(projects.map(({ id }) => id))
-  const permissions = await permissionsOn(stores, caller, projects)
+  const counts = await repositories.projects.countsOf(projects.map(({ id }) => id))
+  const permissions = await permissionsOn(repositories, caller, projects)
   return projects.map((project, index) => {
     const { id, name, description, createdAt, autoDestroyActivityDuration } = project
     const defaults = projectDefaults(project, organization)
@@ -184,8 +189,8 @@ export async function viewProjects(
   })
 }
 
-async function organizationOf(stores: UsedRepositories, project: Project): Promise<Organization> {
-  const organization = await stores.organizations.find(project.organizationId)
+async function organizationOf(repositories: UsedRepositories, project: Project): Promise<Organization> {
+  const organization = await repositories.organizations.find(project.organizationId)
   if (organization === undefined) throw notFound(project.id)
   return organization
 }

@@ -322,7 +322,7 @@ export interface ProjectBindings<UsedRepositories> {
   faults(bindings: readonly ProjectBinding[]): readonly Fault[]
   /** Replaces all bindings, or with an owner only those of this owner. */
   replace(
-    stores: UsedRepositories,
+    repositories: UsedRepositories,
     project: { readonly id: ProjectId; readonly organizationId: OrganizationId },
     bindings: readonly ProjectBinding[],
     made: { readonly now: Instant; readonly random: RandomSource; readonly owner: string | undefined },

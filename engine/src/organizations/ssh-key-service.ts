@@ -36,39 +36,44 @@ export class SshKeyService implements SshKeys {
   create(organizationName: string, { name, value }: SshKeyInput): Promise<SshKeyView> {
     const id = newId("sshkey", this.#runtime.random)
     const createdAt = this.#runtime.clock.now()
-    return this.#storage.transact(async (stores) => {
-      const { organization } = await authorizeOrganization(stores, this.#caller, organizationName, "canUpdateSshKeys")
+    return this.#storage.transact(async (repositories) => {
+      const { organization } = await authorizeOrganization(
+        repositories,
+        this.#caller,
+        organizationName,
+        "canUpdateSshKeys",
+      )
       rejectFaults(sshKeyFaults({ name, value }))
-      await stores.sshKeys.insert({ id, organizationId: organization.id, name, createdAt }, value)
+      await repositories.sshKeys.insert({ id, organizationId: organization.id, name, createdAt }, value)
       return { id, name }
     })
   }
 
   list(organizationName: string, page: PageRequest): Promise<Page<SshKeyView>> {
-    return this.#storage.read(async (stores) => {
-      const { organization } = await authorizeOrganization(stores, this.#caller, organizationName)
-      return mapPage(await stores.sshKeys.list(organization.id, page), viewOf)
+    return this.#storage.read(async (repositories) => {
+      const { organization } = await authorizeOrganization(repositories, this.#caller, organizationName)
+      return mapPage(await repositories.sshKeys.list(organization.id, page), viewOf)
     })
   }
 
   get(id: string): Promise<SshKeyView> {
-    return this.#storage.read(async (stores) => viewOf(await this.#authorized(stores, id, "canTraverse")))
+    return this.#storage.read(async (repositories) => viewOf(await this.#authorized(repositories, id, "canTraverse")))
   }
 
   update(id: string, patch: Partial<SshKeyInput>): Promise<SshKeyView> {
-    return this.#storage.transact(async (stores) => {
-      const key = await this.#authorized(stores, id, "canUpdateSshKeys")
+    return this.#storage.transact(async (repositories) => {
+      const key = await this.#authorized(repositories, id, "canUpdateSshKeys")
       rejectFaults(sshKeyFaults(patch))
       const after = { ...key, name: patch.name ?? key.name }
-      await stores.sshKeys.save(after, patch.value)
+      await repositories.sshKeys.save(after, patch.value)
       return viewOf(after)
     })
   }
 
   delete(id: string): Promise<void> {
-    return this.#storage.transact(async (stores) => {
-      await this.#authorized(stores, id, "canUpdateSshKeys")
-      await stores.sshKeys.remove(id)
+    return this.#storage.transact(async (repositories) => {
+      await this.#authorized(repositories, id, "canUpdateSshKeys")
+      await repositories.sshKeys.remove(id)
     })
   }
 

@@ -43,74 +43,79 @@ export class TeamProjectService implements TeamProjects {
 
   create({ teamId, projectId, ...wanted }: TeamProjectInput): Promise<TeamProject> {
     const id = newId("tprj", this.#runtime.random)
-    return this.#storage.transact(async (stores) => {
-      const { project } = await authorizeProject(stores, this.#caller, projectId, "canManageTeams")
-      const access = await this.#checked(stores, project, undefined, wanted)
-      const team = await stores.teams.find(teamId)
+    return this.#storage.transact(async (repositories) => {
+      const { project } = await authorizeProject(repositories, this.#caller, projectId, "canManageTeams")
+      const access = await this.#checked(repositories, project, undefined, wanted)
+      const team = await repositories.teams.find(teamId)
       const membership = membershipIn(this.#caller, project.organizationId)
       if (team?.organizationId !== project.organizationId || membership === undefined || !seesTeam(membership, team))
         throw invalid([{ field: ["teamId", "id"], detail: "Team does not exist in this organization" }])
       const made: TeamProject = { id, teamId: team.id, projectId: project.id, ...access }
-      await stores.teamProjects.insert(made)
-      await stores.events.append(accessEvent(project))
+      await repositories.teamProjects.insert(made)
+      await repositories.events.append(accessEvent(project))
       return made
     })
   }
 
   list(projectId: string, page: PageRequest): Promise<Page<TeamProject>> {
-    return this.#storage.read(async (stores) => {
-      const { project } = await authorizeProject(stores, this.#caller, projectId, "canReadTeams")
-      return stores.teamProjects.list(project.id, page)
+    return this.#storage.read(async (repositories) => {
+      const { project } = await authorizeProject(repositories, this.#caller, projectId, "canReadTeams")
+      return repositories.teamProjects.list(project.id, page)
     })
   }
 
   get(id: string): Promise<TeamProject> {
-    return this.#storage.read(async (stores) => {
-      const found = await existing(stores, id)
-      await authorizeProject(stores, this.#caller, found.projectId, "canReadTeams")
+    return this.#storage.read(async (repositories) => {
+      const found = await existing(repositories, id)
+      await authorizeProject(repositories, this.#caller, found.projectId, "canReadTeams")
       return found
     })
   }
 
   update(id: string, patch: ProjectAccessPatch): Promise<TeamProject> {
-    return this.#storage.transact(async (stores) => {
-      const found = await existing(stores, id)
-      const { project } = await authorizeProject(stores, this.#caller, found.projectId, "canManageTeams")
+    return this.#storage.transact(async (repositories) => {
+      const found = await existing(repositories, id)
+      const { project } = await authorizeProject(repositories, this.#caller, found.projectId, "canManageTeams")
       const { teamId, projectId } = found
-      const after: TeamProject = { id, teamId, projectId, ...(await this.#checked(stores, project, found, patch)) }
-      await stores.teamProjects.save(after)
-      await stores.events.append(accessEvent(project))
+      const after: TeamProject = {
+        id,
+        teamId,
+        projectId,
+        ...(await this.#checked(repositories, project, found, patch)),
+      }
+      await repositories.teamProjects.save(after)
+      await repositories.events.append(accessEvent(project))
       return after
     })
   }
 
   delete(id: string): Promise<void> {
-    return this.#storage.transact(async (stores) => {
-      const found = await existing(stores, id)
-      const { project } = await authorizeProject(stores, this.#caller, found.projectId, "canManageTeams")
-      await this.#requireHeld(stores, project, found)
-      await stores.teamProjects.remove(id)
-      await stores.events.append(accessEvent(project))
+    return this.#storage.transact(async (repositories) => {
+      const found = await existing(repositories, id)
+      const { project } = await authorizeProject(repositories, this.#caller, found.projectId, "canManageTeams")
+      await this.#requireHeld(repositories, project, found)
+      await repositories.teamProjects.remove(id)
+      await repositories.events.append(accessEvent(project))
     })
   }
 
   async #checked(
-    stores: UsedRepositories,
+    repositories: UsedRepositories,
     project: Project,
     before: ProjectAccess | undefined,
     patch: ProjectAccessPatch,
   ): Promise<ProjectAccess> {
     const after = changeProjectAccess(before, patch)
     rejectFaults(projectAccessFaults(after, patch))
-    if (before !== undefined) await this.#requireHeld(stores, project, before)
-    await this.#requireHeld(stores, project, after)
+    if (before !== undefined) await this.#requireHeld(repositories, project, before)
+    await this.#requireHeld(repositories, project, after)
     return after
   }
 
-  async #requireHeld(stores: UsedRepositories, project: Project, access: ProjectAccess): Promise<void> {
+  async #requireHeld(repositories: UsedRepositories, project: Project, access: ProjectAccess): Promise<void> {
     const membership = membershipIn(this.#caller, project.organizationId)
     if (membership?.owner === true || membership?.access.manageProjects === true) return
-    if (!covers(await grantsOn(stores, this.#caller, project), access)) throw notFound(project.id)
+    if (!covers(await grantsOn(repositories, this.#caller, project), access)) throw notFound(project.id)
   }
 }
 

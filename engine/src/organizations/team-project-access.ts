@@ -162,7 +162,7 @@ export function projectAccessFaults(after: ProjectAccess, patch: ProjectAccessPa
 /** Returns whether the accesses together grant at least what another one grants, part by part. */
 export function covers(held: readonly ProjectAccess[], wanted: ProjectAccess): boolean {
   const others = held.map(partsOf)
-  const given = partsOf(wanted)
+  const wantedParts = partsOf(wanted)
   return [
     ["projectAccess", projectAccessParts],
     ["workspaceAccess", projectWorkspaceParts],
@@ -170,7 +170,7 @@ export function covers(held: readonly ProjectAccess[], wanted: ProjectAccess): b
     Object.entries(table as Readonly<Record<string, readonly unknown[]>>).every(([name, values]) => {
       const rank = (parts: ProjectParts) =>
         values.indexOf((parts[group as keyof ProjectParts] as Readonly<Record<string, unknown>>)[name])
-      return rank(given) <= Math.max(-1, ...others.map(rank))
+      return rank(wantedParts) <= Math.max(-1, ...others.map(rank))
     }),
   )
 }

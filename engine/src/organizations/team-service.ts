@@ -53,45 +53,45 @@ export class TeamService implements Teams {
     const { clock, random } = this.#runtime
     const id = newId("team", random)
     const now = clock.now()
-    return this.#storage.transact(async (stores) => {
+    return this.#storage.transact(async (repositories) => {
       const { organization, membership } = await authorizeOrganization(
-        stores,
+        repositories,
         this.#caller,
         organizationName,
         "canCreateTeam",
       )
       const made = { id, organizationId: organization.id, now, access: noOrganizationAccess }
       const team = createTeam(input, membership, made)
-      await stores.teams.insert(team)
-      await stores.identity.bumpCacheVersion()
+      await repositories.teams.insert(team)
+      await repositories.identity.bumpCacheVersion()
       return viewTeam(team, organization.name, membership, [])
     })
   }
 
   list(organizationName: string, filter: TeamFilter, page: PageRequest): Promise<Page<TeamView>> {
-    return this.#storage.read(async (stores) => {
-      const { organization, membership } = await authorizeOrganization(stores, this.#caller, organizationName)
+    return this.#storage.read(async (repositories) => {
+      const { organization, membership } = await authorizeOrganization(repositories, this.#caller, organizationName)
       const visibility = seesEveryTeam(membership) ? {} : { visibleAnd: membership.teams }
-      const found = await stores.teams.list({ organizationId: organization.id, ...filter, ...visibility }, page)
-      const members = await stores.teams.membersOf(found.items.map(({ id }) => id))
+      const found = await repositories.teams.list({ organizationId: organization.id, ...filter, ...visibility }, page)
+      const members = await repositories.teams.membersOf(found.items.map(({ id }) => id))
       const views = found.items.map((team) => viewTeam(team, organization.name, membership, members.get(team.id) ?? []))
       return pageOf(views, page, found.totalCount)
     })
   }
 
   get(id: string): Promise<TeamView> {
-    return this.#storage.read(async (stores) => {
-      const { team, membership } = await authorizeTeam(stores, this.#caller, id)
-      return viewOf(stores, team, membership)
+    return this.#storage.read(async (repositories) => {
+      const { team, membership } = await authorizeTeam(repositories, this.#caller, id)
+      return viewOf(repositories, team, membership)
     })
   }
 
   members(id: string): Promise<readonly TeamMember[]> {
-    return this.#storage.read(async (stores) => {
-      const { team, membership } = await authorizeTeam(stores, this.#caller, id)
-      const userIds = (await stores.teams.membersOf([team.id])).get(team.id) ?? []
-      const users = new Map((await stores.users.findMany(userIds)).map((user) => [user.id, user]))
-      const memberships = await stores.memberships.ofUsers(team.organizationId, userIds)
+    return this.#storage.read(async (repositories) => {
+      const { team, membership } = await authorizeTeam(repositories, this.#caller, id)
+      const userIds = (await repositories.teams.membersOf([team.id])).get(team.id) ?? []
+      const users = new Map((await repositories.users.findMany(userIds)).map((user) => [user.id, user]))
+      const memberships = await repositories.memberships.ofUsers(team.organizationId, userIds)
       return memberships
         .flatMap(({ id: organizationMembershipId, userId }): TeamMember[] => {
           const user = users.get(userId)
@@ -104,64 +104,67 @@ export class TeamService implements Teams {
   }
 
   update(id: string, patch: TeamPatch): Promise<TeamView> {
-    return this.#storage.transact(async (stores) => {
-      const { team, membership } = await authorizeTeam(stores, this.#caller, id)
+    return this.#storage.transact(async (repositories) => {
+      const { team, membership } = await authorizeTeam(repositories, this.#caller, id)
       const may = teamPermissions(membership, team)
       if (!may.canUpdateName && !may.canUpdateVisibility && !may.canUpdateOrganizationAccess) throw notFound(id)
       const after = changeTeam(team, patch, membership)
-      await stores.teams.save(after)
-      await stores.identity.bumpCacheVersion()
-      return viewOf(stores, after, membership)
+      await repositories.teams.save(after)
+      await repositories.identity.bumpCacheVersion()
+      return viewOf(repositories, after, membership)
     })
   }
 
   delete(id: string): Promise<void> {
-    return this.#storage.transact(async (stores) => {
-      const { team, membership } = await authorizeTeam(stores, this.#caller, id)
+    return this.#storage.transact(async (repositories) => {
+      const { team, membership } = await authorizeTeam(repositories, this.#caller, id)
       if (isOwners(team) && membership.owner) rejectDeletingOwners(team)
       if (!teamPermissions(membership, team).canDestroy) throw notFound(id)
-      await stores.teams.remove(team.id)
-      await stores.identity.bumpCacheVersion()
+      await repositories.teams.remove(team.id)
+      await repositories.identity.bumpCacheVersion()
     })
   }
 
   addMembers(id: string, members: TeamMembers): Promise<void> {
     const { clock, random } = this.#runtime
     const now = clock.now()
-    return this.#storage.transact(async (stores) => {
-      const { team, membership } = await authorizeTeam(stores, this.#caller, id, "canUpdateMembership")
+    return this.#storage.transact(async (repositories) => {
+      const { team, membership } = await authorizeTeam(repositories, this.#caller, id, "canUpdateMembership")
       const { organizationId } = team
-      const named = await this.#named(stores, team, members)
+      const named = await this.#named(repositories, team, members)
       const userIds = named.map(({ user }) => user.id)
-      const known = new Set((await stores.memberships.ofUsers(organizationId, userIds)).map(({ userId }) => userId))
+      const known = new Set(
+        (await repositories.memberships.ofUsers(organizationId, userIds)).map(({ userId }) => userId),
+      )
       const strangers = named.filter(({ user }) => !known.has(user.id))
       if (!permissionsOf(membership).canManageUsers)
         rejectFaults(strangers.map(({ user, index }) => unknown(index, user.username)))
       for (const { user } of strangers)
-        await stores.memberships.insert({
+        await repositories.memberships.insert({
           id: newId("ou", random),
           organizationId,
           userId: user.id,
           status: "active",
           createdAt: now,
         })
-      await stores.teams.addMembers(team.id, userIds)
-      await stores.identity.bumpCacheVersion()
+      await repositories.teams.addMembers(team.id, userIds)
+      await repositories.identity.bumpCacheVersion()
     })
   }
 
   removeMembers(id: string, members: TeamMembers): Promise<void> {
-    return this.#storage.transact(async (stores) => {
-      const { team } = await authorizeTeam(stores, this.#caller, id, "canUpdateMembership")
-      const leaving = (await this.#named(stores, team, members)).map(({ user }) => user.id)
-      if (isOwners(team)) rejectLosingLastOwner((await stores.teams.membersOf([team.id])).get(team.id) ?? [], leaving)
-      await stores.teams.removeMembers(team.id, leaving)
-      await stores.identity.bumpCacheVersion()
+    return this.#storage.transact(async (repositories) => {
+      const { team } = await authorizeTeam(repositories, this.#caller, id, "canUpdateMembership")
+      const leaving = (await this.#named(repositories, team, members)).map(({ user }) => user.id)
+      if (isOwners(team))
+        rejectLosingLastOwner((await repositories.teams.membersOf([team.id])).get(team.id) ?? [], leaving)
+      await repositories.teams.removeMembers(team.id, leaving)
+      await repositories.identity.bumpCacheVersion()
     })
   }
 
   /** Resolves the members in the given order, without duplicates. Each unknown name is a fault. */
-  async #named(stores: UsedRepositories, team: Team, members: TeamMembers): Promise<readonly NamedUser[]> {
+  async #named(repositories: UsedRepositories, team: Team, members: TeamMembers): Promise<readonly NamedUser[]> {
     const faults: Fault[] = []
     const users = new Map<UserId, NamedUser>()
     const take = (user: User | undefined, index: number, name: string) => {
@@ -170,11 +173,13 @@ export class TeamService implements Teams {
     }
     if ("usernames" in members) {
       for (const [index, name] of members.usernames.entries())
-        take(await stores.users.findByUsername(name), index, name)
+        take(await repositories.users.findByUsername(name), index, name)
     } else {
       const ids = members.organizationMembershipIds
-      const found = new Map((await stores.memberships.findMany(ids)).map((membership) => [membership.id, membership]))
-      const known = await stores.users.findMany([...found.values()].map(({ userId }) => userId))
+      const found = new Map(
+        (await repositories.memberships.findMany(ids)).map((membership) => [membership.id, membership]),
+      )
+      const known = await repositories.users.findMany([...found.values()].map(({ userId }) => userId))
       for (const [index, id] of ids.entries()) {
         const membership = found.get(id)
         const belongs = membership?.organizationId === team.organizationId
@@ -213,10 +218,10 @@ export async function authorizeTeam(
   return { team, membership }
 }
 
-async function viewOf(stores: UsedRepositories, team: Team, membership: Membership): Promise<TeamView> {
-  const organization = await stores.organizations.find(team.organizationId)
+async function viewOf(repositories: UsedRepositories, team: Team, membership: Membership): Promise<TeamView> {
+  const organization = await repositories.organizations.find(team.organizationId)
   if (organization === undefined) throw notFound(team.id)
-  const userIds = (await stores.teams.membersOf([team.id])).get(team.id) ?? []
+  const userIds = (await repositories.teams.membersOf([team.id])).get(team.id) ?? []
   return viewTeam(team, organization.name, membership, userIds)
 }
 

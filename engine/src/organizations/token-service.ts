@@ -44,11 +44,11 @@ export class TokenService implements Tokens {
   }
 
   createForUser(userId: string, input: TokenInput): Promise<CreatedToken> {
-    return this.#create(input, "beside-others", (stores) => this.#invitee(stores, userId))
+    return this.#create(input, "beside-others", (repositories) => this.#invitee(repositories, userId))
   }
 
   listForUser(userId: string, page: PageRequest): Promise<Page<TokenView>> {
-    return this.#list(page, (stores) => this.#user(stores, userId))
+    return this.#list(page, (repositories) => this.#user(repositories, userId))
   }
 
   createForOrganization(
@@ -56,69 +56,75 @@ export class TokenService implements Tokens {
     { expiresAt = null }: TokenInput,
     kind?: OrganizationTokenKind,
   ): Promise<CreatedToken> {
-    return this.#create({ expiresAt }, "instead", (stores) => this.#organization(stores, organization, kind))
+    return this.#create({ expiresAt }, "instead", (repositories) =>
+      this.#organization(repositories, organization, kind),
+    )
   }
 
   getForOrganization(organization: string, kind?: OrganizationTokenKind): Promise<TokenView> {
-    return this.#storage.read(async (stores) =>
-      shown(stores, await single(stores, await this.#organization(stores, organization, kind))),
+    return this.#storage.read(async (repositories) =>
+      shown(repositories, await single(repositories, await this.#organization(repositories, organization, kind))),
     )
   }
 
   deleteForOrganization(organization: string, kind?: OrganizationTokenKind): Promise<void> {
-    return this.#storage.transact(async (stores) =>
-      revoke(stores, await single(stores, await this.#organization(stores, organization, kind))),
+    return this.#storage.transact(async (repositories) =>
+      revoke(repositories, await single(repositories, await this.#organization(repositories, organization, kind))),
     )
   }
 
   async createForTeam(teamId: string, { expiresAt = null, description = "" }: TokenInput): Promise<CreatedToken> {
     rejectDescription(description)
-    return this.#create({ expiresAt }, "instead", (stores) => this.#team(stores, teamId))
+    return this.#create({ expiresAt }, "instead", (repositories) => this.#team(repositories, teamId))
   }
 
   getForTeam(teamId: string): Promise<TokenView> {
-    return this.#storage.read(async (stores) => shown(stores, await single(stores, await this.#team(stores, teamId))))
+    return this.#storage.read(async (repositories) =>
+      shown(repositories, await single(repositories, await this.#team(repositories, teamId))),
+    )
   }
 
   deleteForTeam(teamId: string): Promise<void> {
-    return this.#storage.transact(async (stores) =>
-      revoke(stores, await single(stores, await this.#team(stores, teamId))),
+    return this.#storage.transact(async (repositories) =>
+      revoke(repositories, await single(repositories, await this.#team(repositories, teamId))),
     )
   }
 
   addForTeam(teamId: string, input: TokenInput): Promise<CreatedToken> {
-    return this.#create(input, "distinct", (stores) => this.#team(stores, teamId))
+    return this.#create(input, "distinct", (repositories) => this.#team(repositories, teamId))
   }
 
   listForTeam(teamId: string, page: PageRequest): Promise<Page<TokenView>> {
-    return this.#list(page, (stores) => this.#team(stores, teamId))
+    return this.#list(page, (repositories) => this.#team(repositories, teamId))
   }
 
   listForTeams(organizationName: string, query: TeamTokenQuery, page: PageRequest): Promise<Page<TokenView>> {
-    return this.#storage.read(async (stores) => {
-      const { organization, membership } = await authorizeOrganization(stores, this.#caller, organizationName)
+    return this.#storage.read(async (repositories) => {
+      const { organization, membership } = await authorizeOrganization(repositories, this.#caller, organizationName)
       const { owner, access } = membership
       if (!owner && !access.manageTeams) throw notFound(organizationName)
       const scope = { ...query, organizationId: organization.id, withOwners: owner }
-      const found = await stores.tokens.listOfTeams(scope, page)
-      return pageOf(await Promise.all(found.items.map((token) => shown(stores, token))), page, found.totalCount)
+      const found = await repositories.tokens.listOfTeams(scope, page)
+      return pageOf(await Promise.all(found.items.map((token) => shown(repositories, token))), page, found.totalCount)
     })
   }
 
   createForAgentPool(agentPoolId: string, input: TokenInput): Promise<CreatedToken> {
-    return this.#create(input, "distinct", (stores) => this.#agentPool(stores, agentPoolId))
+    return this.#create(input, "distinct", (repositories) => this.#agentPool(repositories, agentPoolId))
   }
 
   listForAgentPool(agentPoolId: string, page: PageRequest): Promise<Page<TokenView>> {
-    return this.#list(page, (stores) => this.#agentPool(stores, agentPoolId))
+    return this.#list(page, (repositories) => this.#agentPool(repositories, agentPoolId))
   }
 
   get(id: string): Promise<TokenView> {
-    return this.#storage.read(async (stores) => shown(stores, await this.#authorized(stores, id)))
+    return this.#storage.read(async (repositories) => shown(repositories, await this.#authorized(repositories, id)))
   }
 
   delete(id: string): Promise<void> {
-    return this.#storage.transact(async (stores) => revoke(stores, await this.#authorized(stores, id)))
+    return this.#storage.transact(async (repositories) =>
+      revoke(repositories, await this.#authorized(repositories, id)),
+    )
   }
 
   /**
@@ -128,7 +134,7 @@ export class TokenService implements Tokens {
   async #create(
     input: TokenInput,
     manner: "beside-others" | "instead" | "distinct",
-    authorize: (stores: UsedRepositories) => Promise<TokenOwner>,
+    authorize: (repositories: UsedRepositories) => Promise<TokenOwner>,
   ): Promise<CreatedToken> {
     const { clock, random, digest } = this.#runtime
     const caller = this.#caller
@@ -137,22 +143,25 @@ export class TokenService implements Tokens {
     const hash = digest(secret)
     const now = clock.now()
     const createdBy = caller.kind === "user" ? caller.userId : null
-    const token = await this.#storage.transact(async (stores) => {
-      const owner = await authorize(stores)
+    const token = await this.#storage.transact(async (repositories) => {
+      const owner = await authorize(repositories)
       const made = createToken(input, { id, owner, createdBy, now })
       if (manner === "instead")
-        for (const before of await stores.tokens.described(owner, "")) await revoke(stores, before)
-      if (manner === "distinct") await rejectTakenDescription(stores, made)
-      await stores.tokens.insert(made, hash)
-      return shown(stores, made)
+        for (const before of await repositories.tokens.described(owner, "")) await revoke(repositories, before)
+      if (manner === "distinct") await rejectTakenDescription(repositories, made)
+      await repositories.tokens.insert(made, hash)
+      return shown(repositories, made)
     })
     return { ...token, secret }
   }
 
-  #list(page: PageRequest, authorize: (stores: UsedRepositories) => Promise<TokenOwner>): Promise<Page<TokenView>> {
-    return this.#storage.read(async (stores) => {
-      const found = await stores.tokens.list(await authorize(stores), page)
-      return pageOf(await Promise.all(found.items.map((token) => shown(stores, token))), page, found.totalCount)
+  #list(
+    page: PageRequest,
+    authorize: (repositories: UsedRepositories) => Promise<TokenOwner>,
+  ): Promise<Page<TokenView>> {
+    return this.#storage.read(async (repositories) => {
+      const found = await repositories.tokens.list(await authorize(repositories), page)
+      return pageOf(await Promise.all(found.items.map((token) => shown(repositories, token))), page, found.totalCount)
     })
   }
 
@@ -166,24 +175,24 @@ export class TokenService implements Tokens {
   }
 
   /** Checks the caller as `#user` does. An invited user becomes active with the first token. */
-  async #invitee(stores: UsedRepositories, userId: string): Promise<TokenOwner> {
-    const owner = await this.#user(stores, userId)
-    const user = await stores.users.find(userId as UserId)
-    if (user?.invited === true) await stores.users.save({ ...user, invited: false })
+  async #invitee(repositories: UsedRepositories, userId: string): Promise<TokenOwner> {
+    const owner = await this.#user(repositories, userId)
+    const user = await repositories.users.find(userId as UserId)
+    if (user?.invited === true) await repositories.users.save({ ...user, invited: false })
     return owner
   }
 
   async #organization(
-    stores: UsedRepositories,
+    repositories: UsedRepositories,
     name: string,
     kind: OrganizationTokenKind = "organization",
   ): Promise<TokenOwner> {
-    const { organization } = await authorizeOrganization(stores, this.#caller, name, "canUpdateApiToken")
+    const { organization } = await authorizeOrganization(repositories, this.#caller, name, "canUpdateApiToken")
     return { kind, organizationId: organization.id }
   }
 
-  async #team(stores: UsedRepositories, teamId: string): Promise<TokenOwner> {
-    const { team } = await authorizeTeam(stores, this.#caller, teamId, "canUpdateApiToken")
+  async #team(repositories: UsedRepositories, teamId: string): Promise<TokenOwner> {
+    const { team } = await authorizeTeam(repositories, this.#caller, teamId, "canUpdateApiToken")
     return { kind: "team", teamId: team.id }
   }
 
@@ -194,16 +203,16 @@ export class TokenService implements Tokens {
     return { kind: "agent-pool", agentPoolId }
   }
 
-  async #authorized(stores: UsedRepositories, id: string): Promise<Token> {
-    const token = await stores.tokens.find(id)
+  async #authorized(repositories: UsedRepositories, id: string): Promise<Token> {
+    const token = await repositories.tokens.find(id)
     if (token === undefined) throw notFound(id)
     const { owner } = token
     switch (owner.kind) {
       case "user":
-        await this.#user(stores, owner.userId)
+        await this.#user(repositories, owner.userId)
         return token
       case "team":
-        await this.#team(stores, owner.teamId)
+        await this.#team(repositories, owner.teamId)
         return token
       case "organization":
       case "audit-trails": {
@@ -212,7 +221,7 @@ export class TokenService implements Tokens {
         return token
       }
       case "agent-pool":
-        await this.#agentPool(stores, owner.agentPoolId)
+        await this.#agentPool(repositories, owner.agentPoolId)
         return token
       default:
         return owner satisfies never

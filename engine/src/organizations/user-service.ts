@@ -54,13 +54,13 @@ export class UserService implements Users {
 
   account(): Promise<UserView> {
     const caller = this.#caller
-    return this.#storage.read(async (stores) => {
-      if (caller.kind === "user") return shown(await existing(stores, caller.userId))
+    return this.#storage.read(async (repositories) => {
+      if (caller.kind === "user") return shown(await existing(repositories, caller.userId))
       if (caller.kind === "agent" || caller.kind === "service" || caller.kind === "anonymous") throw notFound()
-      const organization = await stores.organizations.find(caller.organizationId)
+      const organization = await repositories.organizations.find(caller.organizationId)
       if (organization === undefined) throw notFound()
       if (caller.kind === "organization") return serviceAccount(organization.id, organization.name)
-      const team = await stores.teams.find(caller.teamId)
+      const team = await repositories.teams.find(caller.teamId)
       if (team === undefined) throw notFound()
       return serviceAccount(team.id, `${organization.name}-${team.name}`)
     })
@@ -69,13 +69,13 @@ export class UserService implements Users {
   updateAccount(patch: AccountPatch): Promise<UserView> {
     const caller = this.#caller
     // Repeatable read suffices: one row is written, whose username and email are unique by constraint.
-    return this.#storage.transact(async (stores) => {
+    return this.#storage.transact(async (repositories) => {
       if (caller.kind !== "user") throw notFound()
-      const before = await existing(stores, caller.userId)
+      const before = await existing(repositories, caller.userId)
       const after = changeAccount(before, patch)
-      await stores.users.save(after)
+      await repositories.users.save(after)
       // Callers contain the username, for events and the audit log.
-      if (after.username !== before.username) await stores.identity.bumpCacheVersion()
+      if (after.username !== before.username) await repositories.identity.bumpCacheVersion()
       return shown(after)
     }, repeatableRead)
   }
@@ -90,7 +90,7 @@ export class UserService implements Users {
 
   async getAsAdministrator(id: string): Promise<UserView> {
     requireSiteAdmin(this.#caller)
-    return this.#storage.read(async (stores) => shown(await existing(stores, id)))
+    return this.#storage.read(async (repositories) => shown(await existing(repositories, id)))
   }
 
   async list(search: string | undefined, page: PageRequest): Promise<Page<UserView>> {
@@ -108,26 +108,26 @@ export class UserService implements Users {
 
   async setSiteAdmin(id: string, siteAdmin: boolean): Promise<UserView> {
     requireSiteAdmin(this.#caller)
-    return this.#storage.transact(async (stores) => {
-      const user = await existing(stores, id)
+    return this.#storage.transact(async (repositories) => {
+      const user = await existing(repositories, id)
       if (isRoot(user) && !siteAdmin) throw unprocessable("The user root is always a site administrator")
       const after = { ...user, siteAdmin }
-      await stores.users.save(after)
-      await stores.identity.bumpCacheVersion()
+      await repositories.users.save(after)
+      await repositories.identity.bumpCacheVersion()
       return shown(after)
     })
   }
 
   async delete(id: string): Promise<void> {
     requireSiteAdmin(this.#caller)
-    return this.#storage.transact(async (stores) => {
-      const user = await existing(stores, id)
+    return this.#storage.transact(async (repositories) => {
+      const user = await existing(repositories, id)
       if (isRoot(user)) throw unprocessable("The user root cannot be deleted")
-      const owned = await stores.teams.organizationsOwnedOnlyBy(user.id)
+      const owned = await repositories.teams.organizationsOwnedOnlyBy(user.id)
       if (owned.length > 0)
         throw unprocessable(`The user is the last owner of ${owned.join(", ")} and cannot be deleted`)
-      await stores.users.remove(user.id)
-      await stores.identity.bumpCacheVersion()
+      await repositories.users.remove(user.id)
+      await repositories.identity.bumpCacheVersion()
     })
   }
 }

@@ -34,16 +34,16 @@ test.each([
 test("a user has a username, an email address, or both", () => {
   expect(createUser({ email: "ada@b" }, made)).toMatchObject({ username: "ada", email: "ada@b", siteAdmin: false })
   expect(createUser({ username: "bob" }, made)).toMatchObject({ username: "bob", email: "" })
-  const refused = (work: () => unknown) => {
+  const faultsOf = (work: () => unknown) => {
     try {
       return work()
     } catch (error) {
       return isEngineError(error, "invalid") && error.faults.map(({ detail }) => detail)
     }
   }
-  expect(refused(() => createUser({}, made))).toEqual(["Username can't be blank"])
-  expect(refused(() => createUser({ username: "-", email: "x" }, made))).toHaveLength(2)
+  expect(faultsOf(() => createUser({}, made))).toEqual(["Username can't be blank"])
+  expect(faultsOf(() => createUser({ username: "-", email: "x" }, made))).toHaveLength(2)
   const root = createUser({ username: "root" }, made)
-  expect(refused(() => changeAccount(root, { username: "boss" }))).toEqual(["The user root cannot be renamed"])
+  expect(faultsOf(() => changeAccount(root, { username: "boss" }))).toEqual(["The user root cannot be renamed"])
   expect(changeAccount(root, { username: "root", email: "root@b" })).toMatchObject({ email: "root@b" })
 })

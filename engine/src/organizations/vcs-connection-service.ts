@@ -54,8 +54,8 @@ export class VcsConnectionService implements VcsConnections {
     const { random, clock } = this.#runtime
     const [id, tokenId] = [newId("oc", random), newId("ot", random)]
     const createdAt = clock.now()
-    return this.#storage.transact(async (stores) => {
-      const organization = await this.#organization(stores, name)
+    return this.#storage.transact(async (repositories) => {
+      const organization = await this.#organization(repositories, name)
       const { token: tokenSecret = "", key = "", rsaPublicKey = "", secret = "", privateKey = "", ...described } = input
       const {
         projectIds = [],
@@ -63,11 +63,11 @@ export class VcsConnectionService implements VcsConnections {
         organizationScoped = projectIds.length === 0,
         ...settings
       } = described
-      const projects = await this.#visibleProjects(stores, organization.id, projectIds)
+      const projects = await this.#visibleProjects(repositories, organization.id, projectIds)
       rejectFaults([
         ...oauthClientFaults(input),
         ...unknownProjectFaults(projectIds, projects),
-        ...(await agentPoolFaults(stores, organization.id, agentPoolId)),
+        ...(await agentPoolFaults(repositories, organization.id, agentPoolId)),
       ])
       const client: OauthClient = {
         ...settings,
@@ -87,28 +87,28 @@ export class VcsConnectionService implements VcsConnections {
         hasSshKey: false,
         createdAt,
       }
-      await stores.vcsConnections.insertClient(client)
-      await stores.vcsConnections.addProjects(id, [...projects])
-      if (secret !== "") await stores.vcsConnections.saveClientSecret(id, secret)
-      if (tokenSecret !== "") await stores.vcsConnections.insertToken(token, tokenSecret)
-      if (privateKey !== "") await stores.vcsConnections.saveTokenSshKey(tokenId, privateKey)
-      return this.#view(stores, client, organization)
+      await repositories.vcsConnections.insertClient(client)
+      await repositories.vcsConnections.addProjects(id, [...projects])
+      if (secret !== "") await repositories.vcsConnections.saveClientSecret(id, secret)
+      if (tokenSecret !== "") await repositories.vcsConnections.insertToken(token, tokenSecret)
+      if (privateKey !== "") await repositories.vcsConnections.saveTokenSshKey(tokenId, privateKey)
+      return this.#view(repositories, client, organization)
     })
   }
 
   getClient(id: string): Promise<OauthClientView> {
-    return this.#storage.read(async (stores) => {
-      const client = await stores.vcsConnections.findClient(id)
-      const organization = await this.#owner(stores, client, id)
-      return this.#view(stores, client as OauthClient, organization)
+    return this.#storage.read(async (repositories) => {
+      const client = await repositories.vcsConnections.findClient(id)
+      const organization = await this.#owner(repositories, client, id)
+      return this.#view(repositories, client as OauthClient, organization)
     })
   }
 
   listClients(name: string, page: PageRequest): Promise<Page<OauthClientView>> {
-    return this.#storage.read(async (stores) => {
-      const organization = await this.#organization(stores, name)
-      const clients = await stores.vcsConnections.listClients(organization.id, page)
-      return pageOf(await this.#views(stores, clients.items, organization), page, clients.totalCount)
+    return this.#storage.read(async (repositories) => {
+      const organization = await this.#organization(repositories, name)
+      const clients = await repositories.vcsConnections.listClients(organization.id, page)
+      return pageOf(await this.#views(repositories, clients.items, organization), page, clients.totalCount)
     })
   }
 
@@ -116,80 +116,82 @@ export class VcsConnectionService implements VcsConnections {
     id: string,
     { token: tokenSecret, secret, projectIds, ...patch }: OauthClientPatch,
   ): Promise<OauthClientView> {
-    return this.#storage.transact(async (stores) => {
-      const before = await stores.vcsConnections.findClient(id)
-      const organization = await this.#owner(stores, before, id)
+    return this.#storage.transact(async (repositories) => {
+      const before = await repositories.vcsConnections.findClient(id)
+      const organization = await this.#owner(repositories, before, id)
       const client = { ...(before as OauthClient), ...patch }
-      const tokenIds = (await stores.vcsConnections.tokenIdsOf([id])).get(id) ?? []
-      const present = (await stores.vcsConnections.projectIdsOf([id])).get(id) ?? []
-      const visible = await this.#visibleProjects(stores, organization.id, [...present, ...(projectIds ?? [])])
+      const tokenIds = (await repositories.vcsConnections.tokenIdsOf([id])).get(id) ?? []
+      const present = (await repositories.vcsConnections.projectIdsOf([id])).get(id) ?? []
+      const visible = await this.#visibleProjects(repositories, organization.id, [...present, ...(projectIds ?? [])])
       // A token that stays was validated when it was written.
       rejectFaults([
         ...oauthClientFaults({ ...client, ...(secret !== undefined && { secret }), token: tokenSecret ?? "kept" }),
         ...keptKeyPairFaults(before as OauthClient, client, tokenIds.length > 0),
         ...unknownProjectFaults(projectIds ?? [], visible),
-        ...(await agentPoolFaults(stores, organization.id, patch.agentPoolId ?? null)),
+        ...(await agentPoolFaults(repositories, organization.id, patch.agentPoolId ?? null)),
       ])
-      await stores.vcsConnections.saveClient(client)
-      if (secret !== undefined) await stores.vcsConnections.saveClientSecret(id, secret || null)
+      await repositories.vcsConnections.saveClient(client)
+      if (secret !== undefined) await repositories.vcsConnections.saveClientSecret(id, secret || null)
       if (tokenSecret !== undefined)
-        for (const tokenId of tokenIds) await stores.vcsConnections.saveSecret(tokenId, tokenSecret)
+        for (const tokenId of tokenIds) await repositories.vcsConnections.saveSecret(tokenId, tokenSecret)
       if (projectIds !== undefined) {
         const chosen = new Set<string>(projectIds)
         // Projects that the caller cannot see stay.
-        await stores.vcsConnections.removeProjects(
+        await repositories.vcsConnections.removeProjects(
           id,
           present.filter((projectId) => visible.has(projectId) && !chosen.has(projectId)),
         )
-        await stores.vcsConnections.addProjects(
+        await repositories.vcsConnections.addProjects(
           id,
           [...visible].filter((projectId) => chosen.has(projectId)),
         )
       }
-      return this.#view(stores, client, organization)
+      return this.#view(repositories, client, organization)
     })
   }
 
   deleteClient(id: string): Promise<void> {
-    return this.#storage.transact(async (stores) => {
-      await this.#owner(stores, await stores.vcsConnections.findClient(id), id)
-      await stores.vcsConnections.removeClient(id)
+    return this.#storage.transact(async (repositories) => {
+      await this.#owner(repositories, await repositories.vcsConnections.findClient(id), id)
+      await repositories.vcsConnections.removeClient(id)
     })
   }
 
   addProjects(id: string, projectIds: readonly string[]): Promise<void> {
-    return this.#changeProjects(id, projectIds, (stores, projects) => stores.vcsConnections.addProjects(id, projects))
+    return this.#changeProjects(id, projectIds, (repositories, projects) =>
+      repositories.vcsConnections.addProjects(id, projects),
+    )
   }
 
   removeProjects(id: string, projectIds: readonly string[]): Promise<void> {
-    return this.#changeProjects(id, projectIds, (stores, projects) =>
-      stores.vcsConnections.removeProjects(id, projects),
+    return this.#changeProjects(id, projectIds, (repositories, projects) =>
+      repositories.vcsConnections.removeProjects(id, projects),
     )
   }
 
   getToken(id: string): Promise<OauthTokenView> {
-    return this.#storage.read(async (stores) => {
-      const token = await stores.vcsConnections.findToken(id)
-      await this.#owner(stores, token, id)
+    return this.#storage.read(async (repositories) => {
+      const token = await repositories.vcsConnections.findToken(id)
+      await this.#owner(repositories, token, id)
       return viewToken(token as OauthToken)
     })
   }
 
   listTokens(name: string, page: PageRequest): Promise<Page<OauthTokenView>> {
-    return this.#storage.read(async (stores) => {
-      const organization = await this.#organization(stores, name)
-      return mapPage(await stores.vcsConnections.listTokens(organization.id, page), viewToken)
+    return this.#storage.read(async (repositories) => {
+      const organization = await this.#organization(repositories, name)
+      return mapPage(await repositories.vcsConnections.listTokens(organization.id, page), viewToken)
     })
   }
 
   async updateToken(id: string, patch: OauthTokenPatch): Promise<OauthTokenView> {
-    const view = await this.#storage.transact(async (stores) => {
-      const token = (await stores.vcsConnections.findToken(id)) as OauthToken
-      await this.#owner(stores, token, id)
+    const view = await this.#storage.transact(async (repositories) => {
+      const token = (await repositories.vcsConnections.findToken(id)) as OauthToken
+      await this.#owner(repositories, token, id)
       rejectFaults(oauthTokenFaults(patch))
       const { sshKey } = patch
       if (sshKey === undefined) return viewToken(token)
-      await stores.vcsConnections.saveTokenSshKey(id, sshKey)
+      await repositories.vcsConnections.saveTokenSshKey(id, sshKey)
       return viewToken({ ...token, hasSshKey: sshKey !== null })
     })
     if (typeof patch.sshKey === "string" && !isPrivateKey(patch.sshKey))
@@ -198,36 +200,36 @@ export class VcsConnectionService implements VcsConnections {
   }
 
   deleteToken(id: string): Promise<void> {
-    return this.#storage.transact(async (stores) => {
-      await this.#owner(stores, await stores.vcsConnections.findToken(id), id)
-      await stores.vcsConnections.removeToken(id)
+    return this.#storage.transact(async (repositories) => {
+      await this.#owner(repositories, await repositories.vcsConnections.findToken(id), id)
+      await repositories.vcsConnections.removeToken(id)
     })
   }
 
   createInstallation(name: string, input: AppInstallationInput): Promise<AppInstallationView> {
     const id = newId("ghain", this.#runtime.random)
     const createdAt = this.#runtime.clock.now()
-    return this.#storage.transact(async (stores) => {
-      const organization = await this.#organization(stores, name)
+    return this.#storage.transact(async (repositories) => {
+      const organization = await this.#organization(repositories, name)
       rejectFaults(appInstallationFaults(input))
       const installation: AppInstallation = { ...input, id, organizationId: organization.id, createdAt }
-      await stores.vcsConnections.insertInstallation(installation)
+      await repositories.vcsConnections.insertInstallation(installation)
       return viewInstallation(installation, organization)
     })
   }
 
   getInstallation(id: string): Promise<AppInstallationView> {
-    return this.#storage.read(async (stores) => {
-      const installation = await stores.vcsConnections.findInstallation(id)
-      const organization = await this.#owner(stores, installation, id)
+    return this.#storage.read(async (repositories) => {
+      const installation = await repositories.vcsConnections.findInstallation(id)
+      const organization = await this.#owner(repositories, installation, id)
       return viewInstallation(installation as AppInstallation, organization)
     })
   }
 
   listInstallations(name: string, page: PageRequest): Promise<Page<AppInstallationView>> {
-    return this.#storage.read(async (stores) => {
-      const organization = await this.#organization(stores, name)
-      return mapPage(await stores.vcsConnections.listInstallations(organization.id, page), (installation) =>
+    return this.#storage.read(async (repositories) => {
+      const organization = await this.#organization(repositories, name)
+      return mapPage(await repositories.vcsConnections.listInstallations(organization.id, page), (installation) =>
         viewInstallation(installation, organization),
       )
     })
@@ -245,52 +247,56 @@ export class VcsConnectionService implements VcsConnections {
   }
 
   deleteInstallation(id: string): Promise<void> {
-    return this.#storage.transact(async (stores) => {
-      await this.#owner(stores, await stores.vcsConnections.findInstallation(id), id)
-      await stores.vcsConnections.removeInstallation(id)
+    return this.#storage.transact(async (repositories) => {
+      await this.#owner(repositories, await repositories.vcsConnections.findInstallation(id), id)
+      await repositories.vcsConnections.removeInstallation(id)
     })
   }
 
   #changeProjects(
     id: string,
     projectIds: readonly string[],
-    change: (stores: UsedRepositories, projects: readonly ProjectId[]) => Promise<void>,
+    change: (repositories: UsedRepositories, projects: readonly ProjectId[]) => Promise<void>,
   ): Promise<void> {
-    return this.#storage.transact(async (stores) => {
-      const organization = await this.#owner(stores, await stores.vcsConnections.findClient(id), id)
-      const projects = await this.#visibleProjects(stores, organization.id, projectIds)
+    return this.#storage.transact(async (repositories) => {
+      const organization = await this.#owner(repositories, await repositories.vcsConnections.findClient(id), id)
+      const projects = await this.#visibleProjects(repositories, organization.id, projectIds)
       const missing = projectIds.find((projectId) => !projects.has(projectId as ProjectId))
       if (missing !== undefined) throw notFound(missing)
-      await change(stores, [...projects])
+      await change(repositories, [...projects])
     })
   }
 
   /** Returns those of the ids that are projects of the organization and that the caller can see. */
   async #visibleProjects(
-    stores: UsedRepositories,
+    repositories: UsedRepositories,
     organizationId: OrganizationId,
     ids: readonly string[],
   ): Promise<ReadonlySet<ProjectId>> {
-    const found = ids.length === 0 ? [] : await stores.projects.findMany([...new Set(ids)] as ProjectId[])
+    const found = ids.length === 0 ? [] : await repositories.projects.findMany([...new Set(ids)] as ProjectId[])
     const own = found.filter((project) => project.organizationId === organizationId)
-    const permissions = await permissionsOn(stores, this.#caller, own)
+    const permissions = await permissionsOn(repositories, this.#caller, own)
     return new Set(own.filter((_, index) => permissions[index]?.canRead).map(({ id }) => id))
   }
 
-  async #view(stores: UsedRepositories, client: OauthClient, organization: Organization): Promise<OauthClientView> {
-    const [view] = await this.#views(stores, [client], organization)
+  async #view(
+    repositories: UsedRepositories,
+    client: OauthClient,
+    organization: Organization,
+  ): Promise<OauthClientView> {
+    const [view] = await this.#views(repositories, [client], organization)
     return view as OauthClientView
   }
 
   async #views(
-    stores: UsedRepositories,
+    repositories: UsedRepositories,
     clients: readonly OauthClient[],
     organization: Organization,
   ): Promise<readonly OauthClientView[]> {
     const ids = clients.map(({ id }) => id)
-    const tokens = await stores.vcsConnections.tokenIdsOf(ids)
-    const projects = await stores.vcsConnections.projectIdsOf(ids)
-    const visible = await this.#visibleProjects(stores, organization.id, [...projects.values()].flat())
+    const tokens = await repositories.vcsConnections.tokenIdsOf(ids)
+    const projects = await repositories.vcsConnections.projectIdsOf(ids)
+    const visible = await this.#visibleProjects(repositories, organization.id, [...projects.values()].flat())
     return clients.map(({ organizationId: _, ...client }) => ({
       ...client,
       organizationName: organization.name,
@@ -299,19 +305,19 @@ export class VcsConnectionService implements VcsConnections {
     }))
   }
 
-  async #organization(stores: UsedRepositories, name: string): Promise<Organization> {
-    return (await authorizeOrganization(stores, this.#caller, name, "canUpdateOauth")).organization
+  async #organization(repositories: UsedRepositories, name: string): Promise<Organization> {
+    return (await authorizeOrganization(repositories, this.#caller, name, "canUpdateOauth")).organization
   }
 
   /** Returns the organization of a record. Throws `not-found` unless the caller may manage its VCS settings. */
   async #owner(
-    stores: UsedRepositories,
+    repositories: UsedRepositories,
     record: { readonly organizationId: OrganizationId } | undefined,
     id: string,
   ): Promise<Organization> {
-    const organization = record && (await stores.organizations.find(record.organizationId))
+    const organization = record && (await repositories.organizations.find(record.organizationId))
     if (organization === undefined) throw notFound(id)
-    return this.#organization(stores, organization.name)
+    return this.#organization(repositories, organization.name)
   }
 }
 
