@@ -37,8 +37,8 @@ export async function newTestAccount(
     async order(...names) {
       const signer = { nonce: (await server.enter()).newNonce(), accountId: account.id, thumbprint }
       const identifiers = names.map((value) => ({ type: "dns" as const, value }))
-      const asked = { identifiers, notBefore: null, notAfter: null, profile: null, replaces: null }
-      return (await server.newOrder(signer, asked)).id
+      const request = { identifiers, notBefore: null, notAfter: null, profile: null, replaces: null }
+      return (await server.newOrder(signer, request)).id
     },
   }
 }

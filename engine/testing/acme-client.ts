@@ -30,26 +30,26 @@ export interface SendOptions {
 }
 
 export class AcmeTestClient {
-  readonly #world: TestEngine
+  readonly #testEngine: TestEngine
   /** URL of the directory, without a slash at its end. */
   readonly base: string
   key: AcmeKey
   account: string | undefined
   #nonce: string | undefined
 
-  private constructor(world: TestEngine, base: string, key: AcmeKey) {
-    this.#world = world
+  private constructor(testEngine: TestEngine, base: string, key: AcmeKey) {
+    this.#testEngine = testEngine
     this.base = base
     this.key = key
   }
 
-  static async open(world: TestEngine, base: string): Promise<AcmeTestClient> {
-    return new AcmeTestClient(world, base, await newAcmeKey())
+  static async open(testEngine: TestEngine, base: string): Promise<AcmeTestClient> {
+    return new AcmeTestClient(testEngine, base, await newAcmeKey())
   }
 
   /** Opens a client and registers an account. */
-  static async registered(world: TestEngine, base: string, input: object = {}): Promise<AcmeTestClient> {
-    const client = await AcmeTestClient.open(world, base)
+  static async registered(testEngine: TestEngine, base: string, input: object = {}): Promise<AcmeTestClient> {
+    const client = await AcmeTestClient.open(testEngine, base)
     const answer = await client.register(input)
     if (answer.status !== 201) throw new Error(`no account: ${JSON.stringify(answer.body)}`)
     return client
@@ -60,7 +60,7 @@ export class AcmeTestClient {
   }
 
   async get(url: string, method = "GET"): Promise<AcmeAnswer> {
-    return this.#answer(await this.#world.request(method, url, { token: null }))
+    return this.#answer(await this.#testEngine.request(method, url, { token: null }))
   }
 
   async nonce(): Promise<string> {
@@ -94,7 +94,7 @@ export class AcmeTestClient {
   }
 
   async send(url: string, body: object | string, contentType = "application/jose+json"): Promise<AcmeAnswer> {
-    const answer = await this.#world.request("POST", url, {
+    const answer = await this.#testEngine.request("POST", url, {
       token: null,
       body: typeof body === "string" ? body : JSON.stringify(body),
       headers: { "content-type": contentType },

@@ -16,10 +16,10 @@ interface Setup {
 }
 
 export async function newAcmeEngine({ settings = {}, role = {}, options = {} }: Setup = {}): Promise<TestEngine> {
-  const world = await openTestEngine(options)
-  onTestFinished(() => world[Symbol.asyncDispose]())
-  await newAcmeMount(world, settings, role)
-  return world
+  const testEngine = await openTestEngine(options)
+  onTestFinished(() => testEngine[Symbol.asyncDispose]())
+  await newAcmeMount(testEngine, settings, role)
+  return testEngine
 }
 
 /** Creates a test engine and a local server that answers the challenges for `localhost`. */
@@ -27,11 +27,11 @@ export async function newProvingEngine(setup: Setup = {}) {
   const responder = await openChallengeServer()
   onTestFinished(() => responder[Symbol.asyncDispose]())
   const acme = { httpPort: responder.port, permitted: { kinds: ["loopback"], ranges: [] } } as const
-  const world = await newAcmeEngine({
+  const testEngine = await newAcmeEngine({
     ...setup,
     options: { ...setup.options, acme: { ...acme, ...setup.options?.acme } },
   })
-  return { world, responder }
+  return { world: testEngine, responder }
 }
 
 const derOf = (pem: string): Buffer => Buffer.from(pem.replaceAll(/-----[^-]+-----|\s/g, ""), "base64")
@@ -106,8 +106,8 @@ const hurry = 60
  * Returns the certificate identifier of RFC 9773, section 4.1. Node returns the authority key identifier as text, so the DER is searched.
  */
 export function renewalIdOf(leaf: X509Certificate): string {
-  const marker = Buffer.from("0603551d23041830168014", "hex")
-  const at = leaf.raw.indexOf(marker) + marker.length
+  const prefix = Buffer.from("0603551d23041830168014", "hex")
+  const at = leaf.raw.indexOf(prefix) + prefix.length
   const magnitude = Buffer.from(leaf.serialNumber, "hex")
   // DER adds a zero byte before a magnitude whose first bit is set.
   const serialNumber = (magnitude[0] ?? 0) < 0x80 ? magnitude : Buffer.concat([Buffer.of(0), magnitude])

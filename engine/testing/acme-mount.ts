@@ -6,9 +6,9 @@ import type { TestEngine } from "./test-engine.ts"
 /** Cluster path of the mount. */
 export const acmeCluster = "https://chancery.test/v1/pki"
 
-export async function newAcmeMount(world: TestEngine, settings: object = {}, role: object = {}): Promise<void> {
+export async function newAcmeMount(testEngine: TestEngine, settings: object = {}, role: object = {}): Promise<void> {
   const done = async (method: string, path: string, body: object) => {
-    const answer = await world.pki(method, path, { body })
+    const answer = await testEngine.pki(method, path, { body })
     if (answer.status >= 300) throw new Error(`${method} ${path}: ${JSON.stringify(answer.body)}`)
   }
   await done("POST", "/sys/mounts/pki", {

@@ -23,7 +23,7 @@ export function certificationPathsOf(
   settings: Partial<IssuerSettings> = {},
 ): CertificationPaths {
   return {
-    paths: paths.map((members) => members.map((member, at) => heldIssuer(member, members[at + 1] ?? member))),
+    paths: paths.map((members) => members.map((member, at) => parsedIssuer(member, members[at + 1] ?? member))),
     unnamed: [],
     settings: { ...defaultIssuerSettings, ...settings },
   }
@@ -35,7 +35,7 @@ export const pathUnder = (maxPathLength: number | undefined): CertificationPaths
 
 const nameOf = (commonName: string) => [[{ type: "2.5.4.3", value: commonName }]]
 
-function heldIssuer(member: PathMember, parent: PathMember): ParsedIssuer {
+function parsedIssuer(member: PathMember, parent: PathMember): ParsedIssuer {
   const { name, issuedBy = parent.name, notBefore = 0, maxPathLength, extensions = [], ...values } = member
   return {
     parsed: {

@@ -14,14 +14,14 @@ export interface IssuingMount extends AsyncDisposable {
 
 /** Creates the mount `pki`, whose certificates may be valid for ten years. */
 export async function issuingMount(options: TestEngineOptions = {}): Promise<IssuingMount> {
-  const world = await openTestEngine(options)
-  const { engine } = world
+  const testEngine = await openTestEngine(options)
+  const { engine } = testEngine
   await engine.mounts.create({ path: "pki", config: { maxLeaseTtlMs: 3_650 * dayMs } })
   return {
-    world,
+    world: testEngine,
     pki: engine.pki("pki"),
     as: (caller) => engine.as(caller).pki("pki"),
-    [Symbol.asyncDispose]: () => world[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => testEngine[Symbol.asyncDispose](),
   }
 }
 

@@ -16,11 +16,11 @@ export interface NameServer {
 
 const serverFailure = 2
 
-type Told = readonly string[] | "failure"
+type Response = readonly string[] | "failure"
 
 /** Answers each query with the values that `answer` returns; for CAA a tag and a value. "failure" answers SERVFAIL. */
 export async function openNameServer(
-  answer: (type: RecordType, name: string) => Told | Promise<Told>,
+  answer: (type: RecordType, name: string) => Response | Promise<Response>,
 ): Promise<NameServer> {
   const questions: string[] = []
   const ports = new Set<number>()
@@ -29,11 +29,11 @@ export async function openNameServer(
     const { name, type, end } = questionIn(message)
     questions.push(`${type ?? "other"} ${name}`)
     ports.add(port)
-    const told = type === undefined ? [] : await answer(type, name)
-    const values = told === "failure" ? [] : told
+    const response = type === undefined ? [] : await answer(type, name)
+    const values = response === "failure" ? [] : response
     const records = values.map((value) => recordOf(type ?? "A", value))
     const header = Buffer.from(message.subarray(0, 12))
-    header.writeUInt16BE(0x8580 | (told === "failure" ? serverFailure : 0), 2)
+    header.writeUInt16BE(0x8580 | (response === "failure" ? serverFailure : 0), 2)
     header.writeUInt16BE(records.length, 6)
     header.fill(0, 8)
     socket.send(Buffer.concat([header, message.subarray(12, end), ...records]), port, address)

@@ -60,8 +60,8 @@ export async function startOtlpReceiver(): Promise<OtlpReceiver> {
       const metrics = document?.resourceMetrics[0].scopeMetrics.flatMap((scope: Json) => scope.metrics) ?? []
       return new Map(metrics.map((metric: Json) => [metric.name, metric]))
     },
-    answerWith(given) {
-      answer = given
+    answerWith(next) {
+      answer = next
     },
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()

@@ -16,13 +16,13 @@ export interface PopulatedEngine extends TestEngine {
 }
 
 export async function populatedEngine(options: TestEngineOptions = {}): Promise<PopulatedEngine> {
-  const world = await openTestEngine(options)
-  const { engine } = world
+  const testEngine = await openTestEngine(options)
+  const { engine } = testEngine
   const makeOrganization = (name: string) => engine.organizations.create({ name, email: `${name}@example.com` })
   let teams = 0
   await makeOrganization("acme")
   return {
-    ...world,
+    ...testEngine,
     async organization(name) {
       await makeOrganization(name)
     },

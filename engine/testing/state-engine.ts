@@ -5,13 +5,13 @@ import type { Answer, RequestOptions, TestEngine } from "./test-engine.ts"
 
 /** Creates the workspace `web` in `acme`, with the steps that clients take to change its state. */
 export async function stateEngine(options: Parameters<typeof populatedEngine>[0] = {}) {
-  const world = await populatedEngine(options)
-  const id = await world.workspace("web")
-  return Object.assign(world, { id, ...stepsOf(world, id) })
+  const testEngine = await populatedEngine(options)
+  const id = await testEngine.workspace("web")
+  return Object.assign(testEngine, { id, ...stepsOf(testEngine, id) })
 }
 
-export function stepsOf(world: TestEngine, id: string) {
-  const request = world.request.bind(world)
+export function stepsOf(testEngine: TestEngine, id: string) {
+  const request = testEngine.request.bind(testEngine)
   const post = (path: string, more: RequestOptions = {}) => request("POST", `/workspaces/${id}/${path}`, more)
   const announce = (state: StateOptions = {}, attributes: Record<string, unknown> = {}, more: RequestOptions = {}) =>
     post("state-versions", { body: stateVersionDocument(stateFile(state), attributes), ...more })

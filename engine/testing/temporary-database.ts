@@ -290,13 +290,13 @@ async function tablesOf(client: Client, schema = "public"): Promise<readonly str
 let first: { readonly filled: readonly string[]; readonly sequences: readonly string[] } | undefined
 
 /** Bytes of a database that is still reused; a new one has a third of it. Deleted rows take space, and slow down later tests. */
-const sizeMaximum = 32 * 2 ** 20
+const maxSize = 32 * 2 ** 20
 
 /** Restores the template's content. Returns false if the schema has changed, the database is too large, or the user is no superuser. */
 async function emptyDatabase(client: Client): Promise<boolean> {
   if (!(await endOthers(client))) return false
   const { rows } = await client.query<{ same: boolean; used: readonly string[] }>(
-    `select usesuper and pg_database_size(current_database()) < ${sizeMaximum}
+    `select usesuper and pg_database_size(current_database()) < ${maxSize}
        and ${schemaDigest} = (select digest from ${kept}.${digestTable}) as same, array(
          select relname::text from pg_class
          where relnamespace = 'public'::regnamespace and relkind = 'r' and pg_relation_size(oid) > 0

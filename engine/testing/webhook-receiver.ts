@@ -34,8 +34,8 @@ export async function startWebhookReceiver(): Promise<WebhookReceiver> {
   return {
     url: `http://127.0.0.1:${port}`,
     seen,
-    answerWith(given) {
-      answer = given
+    answerWith(next) {
+      answer = next
     },
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()

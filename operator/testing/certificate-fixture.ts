@@ -57,8 +57,8 @@ export async function openCertificate(spec: object, role: object = {}) {
   const log = { debug() {}, info() {}, warn() {}, error() {} }
   const digest = (text: string) => sha256(Buffer.from(text))
   const runtime = { clock, random: seededRandom(1), log, digest }
-  const world = opening.use(await openTestEngine({ jobs: false, runtime }))
-  const engine: Engine = world.engine
+  const testEngine = opening.use(await openTestEngine({ jobs: false, runtime }))
+  const engine: Engine = testEngine.engine
   await engine.mounts.create({ path: "pki", config: { maxLeaseTtlMs: 3_650 * dayMs } })
   const pki = engine.pki("pki")
   await pki.issuers.generateRoot({ commonName: "Root", keyType: "ec", ttlMs: 3_000 * dayMs })
@@ -87,8 +87,8 @@ export async function openCertificate(spec: object, role: object = {}) {
   const cluster = {
     get: async (resource: Resource, place: string) => storeOf(resource).get(place),
     async apply(resource: Resource, object: KubernetesObject, _manager: string, { dryRun = false } = {}) {
-      const refusal = rejects(resource, object, { isDryRun: dryRun })
-      if (refusal !== undefined) throw refusal
+      const rejection = rejects(resource, object, { isDryRun: dryRun })
+      if (rejection !== undefined) throw rejection
       if (dryRun) return object
       const present = storeOf(resource).get(keyOf(object))
       const written = set(resource, { ...object, metadata: { ...present?.metadata, ...object.metadata } })

@@ -22,8 +22,8 @@ export const certificateSpec = (spec: Readonly<Record<string, unknown>> = {}): C
 
 /** Opens the engine. `levels`: 1 for a root that issues, 2 for an intermediate below the root. */
 export async function issuingEngine(levels: 1 | 2 = 1): Promise<IssuingEngine> {
-  const world = await openTestEngine({ jobs: false })
-  const { engine } = world
+  const testEngine = await openTestEngine({ jobs: false })
+  const { engine } = testEngine
   await engine.mounts.create({ path: "pki", config: { maxLeaseTtlMs: 3_650 * dayMs } })
   const pki = engine.pki("pki")
   const root = await pki.issuers.generateRoot({ commonName: "Example Root", ttlMs: 3_000 * dayMs })
@@ -62,6 +62,6 @@ export async function issuingEngine(levels: 1 | 2 = 1): Promise<IssuingEngine> {
       if (held.is !== "whole") throw new Error(`the certificate is ${held.is}`)
       return held
     },
-    [Symbol.asyncDispose]: () => world[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => testEngine[Symbol.asyncDispose](),
   }
 }

@@ -55,8 +55,8 @@ export type WorkspacesFixture = Awaited<ReturnType<typeof openWorkspaces>>
 
 export async function openWorkspaces() {
   await using opening = new AsyncDisposableStack()
-  const world = opening.use(await openTestEngine())
-  const engine: Engine = world.engine
+  const testEngine = opening.use(await openTestEngine())
+  const engine: Engine = testEngine.engine
   await engine.organizations.create({ name: "acme", email: "acme@example.com" })
   const folder = await mkdtemp(join(tmpdir(), "chancery-workspaces-"))
   opening.defer(() => rm(folder, { recursive: true, force: true }))
@@ -194,7 +194,7 @@ export async function openWorkspaces() {
       state: Buffer.from(state).toString("base64"),
     }
     const body = { data: { type: "state-versions", attributes } }
-    const { status, body: answer } = await world.request("POST", `/workspaces/${id}/state-versions`, { body })
+    const { status, body: answer } = await testEngine.request("POST", `/workspaces/${id}/state-versions`, { body })
     if (status !== 201) throw new Error(JSON.stringify(answer))
     await engine.workspaces.unlock({ id })
     for (let look = 0; look < maxLooks; look += 1) {
