@@ -63,7 +63,7 @@ describe("an engine opened by the address of a server", () => {
 })
 
 test("other URLs are rejected with an error that contains no secret", async () => {
-  const refusal = await openEngine("mysql://user:password@db").catch(String)
-  expect(refusal).toContain('Storage "mysql:…" is not known')
-  expect(refusal).not.toContain("password")
+  const error = await openEngine("mysql://user:password@db").catch(String)
+  expect(error).toContain('Storage "mysql:…" is not known')
+  expect(error).not.toContain("password")
 })

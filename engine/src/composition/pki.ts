@@ -167,15 +167,15 @@ export function readAuthorityFigures(
   database: Pick<Database, "read" | "dialect">,
   runtime: Runtime,
 ): Promise<AuthorityFigures> {
-  const refused = (): never => {
+  const readOnly = (): never => {
     throw new Error("reading the figures of CAs must not seal, unseal or write")
   }
   const storage = repositoriesOver(
-    { ...database, readReplica: database.read, transact: refused },
-    { seal: refused, open: refused },
+    { ...database, readReplica: database.read, transact: readOnly },
+    { seal: readOnly, open: readOnly },
     runtime.clock,
   )
-  const mountDirectory = new MountDirectory(storage, { mounts: refused })
+  const mountDirectory = new MountDirectory(storage, { mounts: readOnly })
   const board = new FigureBoard({
     storage,
     mountDirectory,

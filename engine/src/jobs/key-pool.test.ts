@@ -47,14 +47,14 @@ const stock = (...targets: readonly (readonly [number, number])[]) => new Map(ta
 test("keys are generated in all slots at once, and requests are served in order", async () => {
   const { pool, making, sizes } = manualPool({ slotCount: 2 })
   const served: string[] = []
-  const asked = ["a", "b", "c"].map((name) => pool.generate(2048).then(() => served.push(name)))
+  const requests = ["a", "b", "c"].map((name) => pool.generate(2048).then(() => served.push(name)))
   expect(sizes()).toEqual([2048, 2048])
   await making[1]?.done()
   expect(served).toEqual(["a"])
   expect(sizes()).toEqual([2048, 2048])
   await making[0]?.done()
   await making[0]?.done()
-  await Promise.all(asked)
+  await Promise.all(requests)
   expect(served).toEqual(["a", "b", "c"])
   expect(sizes()).toEqual([])
 })
@@ -73,24 +73,24 @@ test("a key is delivered to a request for its size", async () => {
 
 test("slow keys occupy at most half of the slots", async () => {
   const { pool, making, sizes } = manualPool({ slotCount: 4 })
-  const asked = [8192, 8192, 8192, 2048, 2048].map((bits) => pool.generate(bits))
+  const requests = [8192, 8192, 8192, 2048, 2048].map((bits) => pool.generate(bits))
   expect(sizes()).toEqual([8192, 8192, 2048, 2048])
   await making[3]?.done()
   expect(sizes()).toEqual([8192, 8192, 2048])
   await making[0]?.done()
   expect(sizes()).toEqual([8192, 2048, 8192])
   for (let left = 3; left > 0; left -= 1) await making[0]?.done()
-  await Promise.all(asked)
+  await Promise.all(requests)
 })
 
 test("a pool of one slot generates keys of every size", async () => {
   const { pool, making, sizes } = manualPool({ slotCount: 1 })
-  const asked = [8192, 2048].map((bits) => pool.generate(bits))
+  const requests = [8192, 2048].map((bits) => pool.generate(bits))
   expect(sizes()).toEqual([8192])
   await making[0]?.done()
   expect(sizes()).toEqual([2048])
   await making[0]?.done()
-  await Promise.all(asked)
+  await Promise.all(requests)
 })
 
 test("the stock is filled in half of the slots while no request waits, up to its target", async () => {
@@ -146,9 +146,9 @@ test("the stock is not filled after a failure until the next request", async () 
   const { pool, making, sizes } = manualPool({ slotCount: 1, stock: stock([2048, 1]) })
   await making[0]?.fail(new Error("out of luck"))
   expect(sizes()).toEqual([])
-  const asked = pool.generate(2048)
+  const requests = pool.generate(2048)
   await making[0]?.done()
-  await asked
+  await requests
   expect(sizes()).toEqual([2048])
 })
 
@@ -183,15 +183,15 @@ test("every request receives a key of its own and the stock fills, in any order 
     fc.asyncProperty(steps, fc.integer({ min: 1, max: 5 }), async (steps, slotCount) => {
       const targets = stock([2048, 3], [3072, 2])
       const { pool, making } = manualPool({ slotCount, stock: targets })
-      const asked: Promise<RsaKeyOctets>[] = []
+      const requests: Promise<RsaKeyOctets>[] = []
       for (const step of steps) {
-        if ("ask" in step) asked.push(pool.generate(step.ask))
+        if ("ask" in step) requests.push(pool.generate(step.ask))
         else await making[step.finish % making.length]?.done()
         if (making.length > slotCount) throw new Error("more keys are made than there are slots")
       }
       // Finishes one key for each caller, and the whole stock.
-      for (let left = asked.length + 5; making.length > 0 && left >= 0; left -= 1) await making[0]?.done()
-      expect(new Set(await Promise.all(asked)).size).toBe(asked.length)
+      for (let left = requests.length + 5; making.length > 0 && left >= 0; left -= 1) await making[0]?.done()
+      expect(new Set(await Promise.all(requests)).size).toBe(requests.length)
       expect(making).toEqual([])
       for (const [bits, target] of targets) expect(pool.readyCount(bits)).toBe(target)
     }),
@@ -201,6 +201,6 @@ test("every request receives a key of its own and the stock fills, in any order 
 test("rejections are errors of the engine", async () => {
   const { pool } = manualPool({ slotCount: 1 })
   pool.close()
-  const refusal: unknown = await pool.generate(2048).catch((error: unknown) => error)
-  expect(isEngineError(refusal, "unavailable")).toBe(true)
+  const rejection: unknown = await pool.generate(2048).catch((error: unknown) => error)
+  expect(isEngineError(rejection, "unavailable")).toBe(true)
 })

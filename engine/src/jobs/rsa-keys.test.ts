@@ -44,11 +44,11 @@ test("the stock is filled before the first request", async () => {
 
 test("waiting requests are rejected at the end", async () => {
   const rsa = openRsaKeys({ threadCount: 1, timers: systemTimers })
-  const refused = [rsa.generate(2048), rsa.generate(2048)].map((waiting) =>
+  const rejected = [rsa.generate(2048), rsa.generate(2048)].map((waiting) =>
     expect(waiting).rejects.toMatchObject({ code: "unavailable" }),
   )
   rsa[Symbol.dispose]()
-  await Promise.all(refused)
+  await Promise.all(rejected)
 })
 
 test("the process keeps its own priority", async () => {

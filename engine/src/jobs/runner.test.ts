@@ -18,12 +18,12 @@ const everyMs = 60_000
 const timeoutMs = 10_000
 
 /** Clock and timers shared by the servers of one test. */
-function worldTime() {
+function testTime() {
   const clock = manualClock(1_000_000)
   return { clock, timers: manualTimers(clock) }
 }
 
-type WorldTime = ReturnType<typeof worldTime>
+type WorldTime = ReturnType<typeof testTime>
 
 function server(leases: Leases, { clock, timers }: WorldTime, job: Partial<Job>, seed = 1) {
   const stopping = new AbortController()
@@ -112,7 +112,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("on $name", (k
   test("12 servers run a job once per interval between them, not 12 times", async () => {
     await using temporary = await temporaryDatabase(kind)
     const leases = leasesOver(temporary.database)
-    const time = worldTime()
+    const time = testTime()
     const runs: number[] = []
     const run = async () => void runs.push(time.clock.now())
     const servers = Array.from({ length: 12 }, (_, index) => server(leases, time, { run }, index + 1))
@@ -127,7 +127,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("on $name", (k
   test("12 servers woken together run the job one after another, because one of them may know more", async () => {
     await using temporary = await temporaryDatabase(kind)
     const leases = leasesOver(temporary.database)
-    const time = worldTime()
+    const time = testTime()
     let [running, most, total] = [0, 0, 0]
     const run = async () => {
       running += 1
@@ -145,7 +145,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("on $name", (k
 
   test("a failure is logged, counted and retried with a growing delay until a success", async () => {
     await using temporary = await temporaryDatabase(kind)
-    const time = worldTime()
+    const time = testTime()
     let outcome: Error | undefined = new Error("the disk is full")
     const run = async () => {
       if (outcome !== undefined) throw outcome
@@ -166,7 +166,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("on $name", (k
 
   test("a failure of the database, which logs it itself, is counted and not logged again", async () => {
     await using temporary = await temporaryDatabase(kind)
-    const time = worldTime()
+    const time = testTime()
     const away = storeAway("The database cannot be reached.", new Error("connect ECONNREFUSED"))
     const run = async () => {
       throw new Error("the lease ran out", { cause: away })
@@ -183,15 +183,15 @@ describe.each(databaseKinds.filter(({ available }) => available))("on $name", (k
   test("work under a lease runs on one of 12 servers that request it at the same time", async () => {
     await using temporary = await temporaryDatabase(kind)
     const leases = leasesOver(temporary.database)
-    const time = worldTime()
-    let [done, refused] = [0, 0]
+    const time = testTime()
+    let [done, rejected] = [0, 0]
     const askers = Array.from({ length: 12 }, async (_, index) => {
       const asker = server(leases, time, {}, index + 1)
       const answer = await asker.exclusively({ name: "crl/iss-1/0", timeoutMs }, async () => {
-        await until(() => refused === 11)
+        await until(() => rejected === 11)
         done += 1
       })
-      if (!answer.held) refused += 1
+      if (!answer.held) rejected += 1
       return answer
     })
     const answers = await Promise.all(askers)
@@ -200,7 +200,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("on $name", (k
 })
 
 test("the first run starts at random within half a minute, or within a shorter interval", async () => {
-  const time = worldTime()
+  const time = testTime()
   const first = async (seed: number, ms: number) => {
     const begun: number[] = []
     const started = time.clock.now()
@@ -221,7 +221,7 @@ test("the first run starts at random within half a minute, or within a shorter i
 })
 
 test("a job does not run concurrently with itself: a wake during a run starts another run after it", async () => {
-  const time = worldTime()
+  const time = testTime()
   const long = longRun()
   const only = server(fakeLeases(), time, { run: long.run })
   only.runner.wake("tidy")
@@ -242,7 +242,7 @@ test("a job does not run concurrently with itself: a wake during a run starts an
 })
 
 test("an unknown name wakes no job", async () => {
-  const time = worldTime()
+  const time = testTime()
   const leases = fakeLeases()
   const only = server(leases, time, {})
   only.runner.wake("crl")
@@ -251,7 +251,7 @@ test("an unknown name wakes no job", async () => {
 })
 
 test("a run that takes too long is aborted, and counts as failed", async () => {
-  const time = worldTime()
+  const time = testTime()
   const leases = fakeLeases()
   const long = longRun()
   const only = server(leases, time, { run: long.run })
@@ -267,7 +267,7 @@ test("a run that takes too long is aborted, and counts as failed", async () => {
 })
 
 test("a long run renews its lease, is aborted when it loses it, and receives its fence", async () => {
-  const time = worldTime()
+  const time = testTime()
   const leases = fakeLeases()
   const long = longRun()
   const only = server(leases, time, { run: long.run, timeoutMs: 600_000 })
@@ -287,7 +287,7 @@ test("a long run renews its lease, is aborted when it loses it, and receives its
 })
 
 test("a run keeps its lease through a short outage of the database, and loses it when it expires", async () => {
-  const time = worldTime()
+  const time = testTime()
   const leases = fakeLeases()
   const long = longRun()
   const only = server(leases, time, { run: long.run, timeoutMs: 600_000 })
@@ -308,7 +308,7 @@ test("a run keeps its lease through a short outage of the database, and loses it
 })
 
 test("stopping aborts and awaits the current run, starts no other, and leaves no timer", async () => {
-  const time = worldTime()
+  const time = testTime()
   const leases = fakeLeases()
   const long = longRun()
   const only = server(leases, time, { run: long.run })

@@ -32,7 +32,7 @@ const firstRetryMs = 5 * secondMs
 /** Maximum number of times that failures double the delay. */
 const maxDoubling = 10
 /** Interval of retries while another server runs a job that was woken here: that run may have begun before there was work. */
-const heldRetryMs = secondMs
+const leaseRetryMs = secondMs
 const maxHeldRetry = 120
 
 export function startJobs(jobs: readonly Job[], options: JobRunnerOptions): JobRunner {
@@ -96,7 +96,7 @@ function startLoop(job: Job, metrics: JobMetrics, { exclusively, runtime, timers
         metrics.lastSuccess.record(clock.now() / secondMs, label)
       } else if (wish > 1 && wishes === 0) {
         wishes = wish - 1
-        return heldRetryMs * (1 + chance())
+        return leaseRetryMs * (1 + chance())
       }
     } catch (error) {
       if (stopped.aborted) return 0

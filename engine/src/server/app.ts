@@ -174,9 +174,9 @@ async function settle(
     const stream = answer.download ?? answer.stream
     return stream === undefined ? response(answer) : streamed(answer, stream, options, exchange)
   } catch (error) {
-    const refusal = failed(error, options, exchange, pointers)
-    trail?.response({ status: refusal.status, ...(isEngineError(error) ? { errors: [error.message] } : {}) })
-    return refusal
+    const errorAnswer = failed(error, options, exchange, pointers)
+    trail?.response({ status: errorAnswer.status, ...(isEngineError(error) ? { errors: [error.message] } : {}) })
+    return errorAnswer
   }
 }
 
@@ -213,22 +213,22 @@ function streamed(
 ): HttpResponse {
   const chunks = stream[Symbol.asyncIterator]()
   const failed = (error: unknown): never => {
-    tellCut(error, options, exchange)
+    logCut(error, options, exchange)
     throw error
   }
   // Not a generator: a generator would learn that the client disconnected only after its next chunk.
-  const told: AsyncIterableIterator<Uint8Array, undefined> = {
+  const iterator: AsyncIterableIterator<Uint8Array, undefined> = {
     next: () => chunks.next().catch(failed),
     async return() {
       await chunks.return?.()
       return { done: true, value: undefined }
     },
-    [Symbol.asyncIterator]: () => told,
+    [Symbol.asyncIterator]: () => iterator,
   }
-  return respond(told, { status, headers })
+  return respond(iterator, { status, headers })
 }
 
-function tellCut(error: unknown, { runtime }: AppOptions, { requestId }: Exchange): void {
+function logCut(error: unknown, { runtime }: AppOptions, { requestId }: Exchange): void {
   if (!isEngineError(error)) runtime.log.error("answer cut short", { requestId, error })
   else logFailure(runtime.log, "warn", "answer cut short", { requestId, error })
 }

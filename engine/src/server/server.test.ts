@@ -126,11 +126,11 @@ test("/metrics reports when CAs expire, and no CAs when the database is sealed",
   const server = await startServer({ engine })
   const sealed = await startSealedServer({})
   opened.push(server, sealed)
-  const told = async ({ url }: typeof server) => (await request(`${url}/metrics`)).body.text()
-  expect(await told(server)).toMatch(
+  const metricsOf = async ({ url }: typeof server) => (await request(`${url}/metrics`)).body.text()
+  expect(await metricsOf(server)).toMatch(
     /^chancery_pki_issuer_expiration_timestamp_seconds\{mount="pki",issuer="iss-\w+",issuer_name="root",signs="true"\} \d{10}$/m,
   )
-  expect(await told(sealed)).not.toContain("chancery_pki")
+  expect(await metricsOf(sealed)).not.toContain("chancery_pki")
 })
 
 test("/metrics counts database statements by kind and outcome", async () => {
@@ -205,8 +205,8 @@ test.each([
   { name: "of a serialization conflict", error: () => busy("Not beside others."), told: ["warn answer cut short"] },
   { name: "of an internal error", error: () => new Error("oh"), told: ["error answer cut short"] },
 ])("a response that fails half-way because $name is cut off, and nothing is printed besides the log", async (row) => {
-  const told: string[] = []
-  const tell = (level: string) => (event: string) => void told.push(`${level} ${event}`)
+  const output: string[] = []
+  const tell = (level: string) => (event: string) => void output.push(`${level} ${event}`)
   const runtime = systemRuntime({ ...silentLog, error: tell("error"), warn: tell("warn") })
   await using engine = await openEmbedded("sqlite::memory:", { runtime })
   if (engine.caller.kind !== "user") throw new Error("not a user")
@@ -233,7 +233,7 @@ test.each([
   }
   await expect(reading()).rejects.toThrow(/closed|terminated|aborted/)
   expect([statusCode, received.includes("Error")]).toEqual([200, false])
-  expect(told).toEqual(row.told)
+  expect(output).toEqual(row.told)
   expect(printed).not.toHaveBeenCalled()
 })
 
@@ -340,8 +340,8 @@ test("HTTP is closed when HTTPS cannot listen, and the error names the flag", as
   expect(error).toMatchObject({
     message: `127.0.0.1:${port} is already in use; stop what listens there, or listen elsewhere with --tls-listen.`,
   })
-  const gone = new Promise((resolve, reject) => connect(path, () => resolve("open")).on("error", reject))
-  await expect(gone).rejects.toThrow("ENOENT")
+  const closed = new Promise((resolve, reject) => connect(path, () => resolve("open")).on("error", reject))
+  await expect(closed).rejects.toThrow("ENOENT")
 })
 
 test("[P-4-p1] the certificate API is served over a socket, including LIST and HEAD", async () => {

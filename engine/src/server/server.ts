@@ -199,7 +199,7 @@ function listenersOf(
   return tls.listen === undefined ? [secured(address, "--listen")] : [plain, secured(tls.listen, "--tls-listen")]
 }
 
-const refusalLogMs = 60_000
+const rejectionLogMs = 60_000
 
 function connectionShareOf({
   connectionsPerAddress,
@@ -213,7 +213,7 @@ function connectionShareOf({
     isExempt: (address) => proxies !== undefined && isTrusted(address, proxies.trusted),
     onExceeded(address) {
       const now = clock.now()
-      if (loggedAt !== undefined && now >= loggedAt && now - loggedAt < refusalLogMs) return
+      if (loggedAt !== undefined && now >= loggedAt && now - loggedAt < rejectionLogMs) return
       loggedAt = now
       log.warn("connections refused", { remoteAddress: address, maxConnections: connectionsPerAddress })
     },
