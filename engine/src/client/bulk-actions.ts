@@ -44,7 +44,7 @@ async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string>
   let text = ""
   for await (const piece of body) {
     text += decoder.decode(piece, { stream: true })
-    if (text.length > longestLine) throw unavailable("The server's response cannot be parsed: a line is too long.")
+    if (text.length > longestLine) throw unavailable("The server's answer cannot be read: a line is too long.")
     const lines = text.split("\n")
     text = lines.pop() ?? ""
     yield* lines

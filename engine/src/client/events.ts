@@ -79,7 +79,7 @@ function documentOf({ data = "" }: StreamBlock): unknown {
   try {
     return JSON.parse(data)
   } catch (error) {
-    throw unavailable("The server's response cannot be parsed: an event is not JSON.", error)
+    throw unavailable("The server's answer cannot be read: an event is not JSON.", error)
   }
 }
 
