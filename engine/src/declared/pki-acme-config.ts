@@ -132,7 +132,7 @@ export const acmeConfigId = (mount: string): string => `${mount}/config/acme`
 function mountIn(id: string): string {
   const [, mount] = /^(.+)\/config\/acme$/.exec(id) ?? []
   if (mount === undefined)
-    throw invalid([{ field: ["id"], detail: `id of how a mount serves ACME must be MOUNT/config/acme, not "${id}"` }])
+    throw invalid([{ field: ["id"], detail: `id of ACME settings must be MOUNT/config/acme, not "${id}"` }])
   return mount
 }
 

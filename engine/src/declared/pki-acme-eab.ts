@@ -90,7 +90,7 @@ const validate = validator<PkiAcmeEabSpec>(members, ({ mount, role, externalPoli
     ...(mount === undefined ? [] : mountMemberFaults("mount", mount)),
     ...(role === undefined || externalPolicy === undefined
       ? []
-      : [{ field: ["externalPolicy"], detail: "externalPolicy must be left out where a role decides" }]),
+      : [{ field: ["externalPolicy"], detail: "externalPolicy excludes role; remove one of them" }]),
     ...(ttlMs >= 0 && ttlMs <= maxBindingTtlMs
       ? []
       : [{ field: ["ttl"], detail: `ttl must be from 0s to ${maxBindingTtlMs / dayMs}d` }]),
@@ -169,6 +169,8 @@ const bindingsOf = (engine: Engine, mount: string): AccountBindings => engine.ac
 function placeOf(id: string): { readonly mount: string; readonly keyId: string } {
   const [, mount, keyId] = /^(.+)\/eab\/([^/]+)$/.exec(id) ?? []
   if (mount === undefined || keyId === undefined)
-    throw invalid([{ field: ["id"], detail: `id of an account binding must be MOUNT/eab/KEY_ID, not "${id}"` }])
+    throw invalid([
+      { field: ["id"], detail: `id of an external account binding must be MOUNT/eab/KEY_ID, not "${id}"` },
+    ])
   return { mount, keyId }
 }

@@ -167,7 +167,10 @@ function renewalFaults({ renewBefore, ...spec }: Partial<IssuanceSpec>): readonl
   if (renewBefore === undefined) return []
   const fault = (detail: string): readonly Fault[] => [{ field: ["renewBefore"], detail }]
   const { ttl, notAfter } = spec as { readonly ttl?: string; readonly notAfter?: string }
-  if (notAfter !== undefined) return fault("renewBefore does nothing with notAfter, which no renewal changes")
+  if (notAfter !== undefined)
+    return fault(
+      "renewBefore has no effect with notAfter, because a renewal does not change the expiry; remove one of them",
+    )
   const [early, whole] = [renewBefore, ttl ?? ""].map(parseDuration)
   return early !== undefined && whole !== undefined && whole > 0 && early >= whole
     ? fault("renewBefore must be shorter than ttl")
@@ -184,7 +187,7 @@ function assertRenewalAhead(
 ): void {
   const early = renewBefore === undefined ? undefined : parseDuration(renewBefore)
   if (early === undefined || notAfter - now > early) return
-  const detail = `renewBefore must be shorter than the lifetime; the certificate issued ends at ${formatInstant(notAfter)}`
+  const detail = `renewBefore must be shorter than the lifetime; the issued certificate expires at ${formatInstant(notAfter)}`
   throw invalid([{ field: ["renewBefore"], detail }])
 }
 
@@ -262,7 +265,7 @@ async function heard<Spec extends IssuanceSpec>(
     const unheard = (await carrying(pki, mark)).filter(isUnheard)
     if (unheard.length === 0)
       throw unavailable(
-        `${error.message}; a certificate that was issued all the same has the metadata "${mark}", by which certs/search finds it`,
+        `${error.message}; if a certificate was issued, certs/search finds it by the metadata "${mark}"`,
         error,
       )
     return (await takenUp(unheard)) ?? issue(pki, spec, metadata)

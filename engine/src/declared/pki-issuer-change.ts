@@ -77,7 +77,7 @@ export async function updateIssuer(
   // The successor has the same name and key, and signs CRLs and OCSP responses for certificates of the old issuer.
   if (before !== undefined) await pki.issuers.delete(before.id)
   const summary = (await pki.issuers.list()).find((one) => one.id === issuerId)
-  if (summary === undefined) throw unprocessable(`issuer ${issuerId} of ${mount} was deleted meanwhile`)
+  if (summary === undefined) throw unprocessable(`issuer ${issuerId} of ${mount} was deleted during its update`)
   return observedIssuer(pki, mount, summary, wanted, observed)
 }
 
@@ -123,9 +123,7 @@ async function rejectOtherCertificate(pki: Pki, pem: string, keyId: string | nul
   const { subjectPublicKeyInfo } = parseCertificate(readCertificatePem(first))
   const own = await pki.keys.get(keyId)
   if (Buffer.compare(subjectKeyIdentifier(readPublicKey(subjectPublicKeyInfo)), own.subjectKeyIdentifier) !== 0)
-    throw invalid([
-      { field: ["signedCertificate"], detail: "signedCertificate is for another key than that of the request (csr)" },
-    ])
+    throw invalid([{ field: ["signedCertificate"], detail: "signedCertificate is for a different key than csr" }])
 }
 
 /** Returns the declared values of changed members. A successor also gets the settings of its predecessor. */

@@ -78,9 +78,9 @@ async function takenOver(
   const view = await pki.issuers.get(present.id)
   const name = `issuer "${spec.name}" of ${mount}`
   if (!isAsDeclared(spec, view))
-    throw unprocessable(`${name} has another certificate or key than what is declared; give this one another name`)
+    throw unprocessable(`${name} exists with a different certificate or key; use another name`)
   const isOurs = !(await hasIssued(pki, view))
-  if (!isOurs && !adopt) throw conflict(`${name} is there already, and has issued certificates`)
+  if (!isOurs && !adopt) throw conflict(`${name} already exists and has issued certificates`)
   const observed = await observedIssuer(pki, mount, present, spec, {})
   const id = idOf(mount, spec, observed)
   return { id, observed: await updateIssuer(engine, id, spec, observed), adopted: !isOurs }
@@ -144,7 +144,9 @@ async function rejectOtherKey(pki: Pki, spec: PkiIssuerSpec, keyId: string): Pro
   const isUsed = (await pki.issuers.list()).some((issuer) => issuer.keyId === keyId)
   const { type } = await pki.keys.get(keyId)
   if (isUsed || type !== (spec.keyType ?? "rsa"))
-    throw unprocessable(`key "${keyNameOf(spec)}" of ${spec.mount} is another issuer's or of another type; say keyName`)
+    throw unprocessable(
+      `key "${keyNameOf(spec)}" of ${spec.mount} belongs to another issuer or has another type; set keyName`,
+    )
 }
 
 /** Applies the settings. If that fails, `PartlyCreated` records the issuer that exists. */
@@ -157,7 +159,7 @@ async function settled(
   const pki = engine.pki(mount)
   const id = `${mount}/${issuerId}`
   const summary = (await pki.issuers.list()).find((one) => one.id === issuerId)
-  if (summary === undefined) throw unprocessable(`issuer ${issuerId} of ${mount} went as soon as it had come`)
+  if (summary === undefined) throw unprocessable(`issuer ${issuerId} of ${mount} was deleted during its creation`)
   const observed = await observedIssuer(pki, mount, summary, spec, {})
   try {
     return { id, observed: await updateIssuer(engine, id, spec, observed), adopted: false }

@@ -154,8 +154,6 @@ export const hexOf = (octets: Uint8Array): string =>
 export function issuerPlaceOf(id: string): { readonly mount: string; readonly reference: string } {
   const [, mount, reference] = /^(.+)\/((?:iss|key)-\w+)$/.exec(id) ?? []
   if (mount === undefined || reference === undefined)
-    throw invalid([
-      { field: ["id"], detail: `id of an issuer must be MOUNT/ISSUER or MOUNT/KEY by its ids, not "${id}"` },
-    ])
+    throw invalid([{ field: ["id"], detail: `id of an issuer must be MOUNT/ISSUER_ID or MOUNT/KEY_ID, not "${id}"` }])
   return { mount, reference }
 }

@@ -44,7 +44,7 @@ export async function removeIssuer(
 async function rejectNeeded(pki: Pki, view: IssuerView): Promise<void> {
   if (await hasIssued(pki, view, ["valid"]))
     throw conflict(
-      `issuer ${view.name ?? view.id} has issued certificates that are still valid, and nobody could revoke them`,
+      `issuer ${view.name ?? view.id} has issued certificates that are still valid, and only it can revoke them`,
     )
 }
 

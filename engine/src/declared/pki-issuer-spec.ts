@@ -191,14 +191,14 @@ function settingFaults(spec: Partial<PkiIssuerSpec>): readonly Fault[] {
       : [
           {
             field: ["revocationSignatureAlgorithm"],
-            detail: "revocationSignatureAlgorithm is none that is known, such as SHA256WithRSAPSS",
+            detail: "revocationSignatureAlgorithm is not a known signature algorithm; use one such as SHA256WithRSAPSS",
           },
         ]),
     ...manualChain
       .filter((id) => !id.startsWith("iss-"))
       .map(() => ({
         field: ["manualChain"],
-        detail: "manualChain must hold ids of issuers (issuerId) above this one",
+        detail: "manualChain must contain ids of issuers (issuerId) above this one",
       })),
     ...urlFaults(urls).map(({ field = [], detail }) => ({ field: field.slice(0, 1), detail })),
   ]
@@ -213,13 +213,16 @@ function kindFaults(spec: Partial<PkiIssuerSpec>, unsaid: ReadonlySet<string>): 
   const idle = Object.keys({ ...madeMembers, ...signedMembers, bundle: issuerMembers.bundle }).filter(
     (name) => name in spec && !allowed.includes(name),
   )
-  const faults = idle.map((name) => ({ field: [name], detail: `${name} does nothing with kind "${spec.kind ?? ""}"` }))
+  const faults = idle.map((name) => ({
+    field: [name],
+    detail: `${name} has no effect with kind "${spec.kind ?? ""}"; remove it`,
+  }))
   if (spec.kind === "imported") {
     const isMissing = spec.bundle === undefined && !unsaid.has("bundle")
     return [...faults, ...(isMissing ? [{ field: ["bundle"], detail: 'bundle is required with kind "imported"' }] : [])]
   }
   const isTwice = spec.signedCertificate !== undefined && isSignedHere(spec)
-  const twice = "signedCertificate must be left out where parentIssuerRef or parentMount says who signs"
+  const twice = "signedCertificate excludes parentIssuerRef and parentMount"
   return [
     ...faults,
     ...(isTwice ? [{ field: ["signedCertificate"], detail: twice }] : []),
@@ -238,7 +241,7 @@ function pemFaults(field: "bundle" | "signedCertificate", pem: string | undefine
   if (pem === undefined) return []
   try {
     if (firstCertificateIn(pem) !== undefined) return []
-    return [{ field: [field], detail: `${field} must be PEM with a certificate in it` }]
+    return [{ field: [field], detail: `${field} must be PEM with at least one certificate` }]
   } catch (error) {
     if (!(error instanceof UnacceptableInput)) throw error
     return [{ field: [field], detail: `${field}: ${error.message}` }]

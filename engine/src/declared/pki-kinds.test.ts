@@ -140,7 +140,7 @@ describe("a role", () => {
   test("is refused in words of the program", () => {
     const faults = pkiRoleResource.validate({ ...named, ttl: "2h", maxTtl: "1h", countries: ["Germany"], key_bits: 1 })
     expect(detailsOf(faults)).toEqual([
-      "key_bits is not known; say keyBits",
+      "key_bits is not a known member; use keyBits",
       "ttl value must be less than maxTtl value",
       'countries entry "Germany" must be a code of two letters',
     ])

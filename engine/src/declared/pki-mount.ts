@@ -247,7 +247,7 @@ async function remove(engine: Engine, id: string, _spec: Partial<PkiMountSpec>, 
   try {
     const contents = removal === "safe" ? await contentsOf(engine, id) : []
     if (contents.length > 0)
-      throw conflict(`mount ${id} has ${contents.join(" and ")}, which would be lost with all that was issued there`)
+      throw conflict(`mount ${id} has ${contents.join(" and ")}, which would be deleted with all issued certificates`)
     await engine.mounts.delete(id)
   } catch (error) {
     if (!isEngineError(error, "not-found")) throw error

@@ -75,7 +75,7 @@ export const pkiRevocationResource: DeclaredResource<PkiRevocationSpec, Observed
   create,
   async update(_engine, _id, { reason }, observed) {
     if (reason !== undefined && reason !== observed.reason)
-      throw unprocessable(`the reason of a revocation stays what it was: ${observed.reason}`)
+      throw unprocessable(`reason of a revocation cannot be changed; it is ${observed.reason}`)
     return observed
   },
   // Revocations are permanent.
@@ -95,7 +95,7 @@ function targetFaults({ serialNumber, certificate }: Partial<PkiRevocationSpec>)
   if (serialNumber === undefined && certificate === undefined)
     return [{ field: ["serialNumber"], detail: "serialNumber or certificate is required" }]
   if (serialNumber !== undefined && certificate !== undefined)
-    return [{ field: ["certificate"], detail: "certificate must be left out where serialNumber says which is meant" }]
+    return [{ field: ["certificate"], detail: "certificate excludes serialNumber; remove one of them" }]
   return refusedBy(members, () => revocationTarget(inputOf({ serialNumber, certificate })))
 }
 

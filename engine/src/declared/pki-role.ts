@@ -220,7 +220,7 @@ async function create(engine: Engine, spec: PkiRoleSpec, { adopt }: Origin): Pro
   }
   // A role that equals the declared one may come from a lost answer.
   if (sameJson(present, observedPkiRole(place, createRole(input)))) return { id, observed: present, adopted: false }
-  if (!adopt) throw conflict(`role "${place.name}" exists in ${place.mount}, and is not as declared`)
+  if (!adopt) throw conflict(`role "${place.name}" of ${place.mount} already exists with different settings`)
   return { id, observed: await update(engine, id, spec, present), adopted: true }
 }
 

@@ -101,8 +101,8 @@ function modeFaults(spec: Partial<PkiSignedCertificateSpec>, unsaid: ReadonlySet
     ...idle.map((name) => ({
       field: [name],
       detail: isVerbatim
-        ? `${name} does nothing with verbatim: the request says it`
-        : `${name} does nothing without verbatim: true`,
+        ? `${name} has no effect with verbatim; set it in the CSR`
+        : `${name} has no effect without verbatim: true; remove it`,
     })),
     ...missing.map((name) => ({ field: [name], detail: `${name} is required unless verbatim is true` })),
   ]

@@ -79,7 +79,7 @@ export const projectResource: DeclaredResource<ProjectSpec, ObservedProject> & D
       ...projectDescriptionFaults(description),
       ...(typeof duration === "string" ? activityDurationFaults(duration) : []),
       ...(typeof known.defaultAgentPoolId === "string" && typeof mode === "string" && mode !== "agent"
-        ? [{ field: ["defaultAgentPoolId"], detail: `defaultAgentPoolId needs defaultExecutionMode "agent"` }]
+        ? [{ field: ["defaultAgentPoolId"], detail: `defaultAgentPoolId requires defaultExecutionMode "agent"` }]
         : []),
       ...bindingsFaults(known.tagBindings ?? {}, "tagBindings"),
     ]

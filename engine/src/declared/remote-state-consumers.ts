@@ -36,8 +36,9 @@ export const remoteStateConsumersResource: DeclaredResource<RemoteStateConsumers
   validate: validator<RemoteStateConsumersSpec>(members, ({ consumerIds = [], workspaceId }) =>
     consumerIds.flatMap((id, index) => {
       const field = ["consumerIds", index]
-      if (id === workspaceId) return [{ field, detail: "a workspace reads its own state anyway; leave it out" }]
-      return consumerIds.indexOf(id) === index ? [] : [{ field, detail: `${id} is given more than once` }]
+      if (id === workspaceId)
+        return [{ field, detail: `${id} is the workspace itself, which always reads its own state; remove it` }]
+      return consumerIds.indexOf(id) === index ? [] : [{ field, detail: `${id} is listed more than once` }]
     }),
   ),
   diff: (spec, observed) => diffMembers(members, { ...spec, mode: modeOf(spec) }, observed),

@@ -80,7 +80,7 @@ async function create(engine: Engine, spec: TagSpec, { adopt, owner }: Origin): 
   const others = present === undefined ? 0 : await othersOn(engine, organization, present, workspaceIds)
   // A tag that no other resource has may come from a lost answer. It is taken over without `adopt`.
   if (present !== undefined && others > 0 && !adopt)
-    throw conflict(`tag "${present.name}" exists in ${organization}, and ${others} other resources carry it`)
+    throw conflict(`tag "${present.name}" of ${organization} already exists on ${others} other resources`)
   const tag = present ?? (await created(engine, organization, name))
   if (workspaceIds.length > 0) {
     try {
@@ -146,7 +146,7 @@ async function remove(
   const tag = await tagNamed(engine, organization, name)
   if (tag === undefined || tag.id !== id) return
   const others = removal === "safe" ? await othersOn(engine, organization, tag, workspaceIds) : 0
-  if (others > 0) throw conflict(`tag "${tag.name}" is carried by ${others} resources that are not declared with it`)
+  if (others > 0) throw conflict(`tag "${tag.name}" is on ${others} resources that are not in workspaceIds`)
   await engine.tags.delete(organization, [id], removal === "safe" ? { owner } : {})
 }
 

@@ -30,31 +30,31 @@ const detailsOf = (spec: object, open: readonly string[] = []) =>
 describe("the types of a spec", () => {
   test.each<{ spec: object; detail: string }>([
     { spec: { name: undefined }, detail: "name is required" },
-    { spec: { name: 7 }, detail: "name must be text" },
-    { spec: { name: null }, detail: "name must be text" },
+    { spec: { name: 7 }, detail: "name must be a string" },
+    { spec: { name: null }, detail: "name must be a string" },
     { spec: { name: "" }, detail: "name must not be empty" },
     { spec: { reason: "long" }, detail: "reason must have at most 3 characters" },
     { spec: { mode: "cloud" }, detail: 'mode must be "remote", "local" or "agent"' },
     { spec: { only: "two" }, detail: 'only must be "one"' },
-    { spec: { isLocked: "true" }, detail: "isLocked must be true or false" },
-    { spec: { count: 1.5 }, detail: "count must be a whole number" },
-    { spec: { count: "1" }, detail: "count must be a whole number" },
+    { spec: { isLocked: "true" }, detail: "isLocked must be a boolean" },
+    { spec: { count: 1.5 }, detail: "count must be an integer" },
+    { spec: { count: "1" }, detail: "count must be an integer" },
     { spec: { days: Number.NaN }, detail: "days must be a number" },
-    { spec: { patterns: "a" }, detail: "patterns must be a list" },
+    { spec: { patterns: "a" }, detail: "patterns must be an array" },
     { spec: { patterns: ["a", ""] }, detail: "patterns.1 must not be empty" },
     { spec: { patterns: [undefined] }, detail: "patterns.0 is required" },
     { spec: { checks: [] }, detail: "checks must not be empty" },
     { spec: { checks: ["c"] }, detail: 'checks.0 must be "a" or "b"' },
-    { spec: { bindings: ["a"] }, detail: "bindings must be an object of texts" },
-    { spec: { bindings: { env: 1 } }, detail: "bindings.env must be text" },
+    { spec: { bindings: ["a"] }, detail: "bindings must be an object of strings" },
+    { spec: { bindings: { env: 1 } }, detail: "bindings.env must be a string" },
     { spec: { repository: "a/b" }, detail: "repository must be an object" },
     { spec: { repository: {} }, detail: "repository.identifier is required" },
-    { spec: { repository: { identifier: "a/b", Branch: "x" } }, detail: "Branch is not known; say branch" },
-    { spec: { policies: [{ oid: 1 }] }, detail: "policies.0.oid must be text" },
-    { spec: { policies: [1] }, detail: "policies.0 must be text or an object" },
+    { spec: { repository: { identifier: "a/b", Branch: "x" } }, detail: "Branch is not a known member; use branch" },
+    { spec: { policies: [{ oid: 1 }] }, detail: "policies.0.oid must be a string" },
+    { spec: { policies: [1] }, detail: "policies.0 must be a string or an object" },
     { spec: { ttl: "soon" }, detail: "ttl must be a duration such as 30m, 720h or 90d" },
-    { spec: { at: "2030" }, detail: "at must be an instant such as 2030-01-31T08:00:00Z" },
-    { spec: { "is-locked": true }, detail: "is-locked is not known; say isLocked" },
+    { spec: { at: "2030" }, detail: "at must be a time such as 2030-01-31T08:00:00Z" },
+    { spec: { "is-locked": true }, detail: "is-locked is not a known member; use isLocked" },
   ])("refuses $spec: $detail", ({ spec, detail }) => expect(detailsOf(spec)).toEqual([detail]))
 
   test("takes nothing from a prototype", () => {
@@ -68,7 +68,7 @@ describe("the types of a spec", () => {
 
   test("lists what is known where nothing like it is", () => {
     expect(detailsOf({ colour: "red" })).toEqual([
-      expect.stringMatching(/^colour is not known; known are name, reason,/),
+      expect.stringMatching(/^colour is not a known member; known members: name, reason,/),
     ])
   })
 

@@ -1,5 +1,5 @@
 // Types of declared members: values of programs, their equality, and values of manifests if those are narrower. Texts of schema errors
-// continue the name of the member: "must be text".
+// continue the name of the member: "must be a string".
 import { z } from "zod"
 import { formatDuration, formatInstant, parseDuration, parseInstant } from "../core/time.ts"
 import { sameDuration, sameInstant, sameJson, sameSet, type SameValue } from "./same-value.ts"
@@ -26,7 +26,7 @@ export type ListType = "set" | "atomic" | { readonly keys: readonly string[] }
 type Raw = { readonly input?: unknown }
 const must = (rule: string) => ({ error: ({ input }: Raw) => (input === undefined ? "is required" : `must ${rule}`) })
 
-const plainText = z.string(must("be text"))
+const plainText = z.string(must("be a string"))
 export const text: MemberType<string> = { schema: plainText, same: sameJson, label: "string" }
 const filled = plainText.min(1, "must not be empty")
 export const filledText: MemberType<string> = { ...text, schema: filled }
@@ -36,13 +36,13 @@ export const textUpTo = (length: number): MemberType<string> => ({
 })
 
 export const flag: MemberType<boolean> = {
-  schema: z.boolean(must("be true or false")),
+  schema: z.boolean(must("be a boolean")),
   same: sameJson,
   label: "boolean",
 }
 export const number: MemberType<number> = { schema: z.number(must("be a number")), same: sameJson, label: "number" }
 export const integer: MemberType<number> = {
-  schema: z.int(must("be a whole number")),
+  schema: z.int(must("be an integer")),
   same: sameJson,
   label: "integer",
 }
@@ -63,7 +63,7 @@ export const duration: MemberType<string> = {
 }
 export const instant: MemberType<string> = {
   schema: plainText.refine((value) => parseInstant(value) !== undefined, {
-    message: "must be an instant such as 2030-01-31T08:00:00Z",
+    message: "must be a time such as 2030-01-31T08:00:00Z",
   }),
   same: sameInstant,
   label: "time (ISO 8601)",
@@ -103,7 +103,7 @@ interface ListOptions<T> {
 export const listOf = <T>(item: z.ZodType<T>, options: ListOptions<T> = {}): MemberType<T[]> => {
   const { minimum = 0, maximum = 200, same = sameSet, manifestItem = item, toEngine } = options
   const listType = "listType" in options ? options.listType : "set"
-  const list = z.array(item, must("be a list"))
+  const list = z.array(item, must("be an array"))
   return {
     schema: minimum === 0 ? list : list.min(minimum, "must not be empty"),
     same,
@@ -124,7 +124,7 @@ export const choices = <const T extends string>(...all: readonly [T, ...T[]]): M
   listOf(oneOf(...all).schema, { minimum: 1, maximum: all.length })
 
 export const textMap: MemberType<Record<string, string>> = {
-  schema: z.record(z.string(), plainText, must("be an object of texts")),
+  schema: z.record(z.string(), plainText, must("be an object of strings")),
   same: sameJson,
   label: "map",
 }
@@ -145,11 +145,11 @@ export const objectOf = <S extends z.ZodRawShape>(shape: S) => {
 export const objectType = <T>(schema: z.ZodType<T>): MemberType<T> => ({ schema, same: sameJson, label: "object" })
 
 export const textOr = <T>(object: z.ZodType<T>): z.ZodType<string | T> =>
-  z.union([plainText, object], must("be text or an object"))
+  z.union([plainText, object], must("be a string or an object"))
 
 export function unknownMember(key: string, known: readonly string[]): string {
   const meant = known.find((name) => name.toLowerCase() === key.toLowerCase().replaceAll(/[-_]/g, ""))
   return meant === undefined
-    ? `${key} is not known; known are ${known.join(", ")}`
-    : `${key} is not known; say ${meant}`
+    ? `${key} is not a known member; known members: ${known.join(", ")}`
+    : `${key} is not a known member; use ${meant}`
 }

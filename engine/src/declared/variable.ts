@@ -129,7 +129,7 @@ async function mayLook({ variables, workspaces }: Engine, workspaceId: string): 
         throw refusal
       },
     )
-    if (isThere) throw forbidden(`the variables of workspace ${workspaceId} take the right to read them`)
+    if (isThere) throw forbidden(`the token has no permission to read the variables of workspace ${workspaceId}`)
   }
 }
 
@@ -200,7 +200,7 @@ async function remove(engine: Engine, id: string): Promise<void> {
   } catch (error) {
     if (!isEngineError(error, "not-found")) throw error
     if ((await observe(engine, id, {}, { before: {}, now: 0 })) !== undefined)
-      throw forbidden(`variable ${variableId} exists, but its deletion takes the right to change variables`)
+      throw forbidden(`the token has no permission to delete variable ${variableId}`)
   }
 }
 

@@ -61,7 +61,7 @@ function tagFaults(tags: readonly string[]): readonly Fault[] {
     ...tags.flatMap((tag, index) =>
       folded.indexOf(foldTag(tag)) === index
         ? []
-        : [{ field: ["tags", index], detail: `tag "${tag}" is given more than once` }],
+        : [{ field: ["tags", index], detail: `tag "${tag}" is listed more than once` }],
     ),
   ]
 }

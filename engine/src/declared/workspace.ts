@@ -174,7 +174,7 @@ function validate({ operations, ...spec }: Values, open?: ReadonlySet<string>): 
   return [
     ...(operations === undefined
       ? []
-      : [{ field: ["operations"], detail: `operations is not known; say executionMode "remote" or "local"` }]),
+      : [{ field: ["operations"], detail: `operations is not a known member; use executionMode "remote" or "local"` }]),
     ...validateMembers(spec, open),
   ]
 }
@@ -190,7 +190,10 @@ export function bindingsFaults(bindings: Readonly<Record<string, string>>, membe
     }),
     ...list
       .filter((binding) => !hasValue(binding))
-      .map(({ key }) => ({ field: [member, key], detail: `"${key}" needs a value; a tag without one is a flat tag` })),
+      .map(({ key }) => ({
+        field: [member, key],
+        detail: `"${key}" requires a value; a tag without a value is a flat tag`,
+      })),
   ]
 }
 
@@ -327,7 +330,7 @@ const wasIgnored = (spec: WorkspaceSpec, view: WorkspaceView): boolean =>
   spec.assessmentsEnabled === true && view.assessmentsEnabled === undefined
 
 const assessmentsRefused = (): EngineError =>
-  invalid([{ field: ["assessmentsEnabled"], detail: "only the hosted edition has assessments; leave it out here" }])
+  invalid([{ field: ["assessmentsEnabled"], detail: "assessmentsEnabled requires the hosted edition; remove it" }])
 
 /** Returns only members that change. Sending one kind of connection removes the other. */
 function changedRepo(wanted: VcsRepoInput, observed: VcsRepoInput | null): VcsRepoInput {
@@ -346,7 +349,7 @@ async function remove(engine: Engine, id: string, _spec: Partial<WorkspaceSpec>,
     if (!isEngineError(error, "not-found")) throw error
     // The API answers 404 for missing and for forbidden resources alike.
     if ((await found(engine, { id })) !== undefined)
-      throw forbidden(`workspace ${id} exists, but its deletion takes administrator's rights on it`)
+      throw forbidden(`the token has no permission to delete workspace ${id}; it requires admin access`)
   }
 }
 

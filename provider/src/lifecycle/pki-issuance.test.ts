@@ -278,7 +278,7 @@ describe("a certificate", () => {
   test("has no deletion policy", () => {
     const { failures } = kinds.pkiCertificate.check({ ...news, deletionPolicy: "force" }, nothing, defaults)
     expect(failures).toEqual([
-      { property: "deletionPolicy", reason: "deletionPolicy means nothing here; leave it out" },
+      { property: "deletionPolicy", reason: "deletionPolicy has no effect on this resource; remove it" },
     ])
   })
 })
@@ -384,7 +384,9 @@ describe("a revocation", () => {
     const { id, state } = await kinds.pkiRevocation.create(engine, news)
     const reasoned = { ...news, reason: "keyCompromise" }
     expect(kinds.pkiRevocation.diff(state, reasoned, nothing)).toMatchObject({ changed: ["reason"], replaces: [] })
-    await expect(kinds.pkiRevocation.update(engine, id, state, reasoned)).rejects.toThrow("stays what it was")
+    await expect(kinds.pkiRevocation.update(engine, id, state, reasoned)).rejects.toThrow(
+      "reason of a revocation cannot be changed",
+    )
   })
 
   test("by the key of the certificate has it in no state, and needs the right one", async () => {

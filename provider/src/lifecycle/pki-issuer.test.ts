@@ -156,7 +156,7 @@ describe("a root", () => {
     async (other) => {
       await pkiIssuer.create(engine, root)
       const refusal = await refusalOf(pkiIssuer.create(engine, { ...root, ...other, adopt: true }))
-      expect(refusal).toMatch(/another certificate or key than what is declared/)
+      expect(refusal).toMatch(/exists with a different certificate or key/)
     },
   )
 
@@ -262,7 +262,7 @@ describe("an intermediate", () => {
     const request = `-----BEGIN CERTIFICATE REQUEST-----\n${Buffer.from(other.csr).toString("base64")}\n-----END CERTIFICATE REQUEST-----`
     const wrong = { ...issuing, signedCertificate: elsewhere.sign(request) }
     const refused = await wrongOf(pkiIssuer.update(engine, id, state, wrong))
-    expect(explain(refused, "pkiIssuer", "update")).toMatch(/^signedCertificate: .*another key/)
+    expect(explain(refused, "pkiIssuer", "update")).toMatch(/^signedCertificate: .*different key/)
     expect((await namesIn("pki")).issuers).toEqual([])
   })
 
@@ -322,7 +322,7 @@ describe("an intermediate", () => {
   test("does not take the key of another issuer for its own", async () => {
     await engine.pki("pki").keys.generate({ keyName: "issuing", keyType: "ed25519" })
     expect(await refusalOf(pkiIssuer.create(engine, signedHere))).toMatch(
-      /another issuer's or of another type; say keyName/,
+      /belongs to another issuer or has another type; set keyName/,
     )
   })
 })
@@ -371,7 +371,7 @@ test("an issuer is gone with its mount, and is read by its id alone", async () =
   const { id, state } = await pkiIssuer.create(engine, root)
   const { certificate } = state
   expect((await pkiIssuer.read(engine, id, {}))?.state).toMatchObject({ name: "root", certificate })
-  await expect(pkiIssuer.read(engine, "root/root", {})).rejects.toThrow("MOUNT/ISSUER or MOUNT/KEY")
+  await expect(pkiIssuer.read(engine, "root/root", {})).rejects.toThrow("MOUNT/ISSUER_ID or MOUNT/KEY_ID")
   await engine.mounts.delete("root")
   expect(await pkiIssuer.read(engine, id, state)).toBeUndefined()
   await expect(pkiIssuer.delete(engine, id, state, defaults)).resolves.toBeUndefined()

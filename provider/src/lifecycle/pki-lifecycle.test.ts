@@ -219,7 +219,7 @@ describe("a role", () => {
   test("that is there and another one is never overwritten unasked", async () => {
     await engine.pki("pki").roles.save("web", { ou: ["theirs"] })
     const refused = await pkiRole.create(engine, news).catch((error: unknown) => error)
-    expect(explain(refused, "pkiRole", "create")).toMatch(/role "web" exists in pki.*adopt: true/s)
+    expect(explain(refused, "pkiRole", "create")).toMatch(/role "web" of pki already exists.*adopt: true/s)
     expect(await engine.pki("pki").roles.get("web")).toMatchObject({ ttlMs: 0, allowedDomains: [] })
     const { id, state } = await pkiRole.create(engine, { ...news, adopt: true })
     expect(state).toMatchObject({ adopted: true, organizationalUnits: ["theirs"], ttl: "30d" })

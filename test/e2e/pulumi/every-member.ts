@@ -393,7 +393,7 @@ export async function samplesOf(engine: ServedEngine): Promise<Readonly<Record<K
         }),
         serialNumber: is(otherIssued.serialNumber),
         certificate: is(writePem("CERTIFICATE", otherIssued.certificate), { serialNumber: undefined }),
-        reason: { value: "superseded", refused: "stays what it was" },
+        reason: { value: "superseded", refused: "reason of a revocation cannot be changed" },
         privateKey: { value: issued.privateKey?.pem("pkcs8"), unkept: true },
       },
     },
