@@ -5,7 +5,7 @@ import { existsSync } from "node:fs"
 const built = new URL("../dist/cli/index.js", import.meta.url)
 
 if (!existsSync(built)) {
-  process.stderr.write("chancery-pulumi: it is not built yet; type npm run build.\n")
+  process.stderr.write("chancery-pulumi is not built; run npm run build.\n")
   process.exitCode = 78
 } else {
   const { run } = await import(built.href)

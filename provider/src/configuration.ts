@@ -89,7 +89,7 @@ function bindingsOf(text = "{}"): Readonly<Record<string, string>> {
   const isObject = typeof bindings === "object" && bindings !== null && !Array.isArray(bindings)
   if (isObject && Object.values(bindings).every((value) => typeof value === "string"))
     return bindings as Readonly<Record<string, string>>
-  throw new Error(`chancery:defaultTagBindings must be an object of texts, such as {"team":"payments"}`)
+  throw new Error(`chancery:defaultTagBindings must be a JSON object of strings, such as {"team":"payments"}`)
 }
 
 function parsed(text: string): unknown {
@@ -103,7 +103,7 @@ function parsed(text: string): unknown {
 function positive(key: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   if (/^[1-9]\d{0,6}$/.test(text)) return Number(text)
-  throw new Error(`chancery:${key} must be a whole number from 1 on`)
+  throw new Error(`chancery:${key} must be an integer from 1 to 9999999`)
 }
 
 function timeoutOf(text: string | undefined): number | undefined {

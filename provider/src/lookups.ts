@@ -119,7 +119,7 @@ async function asked<T>(
   const configuration = stackConfiguration()
   const place = organization ?? configuration.defaults.organization
   if (place === undefined)
-    throw new Error(`organization is required: name it, or set chancery:organization or CHANCERY_ORGANIZATION`)
+    throw new Error(`organization is required; pass it, or set chancery:organization or CHANCERY_ORGANIZATION`)
   return asking(configuration, `${what} of ${place}`, (engine) => ask(engine, place))
 }
 

@@ -75,7 +75,9 @@ describe.skipIf(pulumi === undefined || before === undefined)("[F-U5] a stack th
     const there = await presentIn(stack)
     const [urn = ""] = /urn:[^"]+::pki(?=")/.exec(await project.pulumi("stack", "export")) ?? []
     await expect(project.pulumi("up", "--yes", "--skip-preview", "--target", urn)).rejects.toMatchObject({
-      stdout: expect.stringContaining("is of an earlier build; run pulumi up or pulumi refresh without --target once"),
+      stdout: expect.stringContaining(
+        "was written by an earlier version; run pulumi up or pulumi refresh once without --target",
+      ),
     })
     // The preview does not list unchanged members.
     const { steps } = JSON.parse(await project.pulumi("preview", "--json")) as Preview

@@ -185,7 +185,7 @@ describe.skipIf(pulumi === undefined)("the provider", () => {
 
     // The deletion is executed, but its answer is lost.
     road.ahead.push({ matches: made("/actions/safe-delete"), answer: "lost" })
-    await expect(stack.destroy()).rejects.toThrow(/next `pulumi up` finds out/)
+    await expect(stack.destroy()).rejects.toThrow(/next `pulumi up` detects the result/)
     await stack.destroy()
     expect((await stack.engine.workspaces.list("acme", {}, firstHundred)).items).toEqual([])
   })

@@ -33,15 +33,20 @@ describe("the command", () => {
   })
 
   test.each([
-    { args: [], says: "the one command is import" },
-    { args: ["export"], says: "the one command is import" },
+    { args: [], says: "the command must be import" },
+    { args: ["export"], says: "the command must be import" },
     { args: ["import", "--all"], says: "--all" },
   ])("is misused as $args", async ({ args, says }) => {
     expect(await ran(...args)).toEqual({ code: 2, out: "", err: expect.stringContaining(says) })
   })
 
   test("asks what it is to look at", async () => {
-    expect(await ran("import")).toMatchObject({ code: 1, err: expect.stringContaining("name an organization") })
+    expect(await ran("import")).toMatchObject({
+      code: 1,
+      err: expect.stringContaining(
+        "an organization (--organization or CHANCERY_ORGANIZATION) or a mount (--mount) is required",
+      ),
+    })
   })
 
   test("says in one sentence what there is not", async () => {
@@ -53,7 +58,7 @@ describe("the command", () => {
     const file = join(folder, "import.json")
     await writeFile(file, "mine")
     const { code, err } = await ran("import", "--organization", "acme", "--file", file)
-    expect([code, err]).toEqual([1, `chancery-pulumi: ${file} is there already; name another file\n`])
+    expect([code, err]).toEqual([1, `chancery-pulumi: ${file} already exists; use another file\n`])
     expect(await readFile(file, "utf8")).toBe("mine")
   })
 
@@ -75,8 +80,6 @@ describe("the command", () => {
     const { issuers } = engine.pki("pki")
     await issuers.generateRoot({ commonName: "Nameless", keyType: "ec" })
     const { out } = await ran("import", "--mount", "pki", "--file", join(folder, "import.json"))
-    expect(out).toMatch(
-      /^Left out: issuer iss-\S+ of pki has no name; give it one, and it can be declared\.\n1 resource is/,
-    )
+    expect(out).toMatch(/^Left out: issuer iss-\S+ of pki has no name; set a name to import it\.\n1 resource is/)
   })
 })

@@ -78,7 +78,7 @@ function commandOf(args: readonly string[]): Command | string {
       },
     })
     if (values.help === true) return "help"
-    if (positionals.join(" ") !== "import") return "the one command is import"
+    if (positionals.join(" ") !== "import") return "the command must be import"
     const { organization, mount: mounts = [], file = "import.json", program } = values
     return { organization, mounts, file, program }
   } catch (error) {
@@ -91,7 +91,7 @@ async function importing(command: Command, terminal: Terminal): Promise<void> {
   const configured = configuration.defaults.organization
   const organization = command.organization ?? configured
   if (organization === undefined && command.mounts.length === 0)
-    throw new Error("name an organization (--organization or CHANCERY_ORGANIZATION), or a mount (--mount)")
+    throw new Error("an organization (--organization or CHANCERY_ORGANIZATION) or a mount (--mount) is required")
   const engines = createEngines(new AbortController().signal)
   try {
     const { mounts } = command
@@ -101,7 +101,7 @@ async function importing(command: Command, terminal: Terminal): Promise<void> {
     await writeNew(command.file, importFile(resources))
     if (command.program !== undefined) await writeNew(command.program, programText(resources, configured))
     for (const sentence of leftOut) terminal.say(`Left out: ${sentence}.\n`)
-    terminal.say(`${counted(resources)} in ${command.file}. They become the stack's with\n\n`)
+    terminal.say(`${counted(resources)} in ${command.file}. Import them into the stack with\n\n`)
     terminal.say(`  pulumi import --file ${command.file} --generate-code=false --protect=false\n`)
   } finally {
     await engines.close()
@@ -116,7 +116,7 @@ async function writeNew(file: string, content: string): Promise<void> {
     await writeFile(file, content, { flag: "wx" })
   } catch (error) {
     const isThere = (error as { readonly code?: unknown }).code === "EEXIST"
-    throw new Error(isThere ? `${file} is there already; name another file` : `${file} cannot be written`, {
+    throw new Error(isThere ? `${file} already exists; use another file` : `${file} cannot be written`, {
       cause: error,
     })
   }

@@ -45,7 +45,7 @@ test("nobody gets an unconfigured provider, however many ask before the configur
 test("a malformed configuration is refused in one sentence, at once and at every call", async () => {
   const provider = dynamicProvider("workspace", async () => lifecycles.workspace, sessionWith())
   const wrong = configurationOf({ "chancery:maxRetries": "many" })
-  const sentence = "chancery:maxRetries must be a whole number from 1 on"
+  const sentence = "chancery:maxRetries must be an integer from 1 to 9999999"
   await expect(provider.configure(wrong)).rejects.toThrow(sentence)
   await expect(provider.check({}, declared)).rejects.toThrow(sentence)
 })

@@ -83,8 +83,8 @@ export function createEngines(signal: AbortSignal, open: Open = openByName, warn
     const isRemote = /^https?:/i.test(url)
     if (skipTlsVerify)
       warn(
-        `WARNING: chancery:skipTlsVerify is set. Whoever answers for ${url} is believed to be the server, and gets the token. ` +
-          "Name its certificates in chancery:caFile instead.",
+        `WARNING: chancery:skipTlsVerify is set. The certificate of ${url} is not verified, so another host may receive the token. ` +
+          "Set chancery:caFile to its CA certificates instead.",
       )
     const engine = await open(url, {
       ...(token === undefined ? {} : { token }),
@@ -145,7 +145,7 @@ const engineMissing =
   "https://… for a server, sqlite:FILE for one in this process."
 
 const tokenMissing =
-  "The engine needs a token. Set it with `pulumi config set --secret chancery:token TOKEN`, in CHANCERY_TOKEN, or name a file " +
+  "The engine needs a token. Set it with `pulumi config set --secret chancery:token TOKEN`, in CHANCERY_TOKEN, or set a file " +
   "in chancery:tokenFile or CHANCERY_TOKEN_FILE."
 
 type Method = (...args: unknown[]) => Promise<unknown>

@@ -54,7 +54,7 @@ describe("requests that were not sent", () => {
 
   test("are told from lost answers", () => {
     expect(explain(new EngineError("unavailable", "sent no complete response"), "workspace", "create")).toContain(
-      "Whether it was done is not known",
+      "The result of the request is unknown",
     )
   })
 })

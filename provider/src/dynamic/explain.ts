@@ -26,8 +26,8 @@ export function withPropertyNames(text: string, members: readonly string[]): str
 /** Returns what happens next after an operation with unknown outcome. */
 export const nextRun = (kindName: string, phase: Phase): string =>
   phase === "create" && unrepeatable.has(kindName)
-    ? "the next `pulumi up` looks for it before it issues another one"
-    : "the next `pulumi up` finds out"
+    ? "the next `pulumi up` searches for the certificate before it issues another one"
+    : "the next `pulumi up` detects the result"
 
 /** Kinds whose every creation issues another certificate, and whose certificates have no unique name. */
 const unrepeatable = new Set(["pkiCertificate", "pkiSignedCertificate", "pkiIntermediate"])
@@ -38,17 +38,17 @@ function hintFor(error: Rejection, kindName: string, phase: Phase): string | und
       return "The token is unknown, expired or revoked. CHANCERY_TOKEN in the environment comes before chancery:token of the stack."
     case "invalid":
       return phase === "create" && error.faults.some(({ detail }) => detail.includes("taken"))
-        ? "If it is to be managed here from now on, set adopt: true or import it."
+        ? "To manage it with this stack, set adopt: true or import it."
         : undefined
     case "conflict":
-      if (phase === "create") return "If it is to be managed here from now on, set adopt: true."
+      if (phase === "create") return "To manage it with this stack, set adopt: true."
       return phase === "delete"
-        ? `Nothing was deleted. Take away what holds it, set deletionPolicy: "force" and run \`pulumi up\` before this, or ` +
-            `deletionPolicy: "retain" to leave the ${kindName} where it is.`
+        ? `Nothing was deleted. Remove what depends on it, set deletionPolicy: "force" and run \`pulumi up\` first, or set ` +
+            `deletionPolicy: "retain" to keep the ${kindName}.`
         : undefined
     case "unavailable":
       if (error.notSent !== undefined) return `Nothing was changed. ${remedies[error.notSent]}`
-      return `Whether it was done is not known; ${nextRun(kindName, phase)}.`
+      return `The result of the request is unknown; ${nextRun(kindName, phase)}.`
     default:
       return undefined
   }

@@ -96,7 +96,7 @@ function assertNamedState(resource: pulumi.CustomResource, name: string): void {
   output?.apply((found) => {
     if (found !== undefined)
       throw new Error(
-        `the state of ${name} is of an earlier build; run pulumi up or pulumi refresh without --target once`,
+        `the state of ${name} was written by an earlier version; run pulumi up or pulumi refresh once without --target`,
       )
   })
 }

@@ -12,11 +12,11 @@ export async function authoritiesIn(
   const unnamed: string[] = []
   for (const { id, name, keyId } of await issuers.list()) {
     if (keyId === null) {
-      unnamed.push(`issuer ${name ?? id} of ${mount} has no key there, and signs nothing that could be declared`)
+      unnamed.push(`issuer ${name ?? id} of ${mount} has no key in the mount, so it cannot be declared`)
       continue
     }
     if (name === null) {
-      unnamed.push(`issuer ${id} of ${mount} has no name; give it one, and it can be declared`)
+      unnamed.push(`issuer ${id} of ${mount} has no name; set a name to import it`)
       continue
     }
     const { certificate } = await issuers.get(id)

@@ -26,10 +26,11 @@ export function within<T>(
   what: string,
   work: () => Promise<T>,
   signal: AbortSignal,
-  otherwise = "the next `pulumi up` finds out",
+  otherwise = "the next `pulumi up` detects the result",
 ): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>()
-  const giveUp = (how: string): void => reject(new Error(`${what} ${how}; it may have been done: ${otherwise}`))
+  const giveUp = (how: string): void =>
+    reject(new Error(`${what} ${how}; the operation may have completed; ${otherwise}`))
   // Plain timer and listener, because combined signals cost more than most of the awaited work.
   const late = setTimeout(() => giveUp(`took longer than ${ms / 1_000} s`), ms)
   const cancelled = (): void => giveUp("was cancelled")

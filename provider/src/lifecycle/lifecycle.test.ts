@@ -189,7 +189,7 @@ describe("a workspace", () => {
     await engine.workspaces.create("acme", { name: "API", description: "somebody's" })
     const refused = await workspace.create(engine, { ...api, description: "ours" }).catch((error: unknown) => error)
     expect(explain(refused, "workspace", "create")).toBe(
-      "name: Name has already been taken (422 invalid)\nIf it is to be managed here from now on, set adopt: true or import it.",
+      "name: Name has already been taken (422 invalid)\nTo manage it with this stack, set adopt: true or import it.",
     )
     expect(await all()).toMatchObject([{ description: "somebody's" }])
   })

@@ -354,7 +354,7 @@ const placeOf = ({ organization }: Values, defaults: Pick<Defaults, "organizatio
   typeof organization === "string" ? organization : defaults.organization
 
 const organizationMissing =
-  "organization is required: set it on the resource, with `pulumi config set chancery:organization NAME`, or in CHANCERY_ORGANIZATION"
+  "organization is required; set it on the resource, with `pulumi config set chancery:organization NAME`, or in CHANCERY_ORGANIZATION"
 
 function withDefaults(
   news: Values,
@@ -390,11 +390,11 @@ function editionFaults(
 ): { field: readonly string[]; detail: string }[] {
   const [place = ""] = identity
   if (edition === "hosted" && selfHostedOnly)
-    return [{ field: [place], detail: "the hosted edition has none of this; leave the resource out" }]
+    return [{ field: [place], detail: "this resource requires the self-hosted edition; remove it" }]
   if (edition !== "selfHosted") return []
   return hostedOnly
     .filter((name) => spec[name] === true)
-    .map((name) => ({ field: [name], detail: `only the hosted edition has ${name}; leave it out` }))
+    .map((name) => ({ field: [name], detail: `${name} requires the hosted edition; remove it` }))
 }
 
 function lifeFaults(
@@ -405,11 +405,11 @@ function lifeFaults(
   const { adopt, deletionPolicy, timeouts } = life
   const faults: { field: readonly string[]; detail: string }[] = []
   if (adopt !== undefined && !adoptable)
-    faults.push({ field: ["adopt"], detail: "adopt means nothing here; leave it out" })
+    faults.push({ field: ["adopt"], detail: "adopt has no effect on this resource; remove it" })
   else if (adopt !== undefined && typeof adopt !== "boolean")
-    faults.push({ field: ["adopt"], detail: "adopt must be true or false" })
+    faults.push({ field: ["adopt"], detail: "adopt must be a boolean" })
   if (deletionPolicy !== undefined && endsByItself)
-    faults.push({ field: ["deletionPolicy"], detail: "deletionPolicy means nothing here; leave it out" })
+    faults.push({ field: ["deletionPolicy"], detail: "deletionPolicy has no effect on this resource; remove it" })
   else if (deletionPolicy !== undefined && !deletionPolicies.includes(deletionPolicy))
     faults.push({ field: ["deletionPolicy"], detail: `deletionPolicy must be "safe", "force" or "retain"` })
   if (timeouts === undefined || open.has("timeouts")) return faults
@@ -417,7 +417,10 @@ function lifeFaults(
     return [...faults, { field: ["timeouts"], detail: `timeouts must be an object such as { create: "10m" }` }]
   for (const [phase, value] of Object.entries(timeouts)) {
     if (!phases.includes(phase))
-      faults.push({ field: ["timeouts", phase], detail: `${phase} has no timeout; ${phases.join(", ")} have` })
+      faults.push({
+        field: ["timeouts", phase],
+        detail: `timeouts.${phase} is not supported; use ${phases.join(", ")}`,
+      })
     else if (!isTimeout(value))
       faults.push({ field: ["timeouts", phase], detail: `timeouts.${phase} must be a duration such as 90s or 10m` })
   }

@@ -53,7 +53,7 @@ test.each([
   const [workspace, project] = [await made("workspace"), await made("project")]
   const weak = await somebody(rights)
   for (const [kind, { id, state }] of [["workspace", workspace] as const, ["project", project] as const]) {
-    const sentence = `${id} is gone, or this token may not see it: it does not see everything in acme.`
+    const sentence = `${id} was deleted, or the token cannot see it: the token does not see everything in acme.`
     await expect(lifecycles[kind].read(weak, id, state)).rejects.toThrow(sentence)
     await expect(lifecycles[kind].delete(weak, id, state, defaults)).rejects.toThrow(sentence)
   }
@@ -66,7 +66,7 @@ test("what is part of a workspace is gone when its workspace is in sight, or eve
   await engine.workspaces.unlock({ id: workspaceId })
   const stranger = await somebody()
   await expect(lifecycles.workspaceLock.read(stranger, id, state, { organization: "acme" })).rejects.toThrow("in acme")
-  await expect(lifecycles.workspaceLock.read(stranger, id, state)).rejects.toThrow("everything there is")
+  await expect(lifecycles.workspaceLock.read(stranger, id, state)).rejects.toThrow("everything in all organizations")
   expect(await lifecycles.workspaceLock.read(engine, id, state)).toBeUndefined()
 })
 

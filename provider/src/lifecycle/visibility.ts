@@ -48,9 +48,9 @@ function hidden(error: unknown): undefined {
 
 export const unseen = (id: string, organization: string | undefined): Error =>
   new Error(
-    `${id} is gone, or this token may not see it: it does not see everything ` +
-      `${organization === undefined ? "there is" : `in ${organization}`}. Use one of an administrator, or, if it is gone, ` +
-      "`pulumi state delete` its URN.",
+    `${id} was deleted, or the token cannot see it: the token does not see everything ` +
+      `${organization === undefined ? "in all organizations" : `in ${organization}`}. Use a token of an administrator, or, if it was deleted, ` +
+      "run `pulumi state delete` with its URN.",
   )
 
 export async function isInSight({ workspaces }: Engine, id: string): Promise<boolean> {
