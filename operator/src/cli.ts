@@ -107,7 +107,7 @@ function reconcileCommand(terminal: Terminal): Command {
 export async function keepManifests(options: StoredManifests, signal: AbortSignal): Promise<void> {
   const { folder, statusFolder, engine, organization, log, terminal } = options
   await using _lock = await locked(statusFolder)
-  terminal.out(`Manifests in ${folder} are kept to; their status is in ${statusFolder}.\n`)
+  terminal.out(`Reconciling the manifests in ${folder}; their status is in ${statusFolder}.\n`)
   const embedded = { name: usualConnection, engine, organization }
   await keepFolder({ folder, statusFolder, runtime: systemRuntime(log), embedded, told: teller(terminal) }, signal)
 }
@@ -115,7 +115,7 @@ export async function keepManifests(options: StoredManifests, signal: AbortSigna
 async function locked(statusFolder: string): Promise<AsyncDisposable> {
   const lock = await lockFolder(statusFolder)
   if (lock !== undefined) return lock
-  const message = `Another process keeps the manifests of ${statusFolder}; name another folder with --status-dir, or remove ${join(statusFolder, "lock")} if there is none.`
+  const message = `Another process uses the status folder ${statusFolder}; set another folder with --status-dir. If no such process is running, remove ${join(statusFolder, "lock")}.`
   throw new CommandError(exitCodes.busy, message)
 }
 
@@ -123,7 +123,7 @@ const silent: FolderOptions["told"] = { faults() {}, happened() {} }
 
 const teller = (terminal: Terminal): FolderOptions["told"] => ({
   faults: (faults) =>
-    terminal.say(faults.length === 0 ? "Every manifest can be read." : faults.map(sentenceOf).join("\n")),
+    terminal.say(faults.length === 0 ? "All manifests are valid." : faults.map(sentenceOf).join("\n")),
   happened: (object, { reason, note }) => terminal.out(`${object.kind} ${keyOf(object)}: ${reason}. ${note}`),
 })
 
@@ -133,12 +133,12 @@ function show({ objects, faults }: Settled, terminal: Terminal, asJson: boolean)
   if (asJson) terminal.out(json({ objects, faults }))
   else {
     const rows = objects.map(({ kind, key, is, reason, message }) => [kind, key, is, reason, message])
-    terminal.out(table(["KIND", "NAME", "IS", "REASON", "MESSAGE"], rows))
+    terminal.out(table(["KIND", "NAME", "STATE", "REASON", "MESSAGE"], rows))
   }
   const short = objects.filter(({ is }) => is !== "ready").length
   if (short + faults.length === 0) return
   throw new CommandError(
     exitCodes.failure,
-    `Not everything is as the manifests say: ${short} of ${objects.length} objects are not ready, and ${faults.length} manifests have faults.`,
+    `Reconciliation is incomplete: ${short} of ${objects.length} objects are not ready, and ${faults.length} manifests have errors.`,
   )
 }

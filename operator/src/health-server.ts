@@ -41,19 +41,19 @@ export async function startHealthServer(options: HealthServerOptions): Promise<H
 async function answer(options: HealthServerOptions, { method, url }: IncomingMessage, outgoing: ServerResponse) {
   const say = (status: number, text: string, contentType = "text/plain; charset=utf-8") =>
     outgoing.writeHead(status, { "content-type": contentType }).end(text)
-  if (method !== "GET" && method !== "HEAD") return say(405, "only GET is answered\n")
+  if (method !== "GET" && method !== "HEAD") return say(405, "the method must be GET or HEAD\n")
   switch (url?.split("?")[0]) {
     case "/healthz": {
       const ailment = options.ailment()
       return say(ailment === undefined ? 200 : 500, `${ailment ?? "ok"}\n`)
     }
     case "/readyz":
-      return options.ready() ? say(200, "ok\n") : say(503, "the objects are not all known yet\n")
+      return options.ready() ? say(200, "ok\n") : say(503, "the initial lists of objects are not complete\n")
     case "/metrics": {
       const { text, contentType } = await options.metrics.expose()
       return say(200, text, contentType)
     }
     default:
-      return say(404, "there are /healthz, /readyz and /metrics\n")
+      return say(404, "not found; use /healthz, /readyz or /metrics\n")
   }
 }

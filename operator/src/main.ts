@@ -79,18 +79,20 @@ function settings() {
   const { identity = hostname(), listen = "0.0.0.0:8080", namespace = podNamespace() } = values
   const [, host, port] = /^(?:\[([^\]]+)\]|[^:]+):(\d{1,5})$/.exec(listen) ?? []
   if (port === undefined || Number(port) > 65_535) throw new Error("--listen must be HOST:PORT")
-  if (namespace === undefined || namespace === "") throw new Error("--namespace must be given outside of a pod")
+  if (namespace === undefined || namespace === "") throw new Error("--namespace is required outside of a pod")
   const clusterName = values["cluster-name"]
   if (clusterName !== undefined && !isClusterName(clusterName))
-    throw new Error("--cluster-name must be small letters, digits, hyphens and dots, at most 63 of them")
+    throw new Error("--cluster-name must consist of at most 63 lower-case letters, digits, hyphens and dots")
   const shard = values.shard === undefined ? undefined : parseShard(values.shard)
   if (values.shard !== undefined && shard === undefined) throw new Error("--shard must be INDEX/COUNT, such as 0/4")
   const watched = values["watch-namespaces"]?.split(",")
   if (watched?.some((name) => !/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name)))
-    throw new Error("--watch-namespaces must be names of namespaces, separated by commas")
+    throw new Error("--watch-namespaces must be a comma-separated list of namespaces")
   const addresses = parsePermittedAddresses(values["engine-addresses"] ?? "private")
   if (addresses === undefined)
-    throw new Error("--engine-addresses must be private, loopback, link-local and ranges, separated by commas, or none")
+    throw new Error(
+      "--engine-addresses must be none, or a comma-separated list of private, loopback, link-local and ranges",
+    )
   const { "embedded-connection": name = "default", "embedded-organization": organization = "default" } = values
   const config = new KubeConfig()
   if (values.kubeconfig === undefined) config.loadFromDefault()

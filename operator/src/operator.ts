@@ -92,7 +92,7 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
     metrics,
     ready: () => controllers.hasSynced,
     ailment: () =>
-      turns.sinceMs() > turnMaximumMs ? "the event loop hangs" : overdue(election.renewalAgeMs, runtime, lease),
+      turns.sinceMs() > turnMaximumMs ? "the event loop is blocked" : overdue(election.renewalAgeMs, runtime, lease),
   })
   closing.use(health)
   options.listening?.(health.url)

@@ -73,7 +73,7 @@ test("once, it says how everything fares, and by its exit code whether all is as
   expect([await good.ended, good.said()]).toEqual([0, expect.stringContaining("seal-key-created")])
   expect(good.out()).toMatch(/^Connection default\/acme: Connected\. /)
   expect(good.out().replaceAll(/ +/g, " ")).toContain(
-    "KIND NAME IS REASON MESSAGE\nConnection default/acme ready Connected The engine answers",
+    "KIND NAME STATE REASON MESSAGE\nConnection default/acme ready Connected The engine responds",
   )
   expect(await status("connections/default/acme")).toMatchObject({
     observedGeneration: 1,
@@ -91,7 +91,7 @@ test("once, it says how everything fares, and by its exit code whether all is as
   ])
   expect(JSON.parse(bad.out())).toMatchObject({
     objects: [{ kind: "Connection", key: "default/acme", is: "stalled", reason: "OrganizationNotFound" }],
-    faults: [{ file: "broken.yaml", line: 10, message: "spec.organisation: is not known" }],
+    faults: [{ file: "broken.yaml", line: 10, message: "spec.organisation: is not a known field" }],
   })
 })
 
@@ -106,12 +106,12 @@ test("with --watch, what is written, changed and taken away is done, until it is
   await expect.poll(watching.said).toMatch(/connection\.yaml:9: spec\.organization: /)
   await put("connection.yaml", connection(engine.url, "nobody"))
   await expect.poll(watching.out).toContain("Connection default/acme: OrganizationNotFound.")
-  expect(watching.said()).toContain("Every manifest can be read.")
+  expect(watching.said()).toContain("All manifests are valid.")
   // A second process would do everything twice.
   const second = start("--watch")
   expect([await second.ended, second.said()]).toEqual([
     75,
-    expect.stringMatching(/Another process keeps the manifests/),
+    expect.stringMatching(/Another process uses the status folder/),
   ])
   await put("secret.yaml", secret("chy_of-nobody"))
   await expect.poll(watching.out).toContain("Connection default/acme: TokenRefused.")

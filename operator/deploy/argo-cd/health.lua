@@ -1,12 +1,12 @@
 -- Health check of chancery.dev objects for Argo CD. Without a script, Argo CD reports them as healthy immediately.
 -- Results equal those of kstatus. The key in `resource.customizations` of argocd-cm is "chancery.dev/*" (see argocd-cm.yaml).
-local waiting = { status = "Progressing", message = "No operator has looked at it yet." }
+local waiting = { status = "Progressing", message = "The operator has not reconciled the object yet." }
 local status = obj.status
 if status == nil or status.conditions == nil then
   return waiting
 end
 if status.observedGeneration ~= nil and status.observedGeneration ~= obj.metadata.generation then
-  return { status = "Progressing", message = "The operator has not looked at this generation yet." }
+  return { status = "Progressing", message = "The operator has not reconciled this generation yet." }
 end
 local conditions = {}
 for _, condition in ipairs(status.conditions) do
@@ -19,7 +19,7 @@ if obj.metadata.deletionTimestamp ~= nil then
   if holds("Stalled") then
     return { status = "Degraded", message = conditions.Stalled.message }
   end
-  return { status = "Progressing", message = "It is being taken away." }
+  return { status = "Progressing", message = "The object is being deleted." }
 end
 if holds("Paused") then
   return { status = "Suspended", message = conditions.Paused.message }

@@ -107,7 +107,7 @@ const privateKey = ruled(
   },
   {
     rule: "self.algorithm != 'Ed25519' || self.encoding == 'PKCS8'",
-    message: "encoding must be PKCS8 for Ed25519, which has no other",
+    message: "encoding must be PKCS8 for Ed25519",
     fieldPath: ".encoding",
     holds: ({ algorithm, encoding }) => algorithm !== "Ed25519" || encoding === "PKCS8",
   },
@@ -132,7 +132,7 @@ const outputFormat = ruled(
   }),
   {
     rule: "!has(self.password) || self.type == 'PKCS12'",
-    message: "password is for PKCS12 only",
+    message: "password requires type PKCS12",
     fieldPath: ".password",
     holds: ({ type, password }) => password === undefined || type === "PKCS12",
   },
@@ -158,14 +158,15 @@ const secretTemplate = ruled(
     .describe("Labels and annotations to add to the Secret."),
   {
     rule: "!has(self.labels) || self.labels.all(k, !k.contains('chancery.dev/') && k != 'app.kubernetes.io/managed-by')",
-    message: "labels must not be the operator's own: chancery.dev/ and app.kubernetes.io/managed-by",
+    message:
+      "labels must not have the prefix chancery.dev/ or the key app.kubernetes.io/managed-by; the operator uses them",
     fieldPath: ".labels",
     holds: ({ labels = {} }) =>
       Object.keys(labels).every((key) => !key.includes("chancery.dev/") && key !== "app.kubernetes.io/managed-by"),
   },
   {
     rule: "!has(self.annotations) || self.annotations.all(k, !k.contains('chancery.dev/'))",
-    message: "annotations must not be the operator's own: chancery.dev/",
+    message: "annotations must not have the prefix chancery.dev/; the operator uses it",
     fieldPath: ".annotations",
     holds: ({ annotations = {} }) => Object.keys(annotations).every((key) => !key.includes("chancery.dev/")),
   },
@@ -352,7 +353,7 @@ export type CertificateSpec = z.output<typeof members>
 const rules: readonly Rule<CertificateSpec>[] = [
   {
     rule: "has(self.commonName) || has(self.dnsNames) || has(self.ipAddresses) || has(self.uris) || has(self.emailAddresses) || has(self.userIDs) || has(self.otherNames)",
-    message: "one of commonName, dnsNames, ipAddresses, uris, emailAddresses, userIDs and otherNames must be given",
+    message: "at least one of commonName, dnsNames, ipAddresses, uris, emailAddresses, userIDs, otherNames is required",
     holds: (spec) =>
       [
         spec.commonName,
@@ -366,13 +367,13 @@ const rules: readonly Rule<CertificateSpec>[] = [
   },
   {
     rule: "!(has(self.duration) && has(self.notAfter))",
-    message: "duration and notAfter exclude each other",
+    message: "duration and notAfter are mutually exclusive",
     fieldPath: ".notAfter",
     holds: ({ duration, notAfter }) => duration === undefined || notAfter === undefined,
   },
   {
     rule: "!(has(self.renewBefore) && has(self.renewBeforePercentage))",
-    message: "renewBefore and renewBeforePercentage exclude each other",
+    message: "renewBefore and renewBeforePercentage are mutually exclusive",
     fieldPath: ".renewBeforePercentage",
     holds: ({ renewBefore, renewBeforePercentage }) => renewBefore === undefined || renewBeforePercentage === undefined,
   },
@@ -387,7 +388,7 @@ const rules: readonly Rule<CertificateSpec>[] = [
   },
   {
     rule: "self.keySource != 'Engine' || self.privateKey.rotationPolicy == 'Always'",
-    message: "privateKey.rotationPolicy must be Always where keySource is Engine, which makes a key each time",
+    message: "privateKey.rotationPolicy must be Always if keySource is Engine",
     fieldPath: ".privateKey.rotationPolicy",
     holds: ({ keySource, privateKey }) => keySource !== "Engine" || privateKey.rotationPolicy === "Always",
   },

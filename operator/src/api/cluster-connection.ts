@@ -8,7 +8,7 @@ const labelValue = z.string().max(63)
 
 const needsValues: Rule<{ readonly operator: string; readonly values?: readonly string[] | undefined }> = {
   rule: "(self.operator in ['In', 'NotIn']) == (has(self.values) && size(self.values) > 0)",
-  message: "values belong to the operators In and NotIn, which need some",
+  message: "values is required for In and NotIn, and not allowed for Exists and DoesNotExist",
   fieldPath: ".values",
   holds: ({ operator, values = [] }) => (operator === "In" || operator === "NotIn") === values.length > 0,
 }

@@ -33,7 +33,7 @@ const httpUrl = (name: string): Rule<string> => ({
 
 const noCredentials = (name: string): Rule<string> => ({
   rule: "!self.contains('@')",
-  message: `${name} must hold no user name or password`,
+  message: `${name} must not contain a user name or password`,
   holds: (text) => !text.includes("@"),
 })
 
@@ -64,7 +64,7 @@ export const connectionMembers = (where: string) => ({
       .describe("CA certificates (PEM) to trust in addition to those of the system. Excludes caSecretRef."),
     {
       rule: "self.contains('-----BEGIN CERTIFICATE-----')",
-      message: "caBundle must hold certificates in PEM",
+      message: "caBundle must contain certificates (PEM)",
       holds: (text) => text.includes("-----BEGIN CERTIFICATE-----"),
     },
   ).optional(),
@@ -106,7 +106,7 @@ export const connectionMembers = (where: string) => ({
 
 export const oneBundle: Rule<{ readonly caBundle?: unknown; readonly caSecretRef?: unknown }> = {
   rule: "!(has(self.caBundle) && has(self.caSecretRef))",
-  message: "caBundle and caSecretRef exclude each other",
+  message: "caBundle and caSecretRef are mutually exclusive",
   fieldPath: ".caSecretRef",
   holds: ({ caBundle, caSecretRef }) => caBundle === undefined || caSecretRef === undefined,
 }

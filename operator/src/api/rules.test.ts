@@ -46,7 +46,7 @@ test.each([
   { given: {}, before: { name: "x" }, faults: ["spec.name: name cannot be changed"] },
   { given: { name: "x" }, before: {}, faults: ["spec.name: name cannot be changed"] },
   { given: { set: ["a", "b"] }, faults: [] },
-  { given: { set: ["a", "b", "a"] }, faults: ['spec.set.2: is there already: "a"'] },
+  { given: { set: ["a", "b", "a"] }, faults: ['spec.set.2: is a duplicate: "a"'] },
   {
     given: {
       map: [
@@ -64,7 +64,7 @@ test.each([
         { key: "x", kind: "a", value: 2 },
       ],
     },
-    faults: ['spec.map.1: is there already: ["a","x"]'],
+    faults: ['spec.map.1: is a duplicate: ["a","x"]'],
   },
 ])("$given after $before breaks $faults", ({ given, before, faults }) => {
   expect(specFaults(thing, given, before).map(({ field, message }) => `${field}: ${message}`)).toEqual(faults)

@@ -45,7 +45,7 @@ export function specFaults(kind: { readonly spec: z.ZodType }, spec: unknown, be
   if (!parsed.success) {
     return parsed.error.issues.flatMap((issue) =>
       issue.code === "unrecognized_keys"
-        ? issue.keys.map((key) => ({ field: fieldOf([...issue.path, key]), message: "is not known" }))
+        ? issue.keys.map((key) => ({ field: fieldOf([...issue.path, key]), message: "is not a known field" }))
         : [{ field: fieldOf(issue.path), message: issue.message }],
     )
   }
@@ -84,7 +84,7 @@ function* repeated(schema: z.ZodType, items: readonly unknown[], path: readonly 
     const identity =
       type === "set" ? item : (keys as readonly string[]).map((key) => (item as Record<string, unknown>)[key])
     const text = JSON.stringify(identity)
-    if (seen.has(text)) yield { field: [...path, String(index)].join("."), message: `is there already: ${text}` }
+    if (seen.has(text)) yield { field: [...path, String(index)].join("."), message: `is a duplicate: ${text}` }
     seen.add(text)
   }
 }

@@ -22,7 +22,7 @@ const given = (object: object, ...names: readonly string[]): number =>
 
 const oneOf = (what: string, ...names: readonly string[]): Rule<object> => ({
   rule: `[${names.map((name) => `has(self.${name})`).join(", ")}].filter(x, x).size() == 1`,
-  message: `${what} needs exactly one of ${names.join(", ")}`,
+  message: `${what} requires exactly one of ${names.join(", ")}`,
   holds: (value) => given(value, ...names) === 1,
 })
 
@@ -261,7 +261,7 @@ const shape = z.object({
       at: z
         .string()
         .max(64)
-        .refine((text) => !Number.isNaN(Date.parse(text)), "must be an instant such as 2030-01-31T08:00:00Z")
+        .refine((text) => !Number.isNaN(Date.parse(text)), "must be a time such as 2030-01-31T08:00:00Z")
         .optional()
         .describe("Time of an automatic destroy run. Example: 2030-01-31T08:00:00Z.")
         .meta({ format: "date-time" }),
@@ -275,7 +275,7 @@ const shape = z.object({
     }),
     {
       rule: "has(self.at) || has(self.activityDuration) || has(self.inherit)",
-      message: "autoDestroy needs at least one of at, activityDuration, inherit",
+      message: "autoDestroy requires at least one of at, activityDuration, inherit",
       holds: (value) => given(value, "at", "activityDuration", "inherit") > 0,
     },
   )
@@ -386,52 +386,52 @@ const spec = ruled(
   ...immutable<Shape>("organization"),
   {
     rule: "!has(oldSelf.externalID) || (has(self.externalID) && self.externalID == oldSelf.externalID)",
-    message: "externalID cannot be changed once it is given",
+    message: "externalID cannot be changed once it is set",
     fieldPath: ".externalID",
     transition: true,
     holds: (value, before) => before.externalID === undefined || value.externalID === before.externalID,
   },
   {
     rule: "!has(self.externalID) || self.adoptionPolicy != 'Never'",
-    message: "externalID needs the adoptionPolicy IfExists or MustExist",
+    message: "externalID requires adoptionPolicy IfExists or MustExist",
     fieldPath: ".externalID",
     holds: ({ externalID, adoptionPolicy }) => externalID === undefined || adoptionPolicy !== "Never",
   },
   {
     rule: "(has(self.executionMode) && self.executionMode == 'agent') == has(self.agentPool)",
-    message: "agentPool belongs to the executionMode agent, which needs one",
+    message: "agentPool is required with executionMode agent, and not allowed otherwise",
     fieldPath: ".agentPool",
     holds: ({ executionMode, agentPool }) => (executionMode === "agent") === (agentPool !== undefined),
   },
   {
     rule: "!has(self.settingOverwrites) || (has(self.settingOverwrites.executionMode) && !self.settingOverwrites.executionMode) || has(self.executionMode)",
-    message: "executionMode must be given unless settingOverwrites.executionMode is false",
+    message: "executionMode is required unless settingOverwrites.executionMode is false",
     fieldPath: ".executionMode",
     holds: ({ settingOverwrites, executionMode }) =>
       settingOverwrites === undefined || settingOverwrites.executionMode === false || executionMode !== undefined,
   },
   {
     rule: "!has(self.settingOverwrites) || !has(self.settingOverwrites.agentPool) || !self.settingOverwrites.agentPool || has(self.agentPool)",
-    message: "agentPool must be given where settingOverwrites.agentPool is true",
+    message: "agentPool is required if settingOverwrites.agentPool is true",
     fieldPath: ".agentPool",
     holds: ({ settingOverwrites, agentPool }) => settingOverwrites?.agentPool !== true || agentPool !== undefined,
   },
   {
     rule: "!has(self.remoteStateConsumers) || (has(self.globalRemoteState) && !self.globalRemoteState)",
-    message: "remoteStateConsumers need globalRemoteState false",
+    message: "remoteStateConsumers requires globalRemoteState false",
     fieldPath: ".remoteStateConsumers",
     holds: ({ remoteStateConsumers, globalRemoteState }) =>
       remoteStateConsumers === undefined || globalRemoteState === false,
   },
   {
     rule: "!has(self.globalRemoteState) || !self.globalRemoteState || !has(self.projectRemoteState) || !self.projectRemoteState",
-    message: "globalRemoteState and projectRemoteState exclude each other",
+    message: "globalRemoteState and projectRemoteState are mutually exclusive",
     fieldPath: ".projectRemoteState",
     holds: ({ globalRemoteState, projectRemoteState }) => globalRemoteState !== true || projectRemoteState !== true,
   },
   {
     rule: "!has(self.triggerPatterns) || !has(self.triggerPrefixes) || size(self.triggerPatterns) == 0 || size(self.triggerPrefixes) == 0",
-    message: "triggerPatterns and triggerPrefixes exclude each other",
+    message: "triggerPatterns and triggerPrefixes are mutually exclusive",
     fieldPath: ".triggerPrefixes",
     holds: ({ triggerPatterns = [], triggerPrefixes = [] }) =>
       triggerPatterns.length === 0 || triggerPrefixes.length === 0,
@@ -544,13 +544,12 @@ export const workspace: Kind<WorkspaceObjectSpec> = {
   objectRules: [
     {
       rule: "has(self.spec.name) || self.metadata.name.matches('^[A-Za-z0-9_-]{1,90}$')",
-      message: "spec.name must be given where the name of the object cannot be that of a workspace",
+      message: "spec.name is required if metadata.name is not a valid name of a workspace",
       fieldPath: ".spec.name",
     },
     {
       rule: "!has(self.spec.outputs) || size(self.metadata.name) <= 245 || (has(self.spec.outputs.configMapName) && has(self.spec.outputs.secretName))",
-      message:
-        "outputs needs configMapName and secretName where the name of the object and -outputs is too long for one",
+      message: "outputs requires configMapName and secretName if metadata.name is longer than 245 characters",
       fieldPath: ".spec.outputs",
     },
   ],

@@ -345,7 +345,12 @@ test("a pause keeps nobody from deleting", async () => {
 
 test("a kind's own conditions and members of the status stay until it has looked again", async () => {
   const it = open()
-  const synced = { type: "Synced", status: "True", reason: "Connected", message: "It is as it should be." } as const
+  const synced = {
+    type: "Synced",
+    status: "True",
+    reason: "Connected",
+    message: "The object matches the spec.",
+  } as const
   it.answerWith(async () => ({ ...ready, conditions: [synced], status: { colour: "red" } }))
   it.put(it.object())
   await it.pass(0)

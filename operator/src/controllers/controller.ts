@@ -360,7 +360,7 @@ const isTimeout = (error: unknown): boolean =>
 
 class LookOverdue extends Error {
   constructor() {
-    super(`The look at the object took longer than ${lookMaximumMs / 1_000} s, and was given up.`)
+    super(`The reconciliation took longer than ${lookMaximumMs / 1_000} s and was aborted.`)
   }
 }
 
@@ -417,7 +417,7 @@ function matters(before: KubernetesObject | undefined, after: KubernetesObject |
 
 /** Returns the earlier conditions and `Paused`. */
 function pausedConditions(before: readonly StoredCondition[]): readonly (Condition | StoredCondition)[] {
-  const message = `Nothing is done while the annotation ${pausedAnnotation} is "true", but to clean up after a deletion.`
+  const message = `The object is not reconciled while the annotation ${pausedAnnotation} is "true", except to clean up after its deletion.`
   const ready = before.find(({ type }) => type === "Ready")
   return [
     ready === undefined

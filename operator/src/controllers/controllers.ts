@@ -110,7 +110,7 @@ export function openControllers(options: ControllersOptions): Controllers {
   const stores = new Map<string, ObjectStore>()
   const storeOf = (resource: Resource): ObjectStore => {
     const store = stores.get(nameOf(resource))
-    if (store === undefined) throw new Error(`nobody follows ${nameOf(resource)}`)
+    if (store === undefined) throw new Error(`no store follows ${nameOf(resource)}`)
     return store
   }
   for (const { kind, indexes } of kinds) stores.set(nameOf(kind), new ObjectStore(indexes))
@@ -166,7 +166,7 @@ export function openControllers(options: ControllersOptions): Controllers {
   }
   const named: Parts["named"] = (resource) => {
     const found = namings.get(nameOf(resource))
-    if (found === undefined) throw new Error(`nobody names ${nameOf(resource)}`)
+    if (found === undefined) throw new Error(`no kind refers to ${nameOf(resource)}`)
     return found
   }
   const parts: Parts = { cluster, runtime, engines, feeds, namespace, clusterName, recorder, storeOf, named, writes }

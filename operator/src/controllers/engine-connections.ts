@@ -127,7 +127,7 @@ export class EngineConnections {
     // A connection under deletion still serves objects that need it for their cleanup.
     if (!isReady(object) && object.metadata.deletionTimestamp === undefined) {
       // No short retry is needed: the object is requeued when the connection becomes ready.
-      throw waiting("ConnectionNotReady", `The ${ref.kind} ${ref.name} is not ready; its status says why.`, pollMs)
+      throw waiting("ConnectionNotReady", `The ${ref.kind} ${ref.name} is not ready; see its status.`, pollMs)
     }
     return this.client(ref.kind, object, signal, use)
   }
@@ -186,10 +186,7 @@ export class EngineConnections {
       })
     } catch {
       // Thrown before any request: the token or the certificates are malformed.
-      throw stalled(
-        "TokenRefused",
-        "The token, or the certificates to trust, are not such as could be sent or trusted.",
-      )
+      throw stalled("TokenRefused", "The token or the CA certificates are not valid.")
     }
   }
 
@@ -236,7 +233,7 @@ export class EngineConnections {
     if (secret === undefined) throw stalled("SecretMissing", `The namespace ${namespace} has no Secret ${name}.`)
     const data = (secret["data"] as Readonly<Record<string, string>> | undefined)?.[key]
     const text = data === undefined ? "" : Buffer.from(data, "base64").toString("utf8").trim()
-    if (text === "") throw stalled("SecretKeyMissing", `The Secret ${name} has nothing under ${key}.`)
+    if (text === "") throw stalled("SecretKeyMissing", `The Secret ${name} has no value for ${key}.`)
     return text
   }
 

@@ -14,7 +14,7 @@ export async function toldHowToLetGo(
     const { health } = error.outcome
     const where = namespace === undefined ? "" : ` -n ${namespace}`
     const patch = `kubectl patch ${plural}.${group} ${name}${where} --type=merge -p '{"metadata":{"finalizers":null}}'`
-    const message = `${health.message} To let it go without cleaning up: ${patch}`
+    const message = `${health.message} To delete the object without cleanup: ${patch}`
     throw new NotReadyError({ ...error.outcome, health: { ...health, message } })
   }
 }

@@ -24,7 +24,7 @@ export class NotReadyError extends Error {
 
   constructor(outcome: ReconcileResult) {
     super(outcome.health.message)
-    this.name = "Unsettled"
+    this.name = "NotReadyError"
     this.outcome = outcome
   }
 }
@@ -34,8 +34,8 @@ export class RequeueAfter extends Error {
   readonly againAfterMs: number
 
   constructor(againAfterMs: number) {
-    super("postponed")
-    this.name = "Postponed"
+    super("requeue")
+    this.name = "RequeueAfter"
     this.againAfterMs = againAfterMs
   }
 }
@@ -66,14 +66,14 @@ export function refused(error: EngineError): NotReadyError | RequeueAfter {
     case "rate-limited":
       return new RequeueAfter(Math.max(retryAfterMs ?? 0, shortestPostponementMs))
     case "unauthenticated":
-      return stalled("TokenRefused", "The engine does not take the token: it is unknown, expired or revoked.")
+      return stalled("TokenRefused", "The engine rejects the token: it is unknown, expired or revoked.")
     case "unavailable":
       return unreached(error)
     case "busy":
     case "pending":
     case "out-of-service":
     case "internal":
-      return waiting("EngineUnavailable", "The engine gives no usable answer.")
+      return waiting("EngineUnavailable", "The engine returns no usable response.")
     default:
       return stalled("EngineRefused", message)
   }
@@ -85,9 +85,9 @@ const hostPollMs = 60_000
 function unreached({ message, cause }: EngineError): NotReadyError {
   const code = (cause as { readonly code?: unknown } | undefined)?.code
   if (cause instanceof SyntaxError || cause instanceof TypeError) return stalled("NotAnEngine", message)
-  if (typeof code !== "string") return waiting("EngineUnavailable", "The engine gives no usable answer.")
+  if (typeof code !== "string") return waiting("EngineUnavailable", "The engine returns no usable response.")
   if (/CERT|UNABLE_TO_|HOSTNAME_MISMATCH|ALTNAME/.test(code))
-    return stalled("CertificateNotTrusted", `${message} Name its authority in caBundle or caSecretRef.`)
+    return stalled("CertificateNotTrusted", `${message} Add its CA to caBundle or caSecretRef.`)
   if (/^(EPROTO|ERR_SSL_|HPE_)/.test(code))
     return stalled("NotAnEngine", `${message} Check the scheme and the port of baseURL.`)
   // DNS may change without a notification.

@@ -75,7 +75,7 @@ export class ApiClient implements AsyncDisposable {
   constructor(config: KubeConfig, options: ApiClientOptions) {
     const cluster = config.getCurrentCluster()
     if (cluster === null) throw new Error("the Kubernetes configuration names no cluster")
-    if (cluster.proxyUrl) throw new Error("a cluster behind a proxy (proxy-url) cannot be reached")
+    if (cluster.proxyUrl) throw new Error("proxy-url in the Kubernetes configuration is not supported")
     this.#config = cluster.server.startsWith("http:") ? withoutTls(config, cluster) : config
     this.#options = options
     this.#origin = cluster.server.replace(/\/+$/, "")
@@ -181,7 +181,7 @@ export class ApiClient implements AsyncDisposable {
       readonly metadata?: { readonly resourceVersion?: string; readonly continue?: string }
     }
     const { resourceVersion, continue: next = "" } = list.metadata ?? {}
-    if (list.items === undefined || resourceVersion === undefined) throw new Error("the answer is no list")
+    if (list.items === undefined || resourceVersion === undefined) throw new Error("the response is not a list")
     return { items: list.items.map(withoutManagedFields), resourceVersion, next }
   }
 
@@ -328,7 +328,7 @@ function pathOf(resource: Resource, key: ObjectKey): string {
 
 function readObject(document: unknown): KubernetesObject {
   const object = document as Partial<KubernetesObject>
-  if (object.metadata === undefined) throw new Error("the answer is no object")
+  if (object.metadata === undefined) throw new Error("the response is not an object")
   return withoutManagedFields(object as KubernetesObject)
 }
 

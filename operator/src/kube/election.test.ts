@@ -160,6 +160,6 @@ describe("an election", () => {
     }
     const api = openServer().apiFor("a")
     const options = { api, runtime, lease: "here/operator", identity: "a", durationMs: 10_000, renewDeadlineMs: 10_000 }
-    expect(() => new Election(options)).toThrow("must last longer")
+    expect(() => new Election(options)).toThrow("the duration of the lease must be longer")
   })
 })

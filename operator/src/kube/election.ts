@@ -39,7 +39,9 @@ export class Election {
     this.#options = { durationMs: 15_000, renewDeadlineMs: 10_000, retryMs: 2_000, ...options }
     const { durationMs, renewDeadlineMs, retryMs } = this.#options
     if (!(durationMs > renewDeadlineMs && renewDeadlineMs > 2 * retryMs))
-      throw new Error("a lease must last longer than its renewal may take, and that longer than two attempts")
+      throw new Error(
+        "the duration of the lease must be longer than the renewal timeout, and the renewal timeout longer than two attempts",
+      )
   }
 
   get leading(): boolean {
@@ -190,7 +192,7 @@ const specOf = ({ spec }: KubernetesObject): LeaseSpec => spec ?? {}
 /** Stops waiting when the signal aborts. The request may still arrive; a late write merely renews the lease once more. */
 function untilAborted<Value>(answer: Promise<Value>, signal: AbortSignal): Promise<Value> {
   return new Promise((resolve, reject) => {
-    const abort = () => reject(new Error("waited for too long"))
+    const abort = () => reject(new Error("timed out"))
     if (signal.aborted) abort()
     signal.addEventListener("abort", abort)
     void answer.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort))

@@ -71,6 +71,6 @@ export class RequestRateLimiter implements Pace {
     const now = this.#runtime.stopwatch()
     this.#lastReturnAt = Math.max(now + waitMs, this.#lastReturnAt + this.#intervalMs)
     const retryAfterMs = Math.min(this.#lastReturnAt - now, longestReturnMs)
-    return new EngineError("rate-limited", "The engine is asked as often as it may be.", { retryAfterMs })
+    return new EngineError("rate-limited", "The rate limit of the connection is reached.", { retryAfterMs })
   }
 }

@@ -149,7 +149,7 @@ export class Reflector {
       signal.throwIfAborted()
       if (event.type === "ERROR") throw errorOf(event)
       const { resourceVersion: version } = event.object.metadata
-      if (version === undefined) throw new Error("an event without a version")
+      if (version === undefined) throw new Error("a watch event has no resourceVersion")
       if (found === undefined) this.#take(event, version)
       else if (event.type === "DELETED") found.delete(keyOf(event.object))
       else if (event.type !== "BOOKMARK") found.set(keyOf(event.object), event.object)
@@ -159,7 +159,7 @@ export class Reflector {
         listed?.()
       }
     }
-    if (found !== undefined) throw new Error("the stream ended before the list was whole")
+    if (found !== undefined) throw new Error("the stream ended before the list was complete")
   }
 
   #take(event: WatchEvent, version: string): void {

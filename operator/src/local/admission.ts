@@ -50,20 +50,20 @@ export function admit(
   specBefore: (resource: Resource, key: ObjectKey) => unknown,
 ): Admitted | readonly AdmissionRejection[] | undefined {
   const { apiVersion, kind, metadata } = object
-  if (typeof apiVersion !== "string") return [{ field: "apiVersion", message: "is missing" }]
-  if (typeof kind !== "string") return [{ field: "kind", message: "is missing" }]
+  if (typeof apiVersion !== "string") return [{ field: "apiVersion", message: "is required" }]
+  if (typeof kind !== "string") return [{ field: "kind", message: "is required" }]
   const isThis = (resource: Resource) => apiVersionOf(resource) === apiVersion && resource.kind === kind
   const own = kinds.find(isThis)
   const resource = own ?? plainResources.find(isThis)
   if (resource === undefined) {
     const isOurs = kinds.some(({ group }) => apiVersion === group || apiVersion.startsWith(`${group}/`))
-    return isOurs ? [{ field: "kind", message: `there is no ${kind} in ${apiVersion}` }] : undefined
+    return isOurs ? [{ field: "kind", message: `${kind} is not a kind of ${apiVersion}` }] : undefined
   }
-  if (!isObject(metadata)) return [{ field: "metadata", message: "is missing" }]
+  if (!isObject(metadata)) return [{ field: "metadata", message: "is required" }]
   const members = own === undefined ? plainMembers : ownMembers
   const refusals: AdmissionRejection[] = Object.keys(object)
     .filter((name) => !members.has(name))
-    .map((field) => ({ field, message: "is not known" }))
+    .map((field) => ({ field, message: "is not a known field" }))
   refusals.push(...metadataRefusals(resource, metadata))
   if (refusals.length > 0) return refusals
 
@@ -94,20 +94,23 @@ function metadataRefusals(
 ): readonly AdmissionRejection[] {
   const { name, namespace, labels, annotations } = metadata
   const refusals: AdmissionRejection[] = []
-  if (typeof name !== "string") refusals.push({ field: "metadata.name", message: "is missing" })
+  if (typeof name !== "string") refusals.push({ field: "metadata.name", message: "is required" })
   else if (name.length > maxNameLength || !nameExpression.test(name))
-    refusals.push({ field: "metadata.name", message: "must be lower-case letters, digits, - and ." })
+    refusals.push({ field: "metadata.name", message: "must consist of lower-case letters, digits, - and ." })
   if (namespace !== undefined && resource.scope === "Cluster")
-    refusals.push({ field: "metadata.namespace", message: `a ${resource.kind} is in no namespace` })
+    refusals.push({
+      field: "metadata.namespace",
+      message: `must be absent, because a ${resource.kind} is cluster-scoped`,
+    })
   else if (namespace !== undefined && (typeof namespace !== "string" || !namespaceExpression.test(namespace)))
-    refusals.push({ field: "metadata.namespace", message: "must be lower-case letters, digits and -" })
+    refusals.push({ field: "metadata.namespace", message: "must consist of lower-case letters, digits and -" })
   for (const [member, texts] of Object.entries({ labels, annotations })) {
     if (texts === undefined || texts === null) continue
-    if (!isObject(texts)) refusals.push({ field: `metadata.${member}`, message: "must be an object of texts" })
+    if (!isObject(texts)) refusals.push({ field: `metadata.${member}`, message: "must be an object of strings" })
     else
       for (const [one, text] of Object.entries(texts))
         if (typeof text !== "string")
-          refusals.push({ field: `metadata.${member}.${one}`, message: "must be a text; put it in quotes" })
+          refusals.push({ field: `metadata.${member}.${one}`, message: "must be a string; put it in quotes" })
   }
   return refusals
 }
@@ -120,13 +123,13 @@ function dataOf(
   const refusals: AdmissionRejection[] = []
   const filled: Record<string, string> = {}
   for (const [member, values] of Object.entries({ data, stringData })) {
-    if (!isObject(values)) refusals.push({ field: member, message: "must be an object of texts" })
+    if (!isObject(values)) refusals.push({ field: member, message: "must be an object of strings" })
     else
       for (const [name, value] of Object.entries(values)) {
         const field = `${member}.${name}`
-        if (typeof value !== "string") refusals.push({ field, message: "must be a text; put it in quotes" })
+        if (typeof value !== "string") refusals.push({ field, message: "must be a string; put it in quotes" })
         else if (member === "data" && kind === "Secret" && !base64Expression.test(value))
-          refusals.push({ field, message: "must be base64; stringData takes text as it is" })
+          refusals.push({ field, message: "must be base64; use stringData for plain text" })
         else filled[name] = member === "data" ? value : Buffer.from(value).toString("base64")
       }
   }
@@ -142,7 +145,7 @@ function unknownMembers(given: unknown, known: unknown, path: string): readonly 
   return Object.entries(given).flatMap(([name, value]) =>
     name in known || value === undefined || value === null
       ? unknownMembers(value, known[name], `${path}.${name}`)
-      : [{ field: `${path}.${name}`, message: "is not known" }],
+      : [{ field: `${path}.${name}`, message: "is not a known field" }],
   )
 }
 

@@ -108,7 +108,7 @@ test.each([
   { spec: "{watts: 40}", line: 5, says: /^spec\.room: /, why: "a missing field" },
   { spec: "\n  room: study\n  watts: many", line: 7, says: /^spec\.watts: /, why: "a wrong type" },
   { spec: "\n  room: study\n  watts: 100", line: 7, says: /^spec\.watts: watts must be below 100/, why: "a rule" },
-  { spec: "\n  room: study\n  wats: 60", line: 7, says: /^spec\.wats: is not known/, why: "an unknown field" },
+  { spec: "\n  room: study\n  wats: 60", line: 7, says: /^spec\.wats: is not a known field/, why: "an unknown field" },
   {
     spec: "\n  room: attic",
     line: 6,
@@ -126,21 +126,27 @@ test.each([
 })
 
 test.each([
-  { text: "kind: Lamp\nmetadata: {name: a}\n", says: "apiVersion: is missing" },
-  { text: "apiVersion: chancery.dev/v1alpha1\nmetadata: {name: a}\n", says: "kind: is missing" },
-  { text: "apiVersion: chancery.dev/v1alpha1\nkind: Lmap\n", says: "kind: there is no Lmap in chancery.dev/v1alpha1" },
-  { text: "apiVersion: chancery.dev/v2\nkind: Lamp\n", says: "kind: there is no Lamp in chancery.dev/v2" },
-  { text: "apiVersion: v1\nkind: Secret\n", says: "metadata: is missing" },
-  { text: "apiVersion: v1\nkind: Secret\nmetadata: {namespace: a}\n", says: "metadata.name: is missing" },
-  { text: "apiVersion: v1\nkind: Secret\nmetadata: {name: ../x}\n", says: /^metadata\.name: must be/ },
+  { text: "kind: Lamp\nmetadata: {name: a}\n", says: "apiVersion: is required" },
+  { text: "apiVersion: chancery.dev/v1alpha1\nmetadata: {name: a}\n", says: "kind: is required" },
+  {
+    text: "apiVersion: chancery.dev/v1alpha1\nkind: Lmap\n",
+    says: "kind: Lmap is not a kind of chancery.dev/v1alpha1",
+  },
+  { text: "apiVersion: chancery.dev/v2\nkind: Lamp\n", says: "kind: Lamp is not a kind of chancery.dev/v2" },
+  { text: "apiVersion: v1\nkind: Secret\n", says: "metadata: is required" },
+  { text: "apiVersion: v1\nkind: Secret\nmetadata: {namespace: a}\n", says: "metadata.name: is required" },
+  { text: "apiVersion: v1\nkind: Secret\nmetadata: {name: ../x}\n", says: /^metadata\.name: must consist of/ },
   { text: "apiVersion: v1\nkind: Secret\nmetadata: {name: x, namespace: a/b}\n", says: /^metadata\.namespace: must/ },
   {
     text: "apiVersion: v1\nkind: Secret\nmetadata: {name: x, labels: {a: 1}}\n",
-    says: /^metadata\.labels\.a: must be a text/,
+    says: /^metadata\.labels\.a: must be a string/,
   },
   { text: "apiVersion: v1\nkind: Secret\nmetadata: {name: x}\ndata: {a: '?'}\n", says: /^data\.a: must be base64/ },
-  { text: "apiVersion: v1\nkind: Secret\nmetadata: {name: x}\nspec: {}\n", says: "spec: is not known" },
-  { text: "apiVersion: v1\nkind: Namespace\nmetadata: {name: x, namespace: y}\n", says: /in no namespace/ },
+  { text: "apiVersion: v1\nkind: Secret\nmetadata: {name: x}\nspec: {}\n", says: "spec: is not a known field" },
+  {
+    text: "apiVersion: v1\nkind: Namespace\nmetadata: {name: x, namespace: y}\n",
+    says: /must be absent, because a Namespace is cluster-scoped/,
+  },
 ])("a manifest is refused: $says", async ({ text, says }) => {
   const { open } = await temporary()
   const cluster = await open()
@@ -159,7 +165,7 @@ test("what others declare is passed over, and a second manifest of the same name
   }
   const { faults, passedOver } = await declare(cluster, files)
   expect(passedOver).toBe(1)
-  expect(faults).toEqual([{ file: "b.yaml", line: 5, message: "the Lamp desk is declared in a.yaml:1 already" }])
+  expect(faults).toEqual([{ file: "b.yaml", line: 5, message: "the Lamp desk is already declared in a.yaml:1" }])
   expect((await lampIn(cluster))["spec"]).toEqual({ room: "study", watts: 40 })
 })
 
@@ -319,5 +325,5 @@ test("a file that somebody has put into the folder is named, rather than guessed
   await declare(await open(), { "a.yaml": lampText("desk", "{room: study}") })
   const { writeFile } = await import("node:fs/promises")
   await writeFile(join(folder, "lamps/default/desk.yaml"), "")
-  await expect(open()).rejects.toThrow("lamps/default/desk.yaml holds no object")
+  await expect(open()).rejects.toThrow("lamps/default/desk.yaml contains no valid object")
 })

@@ -100,7 +100,7 @@ export class DirectoryCluster implements Cluster {
       const first = place === undefined ? undefined : declaredIn.get(place)
       if (first !== undefined) {
         const { kind, metadata } = manifest.object as unknown as KubernetesObject
-        const message = `the ${kind} ${metadata.name} is declared in ${first.file}:${first.line} already`
+        const message = `the ${kind} ${metadata.name} is already declared in ${first.file}:${first.line}`
         found.push({ file: manifest.file, line: manifest.line, message })
         continue
       }
@@ -239,7 +239,7 @@ export class DirectoryCluster implements Cluster {
   #say(resource: Resource, key: ObjectKey, manager: string, part: Part, uid?: string): Promise<KubernetesObject> {
     return this.#serially(async () => {
       if (!this.#kept.has(nameOf(resource)))
-        throw new ApiError(404, "NotFound", `there are no ${resource.plural} beside manifests`)
+        throw new ApiError(404, "NotFound", `${resource.plural} are not available with manifests`)
       const kept = this.#kept.get(nameOf(resource))?.get(key)
       if (uid !== undefined && kept?.object.metadata.uid !== uid) throw conflict(resource, key)
       // The deletion completes first. Then the object is created from its latest declaration.
@@ -360,7 +360,7 @@ export class DirectoryCluster implements Cluster {
     const names = key.split("/")
     // Names were checked earlier; checked again because they become a path.
     if (names.some((name) => !/^[a-z0-9][-.a-z0-9]*$/.test(name)))
-      throw new ApiError(422, "Invalid", `${key} is no name`)
+      throw new ApiError(422, "Invalid", `${key} is not a valid name`)
     return `${join(this.#options.folder, resource.plural, ...names)}.yaml`
   }
 
@@ -401,7 +401,8 @@ interface Managed {
 
 function keptIn(resource: Resource, text: string, file: string): StoredObject {
   const document = parse(text) as Partial<KubernetesObject> | null
-  if (document?.metadata?.uid === undefined) throw new Error(`${file} holds no object; it is not to be edited`)
+  if (document?.metadata?.uid === undefined)
+    throw new Error(`${file} contains no valid object; do not edit files of this folder`)
   const { managedFields, ...metadata } = document.metadata
   const object = { ...document, metadata } as KubernetesObject
   const parts = ((managedFields ?? []) as readonly Managed[]).map((managed): [string, Part] => [
@@ -481,7 +482,7 @@ const nameOf = ({ plural, group }: Resource): string => `${plural}.${group}`
 const placeOf = (resource: Resource, key: ObjectKey): string => `${nameOf(resource)} ${key}`
 
 const conflict = ({ kind }: Resource, key: ObjectKey): ApiError =>
-  new ApiError(409, "Conflict", `the ${kind} ${key} is not what it was any more`)
+  new ApiError(409, "Conflict", `the ${kind} ${key} has been modified`)
 
 /** Returns a UUID as the Kubernetes API does (RFC 9562, version 4). */
 function newUid(random: () => number): string {

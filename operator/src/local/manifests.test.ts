@@ -46,10 +46,10 @@ test("JSON and lists are read as well", () => {
 })
 
 test.each([
-  { text: "kind: [", line: 1, says: /is no YAML/, why: "half a file" },
-  { text: "kind: A\nkind: B\n", line: 2, says: /is no YAML: .*unique/, why: "a member twice" },
-  { text: "a\n", line: 1, says: /no object/, why: "a word" },
-  { text: "- kind: A\n", line: 1, says: /no object/, why: "a list" },
+  { text: "kind: [", line: 1, says: /is not valid YAML/, why: "half a file" },
+  { text: "kind: A\nkind: B\n", line: 2, says: /is not valid YAML: .*unique/, why: "a member twice" },
+  { text: "a\n", line: 1, says: /must be an object/, why: "a word" },
+  { text: "- kind: A\n", line: 1, says: /must be an object/, why: "a list" },
   { text: "kind: List\nitems:\n  - 1\n", line: 3, says: /items\.0/, why: "a list of numbers" },
 ])("$why is a fault with its line", ({ text, line, says }) => {
   const { manifests, faults } = parseManifests("a.yaml", text)

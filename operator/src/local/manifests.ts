@@ -38,7 +38,7 @@ export async function manifestFiles(folder: string): Promise<readonly string[]> 
   const files: string[] = []
   const folders = [""]
   for (let index = 0; index < folders.length; index += 1) {
-    if (folders.length > maxFolders) throw new Error(`${folder} has more than ${maxFolders} folders in it`)
+    if (folders.length > maxFolders) throw new Error(`${folder} contains more than ${maxFolders} folders`)
     const below = folders[index] ?? ""
     for (const entry of await readdir(join(folder, below), { withFileTypes: true })) {
       if (entry.name.startsWith(".")) continue
@@ -48,7 +48,7 @@ export async function manifestFiles(folder: string): Promise<readonly string[]> 
       if (isFolder && !entry.isSymbolicLink()) folders.push(path)
       else if (!isFolder && /\.(ya?ml|json)$/.test(entry.name)) files.push(path)
     }
-    if (files.length > maxFiles) throw new Error(`${folder} has more than ${maxFiles} manifests in it`)
+    if (files.length > maxFiles) throw new Error(`${folder} contains more than ${maxFiles} manifests`)
   }
   return files.toSorted()
 }
@@ -92,14 +92,14 @@ export function parseManifests(file: string, text: string): Omit<ManifestFolder,
   for (const document of Array.isArray(documents) ? documents : []) {
     const [error] = document.errors
     if (error !== undefined) {
-      faults.push({ file, line: lines.linePos(error.pos[0]).line, message: `is no YAML: ${error.message}` })
+      faults.push({ file, line: lines.linePos(error.pos[0]).line, message: `is not valid YAML: ${error.message}` })
       continue
     }
     // Documents with only comments declare nothing.
     if (document.contents === null || document.toJS({ maxAliasCount: maxAliases }) === null) continue
     const lineOf = (path: readonly string[]) => lineIn(document, lines, path)
     if (!isMap(document.contents)) {
-      faults.push({ file, line: lineOf([]), message: "is no object with apiVersion and kind" })
+      faults.push({ file, line: lineOf([]), message: "must be an object with apiVersion and kind" })
       continue
     }
     const object = document.toJS({ maxAliasCount: maxAliases }) as Record<string, unknown>
@@ -113,7 +113,7 @@ export function parseManifests(file: string, text: string): Omit<ManifestFolder,
       const line = lineOf(above)
       if (typeof item === "object" && item !== null && !Array.isArray(item))
         manifests.push({ file, line, object: item, lineOf: (path) => lineOf([...above, ...path]) })
-      else faults.push({ file, line, message: `items.${index} is no object` })
+      else faults.push({ file, line, message: `items.${index} must be an object` })
     }
   }
   return { manifests, faults }

@@ -142,12 +142,12 @@ function told({ kind = "", metadata, status }: KubernetesObject): FolderObject {
   const about = { kind, key: namespace === undefined ? name : `${namespace}/${name}` }
   const [stalled, reconciling, ready] = [holds("Stalled"), holds("Reconciling"), holds("Ready")]
   if (observedGeneration !== generation)
-    return { ...about, is: "reconciling", reason: "New", message: "Nobody has looked at it yet." }
+    return { ...about, is: "reconciling", reason: "New", message: "The object has not been reconciled yet." }
   if (stalled !== undefined) return { ...about, is: "stalled", reason: stalled.reason, message: stalled.message }
   const found = reconciling ?? (deletionTimestamp === undefined ? ready : undefined)
   const paused = holds("Paused")
   if (paused !== undefined) return { ...about, is: "stalled", reason: paused.reason, message: paused.message }
-  const { reason = "Deleting", message = "It is being taken away." } =
+  const { reason = "Deleting", message = "The object is being deleted." } =
     found ?? conditions.find(({ type }) => type === "Ready") ?? {}
   return { ...about, is: found !== undefined && found === ready ? "ready" : "reconciling", reason, message }
 }

@@ -86,7 +86,7 @@ function eventOf(name: string, namespace: string, index: number) {
     action: "Reconcile",
     type: "Normal",
     reason: "Issued",
-    note: "The Secret holds the certificate.",
+    note: "The Secret contains the certificate.",
     regarding: { apiVersion: "chancery.dev/v1alpha1", kind: "Certificate", name, namespace },
   }
 }
@@ -95,7 +95,7 @@ function statusOf() {
   const condition = {
     status: "True",
     reason: "Issued",
-    message: "The Secret holds the certificate.",
+    message: "The Secret contains the certificate.",
     observedGeneration: 1,
   }
   return {

@@ -62,7 +62,11 @@ describe.skipIf(cluster === undefined)("a ClusterConnection", () => {
       spec: { ...good, tokenSecretRef: { name: "x", key: "a b" } },
       says: /ref\.key/i,
     },
-    { why: "certificates that are none", spec: { ...good, caBundle: "PEM" }, says: /caBundle must hold certificates/ },
+    {
+      why: "certificates that are none",
+      spec: { ...good, caBundle: "PEM" },
+      says: /caBundle must contain certificates/,
+    },
     { why: "an organization that is too short", spec: { ...good, organization: "ab" }, says: /spec\.organization/ },
     { why: "an organization with a space", spec: { ...good, organization: "a b c" }, says: /spec\.organization/ },
     { why: "a field that nobody knows", spec: { ...good, token: "abc" }, says: /unknown field|field not declared/ },

@@ -49,7 +49,7 @@ interface Case {
 
 const base = { connectionRef }
 const secretValue = { valueFrom: { secretKeyRef: { name: "s", key: "k" } } }
-const eitherValue = /each of variables needs exactly one of value, valueFrom/
+const eitherValue = /each of variables requires exactly one of value, valueFrom/
 const own = (good: Record<string, unknown>, bad: Record<string, unknown>, says: RegExp): Case => ({
   kind: workspace,
   good: { ...base, ...good },
@@ -82,11 +82,7 @@ const cases: readonly Case[] = [
     { externalID: "Abc1", adoptionPolicy: "MustExist" },
     /spec\.externalID/,
   ),
-  own(
-    { externalID: "ws-1", adoptionPolicy: "IfExists" },
-    { externalID: "ws-1" },
-    /externalID needs the adoptionPolicy/,
-  ),
+  own({ externalID: "ws-1", adoptionPolicy: "IfExists" }, { externalID: "ws-1" }, /externalID requires adoptionPolicy/),
   own({ adoptionPolicy: "Never" }, { adoptionPolicy: "Always" }, /spec\.adoptionPolicy/),
   own({ deletionPolicy: "Retain" }, { deletionPolicy: "Delete" }, /spec\.deletionPolicy/),
   own({ driftPolicy: "Report" }, { driftPolicy: "Ignore" }, /spec\.driftPolicy/),
@@ -95,49 +91,53 @@ const cases: readonly Case[] = [
   own({ description: "" }, { description: long(10_001) }, /spec\.description/),
   own({ workingDirectory: "a/b" }, { workingDirectory: long(1_025) }, /spec\.workingDirectory/),
   own({ engineVersion: "~> 1.9" }, { engineVersion: "" }, /spec\.engineVersion/),
-  own({ project: { name: "Default Project" } }, { project: {} }, /project needs exactly one of id, name/),
-  own({ project: { id: "prj-1" } }, { project: { id: "prj-1", name: "x" } }, /project needs exactly one of id, name/),
+  own({ project: { name: "Default Project" } }, { project: {} }, /project requires exactly one of id, name/),
+  own(
+    { project: { id: "prj-1" } },
+    { project: { id: "prj-1", name: "x" } },
+    /project requires exactly one of id, name/,
+  ),
   own({ executionMode: "local" }, { executionMode: "cloud" }, /spec\.executionMode/),
   own(
     { executionMode: "agent", agentPool: { name: "p" } },
     { executionMode: "agent" },
-    /agentPool belongs to the executionMode agent/,
+    /agentPool is required with executionMode agent/,
   ),
   own(
     { executionMode: "agent", agentPool: { id: "p" } },
     { agentPool: { id: "p" } },
-    /agentPool belongs to the executionMode agent/,
+    /agentPool is required with executionMode agent/,
   ),
   own(
     { settingOverwrites: { executionMode: true }, executionMode: "local" },
     { settingOverwrites: { executionMode: true } },
-    /executionMode must be given/,
+    /executionMode is required/,
   ),
   own(
     { settingOverwrites: { executionMode: false, agentPool: false } },
     { settingOverwrites: { executionMode: false, agentPool: true } },
-    /agentPool must be given/,
+    /agentPool is required if/,
   ),
   own({ autoApply: false }, { autoApply: "yes" }, /spec\.autoApply/),
   own(
     { globalRemoteState: false, remoteStateConsumers: [{ id: "ws-1" }] },
     { remoteStateConsumers: [{ id: "ws-1" }] },
-    /remoteStateConsumers need globalRemoteState false/,
+    /remoteStateConsumers requires globalRemoteState false/,
   ),
   own(
     { globalRemoteState: false, remoteStateConsumers: [] },
     { globalRemoteState: true, remoteStateConsumers: [] },
-    /remoteStateConsumers need globalRemoteState false/,
+    /remoteStateConsumers requires globalRemoteState false/,
   ),
   own(
     { globalRemoteState: false, projectRemoteState: true },
     { globalRemoteState: true, projectRemoteState: true },
-    /globalRemoteState and projectRemoteState exclude each other/,
+    /globalRemoteState and projectRemoteState are mutually exclusive/,
   ),
   own(
     { globalRemoteState: false, remoteStateConsumers: [{ workspaceRef: "web" }] },
     { globalRemoteState: false, remoteStateConsumers: [{ name: "a", id: "b" }] },
-    /each of remoteStateConsumers needs exactly one of id, name, workspaceRef/,
+    /each of remoteStateConsumers requires exactly one of id, name, workspaceRef/,
   ),
   own(
     { globalRemoteState: false, remoteStateConsumers: many(500, (index) => ({ id: `ws-${index}` })) },
@@ -154,20 +154,24 @@ const cases: readonly Case[] = [
   own(
     { triggerPatterns: ["a/**"] },
     { triggerPatterns: ["a/**"], triggerPrefixes: ["b"] },
-    /triggerPatterns and triggerPrefixes exclude/,
+    /triggerPatterns and triggerPrefixes are mutually exclusive/,
   ),
   own({ triggerPrefixes: many(100, String) }, { triggerPrefixes: many(101, String) }, /spec\.triggerPrefixes/),
   own(
     { vcsRepo: repo },
     { vcsRepo: { identifier: "acme/infra" } },
-    /vcsRepo needs exactly one of oauthTokenID, githubAppInstallationID/,
+    /vcsRepo requires exactly one of oauthTokenID, githubAppInstallationID/,
   ),
   own(
     { vcsRepo: { ...repo, branch: "main", tagsRegex: "v.*" } },
     { vcsRepo: { ...repo, githubAppInstallationID: "ghain-1" } },
-    /vcsRepo needs exactly one/,
+    /vcsRepo requires exactly one/,
   ),
-  own({ sshKey: { name: "deploy key" } }, { sshKey: { name: "a", id: "b" } }, /sshKey needs exactly one of id, name/),
+  own(
+    { sshKey: { name: "deploy key" } },
+    { sshKey: { name: "a", id: "b" } },
+    /sshKey requires exactly one of id, name/,
+  ),
   own({ tagsPolicy: "Exclusive" }, { tagsPolicy: "All" }, /spec\.tagsPolicy/),
   own({ tags: ["team:web"] }, { tags: ["-web"] }, /spec\.tags/),
   own({ tags: many(100, (index) => `t${index}`) }, { tags: many(101, (index) => `t${index}`) }, /spec\.tags/),
@@ -185,7 +189,7 @@ const cases: readonly Case[] = [
   own(
     { dataRetentionPolicy: { dontDelete: true } },
     { dataRetentionPolicy: { dontDelete: true, deleteOlderThanDays: 1 } },
-    /dataRetentionPolicy needs exactly one/,
+    /dataRetentionPolicy requires exactly one/,
   ),
   own({ lock: {} }, { lock: { reason: long(1_025) } }, /lock\.reason/),
   own({ variables: [{ key: "a", value: "" }] }, { variables: [{ key: "a" }] }, eitherValue),
@@ -197,7 +201,7 @@ const cases: readonly Case[] = [
   own(
     { variables: [{ key: "a", valueFrom: { configMapKeyRef: { name: "c", key: "k", optional: true } } }] },
     { variables: [{ key: "a", valueFrom: {} }] },
-    /valueFrom needs exactly one of secretKeyRef, configMapKeyRef/,
+    /valueFrom requires exactly one of secretKeyRef, configMapKeyRef/,
   ),
   own(
     { variables: [{ key: "a", ...secretValue, sensitive: false }] },
@@ -254,14 +258,14 @@ const cases: readonly Case[] = [
   own({ outputs: { secretName: "web" } }, { outputs: { secretName: "-" } }, /outputs\.secretName/),
 
   reach({ baseURL: "http://10.0.0.1:8420/api/v2" }, { baseURL: "sqlite:x" }, /baseURL must be an http or https URL/),
-  reach({}, { baseURL: "https://user:password@chancery.example.com" }, /baseURL must hold no user name/),
+  reach({}, { baseURL: "https://user:password@chancery.example.com" }, /baseURL must not contain a user name/),
   reach({ proxyURL: "http://proxy:3128" }, { proxyURL: "proxy:3128" }, /proxyURL must be an http or https URL/),
-  reach({ proxyURL: "https://proxy" }, { proxyURL: "http://a:b@proxy" }, /proxyURL must hold no user name/),
-  reach({ caBundle: "-----BEGIN CERTIFICATE-----\n" }, { caBundle: "PEM" }, /caBundle must hold certificates/),
+  reach({ proxyURL: "https://proxy" }, { proxyURL: "http://a:b@proxy" }, /proxyURL must not contain a user name/),
+  reach({ caBundle: "-----BEGIN CERTIFICATE-----\n" }, { caBundle: "PEM" }, /caBundle must contain certificates/),
   reach(
     { caSecretRef: { name: "ca" } },
     { caSecretRef: { name: "ca" }, caBundle: "-----BEGIN CERTIFICATE-----" },
-    /caBundle and caSecretRef exclude/,
+    /caBundle and caSecretRef are mutually exclusive/,
   ),
   reach({ rateLimit: { rps: 5 } }, { rateLimit: { rps: 0 } }, /rateLimit\.rps/),
   reach({ rateLimit: { rps: 5, burst: 1 } }, { rateLimit: { burst: 1 } }, /rateLimit\.rps: Required/),
@@ -270,12 +274,12 @@ const cases: readonly Case[] = [
   shared(
     { allowedNamespaces: { labelSelector: { matchExpressions: [{ key: "a", operator: "In", values: ["b"] }] } } },
     { allowedNamespaces: { labelSelector: { matchExpressions: [{ key: "a", operator: "In" }] } } },
-    /values belong to the operators In and NotIn/,
+    /values is required for In and NotIn/,
   ),
   shared(
     { allowedNamespaces: { labelSelector: { matchExpressions: [{ key: "a", operator: "Exists" }] } } },
     { allowedNamespaces: { labelSelector: { matchExpressions: [{ key: "a", operator: "Exists", values: ["b"] }] } } },
-    /values belong to the operators In and NotIn/,
+    /values is required for In and NotIn/,
   ),
   shared(
     { allowedNamespaces: { labelSelector: { matchLabels: { tier: "gold" } } } },
@@ -349,7 +353,7 @@ describe.skipIf(cluster === undefined)("a Workspace that is written", () => {
 
   test("names where its outputs go where its own name is too long for it", async () => {
     const named = (outputs: object) => document(workspace, { ...base, name: "web", outputs }, long(246))
-    await expect(tried(named({ secretName: "short" }))).rejects.toThrow(/outputs needs configMapName and secretName/)
+    await expect(tried(named({ secretName: "short" }))).rejects.toThrow(/outputs requires configMapName and secretName/)
     expect(await tried(named({ secretName: "short", configMapName: "short" }))).toBeDefined()
     expect(await tried(document(workspace, { ...base, name: "web", outputs: {} }, long(245)))).toBeDefined()
   })

@@ -103,7 +103,7 @@ function rejectRivals(roles: CertificateRolesOptions["roles"], object: Kubernete
     const { name, namespace = "" } = rival.object.metadata
     const fields = differing.map((field) => `spec.${field}`).join(" and ")
     const reason = "AlreadyManaged"
-    const message = `The CertificateRole ${name} in the namespace ${namespace} is of the role ${wanted.name} in ${wanted.mount} too, and says otherwise in ${fields}; have it said by one of them.`
+    const message = `The CertificateRole ${name} in the namespace ${namespace} manages the same role ${wanted.name} in ${wanted.mount} with different values of ${fields}; set them in one object only.`
     throw new NotReadyError({
       health: { is: "stalled", reason, message },
       conditions: [{ type: "Synced", status: "False", reason, message }],
@@ -122,7 +122,7 @@ async function made(
   if (spec.adoptionPolicy === "MustExist" && !(await exists(engine, wanted)))
     throw stalled(
       "RoleMissing",
-      `The engine has no role ${name} in ${mount}, and adoptionPolicy says that there is one.`,
+      `The engine has no role ${name} in ${mount}, and adoptionPolicy MustExist requires one.`,
     )
   try {
     const origin = { marker: object.metadata.uid ?? name, adopt: spec.adoptionPolicy !== "Never" }
@@ -132,7 +132,7 @@ async function made(
     if (!isEngineError(error, "conflict")) throw error
     throw stalled(
       "NameTaken",
-      `The engine has a role ${name} in ${mount} that says something else; set adoptionPolicy to IfExists to take it over.`,
+      `The engine already has a role ${name} in ${mount} with different settings; set adoptionPolicy to IfExists to take it over.`,
     )
   }
 }
@@ -155,7 +155,7 @@ const roleSpec = (spec: CertificateRoleSpec, object: KubernetesObject): PkiRoleS
 
 const settled = (id: string, { name }: PkiRoleSpec): ReconcileResult => ({
   health: { is: "ready", reason: "RoleSaved", message: "The engine has the role." },
-  conditions: [{ type: "Synced", status: "True", reason: "InStep", message: "The role is as the spec says." }],
+  conditions: [{ type: "Synced", status: "True", reason: "InStep", message: "The role matches the spec." }],
   status: { id, name },
   againAfterMs: pollMs,
 })
@@ -178,7 +178,7 @@ function reported(
     type: "Synced",
     status: "False",
     reason: "DriftDetected",
-    message: `In the engine differ: ${changed.join(", ")}.`,
+    message: `These fields differ in the engine: ${changed.join(", ")}.`,
   }
   const status: OwnStatus = { id, name: wanted.name, drift }
   return { ...settled(id, wanted), conditions: [synced], status }

@@ -66,7 +66,7 @@ export function waitingOn(
 export const usable = ({ secretName }: CertificateSpec): Health => ({
   is: "ready",
   reason: "Issued",
-  message: `The Secret ${secretName} holds the certificate.`,
+  message: `The Secret ${secretName} contains the certificate.`,
 })
 
 /** Returns the failure of an attempt and schedules the next one. `chance` is random in [0, 1); no attempt is made before `earliest`. */

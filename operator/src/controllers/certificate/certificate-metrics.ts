@@ -12,7 +12,7 @@ const secondsOf = (time: string | undefined): number | undefined =>
 export const certificateFigures: readonly Figure[] = [
   {
     name: "chancery_operator_certificate_ready_status",
-    help: "1 while a certificate can be used.",
+    help: "1 if the certificate is valid and ready, otherwise 0.",
     // The certificate may have expired since the status was written.
     of: (object, now) =>
       Number(
@@ -22,17 +22,17 @@ export const certificateFigures: readonly Figure[] = [
   },
   {
     name: "chancery_operator_certificate_failed_issuance_attempts",
-    help: "How many attempts in a row to issue a certificate have failed.",
+    help: "Number of consecutive failed attempts to issue a certificate.",
     of: (object) => statusOf(object).failedIssuanceAttempts ?? 0,
   },
   {
     name: "chancery_operator_certificate_expiration_timestamp_seconds",
-    help: "When a certificate ends.",
+    help: "Expiry of a certificate, in seconds since 1970.",
     of: (object) => secondsOf(statusOf(object).notAfter),
   },
   {
     name: "chancery_operator_certificate_renewal_timestamp_seconds",
-    help: "When a certificate is due for renewal.",
+    help: "Time of the next renewal of a certificate, in seconds since 1970.",
     of: (object) => secondsOf(statusOf(object).renewalTime),
   },
 ]

@@ -241,7 +241,7 @@ describe("a Secret that another writer changes", () => {
       "Stalled=True SecretContested",
       "Issuing=True KeyPairMismatch",
     ])
-    expect(one.message("Ready")).toContain("The field manager vault-sync changes the Secret tls again")
+    expect(one.message("Ready")).toContain("The field manager vault-sync overwrites the Secret tls after each repair")
     expect(Date.parse(one.status.nextAttemptTime ?? "")).toBeGreaterThan(one.now)
     await one.lookFor(hourMs / 2)
     expect(changes).toBeLessThan(12)
@@ -290,14 +290,14 @@ describe("a role that gives something else than the spec says", () => {
       "Stalled=True CertificateUnfit",
       "Issuing=True SecretMissing",
     ])
-    expect(one.message("Ready")).toContain("spec.usages has codeSigning, not digitalSignature")
+    expect(one.message("Ready")).toContain("spec.usages: expected codeSigning, got digitalSignature")
     expect(await one.issued()).toEqual([])
   })
 
   test("[F-K7] in a way that only the certificate shows: it is revoked, listed, and at most three an hour are issued", async () => {
     await using one = await openCertificate({ renewBefore: "59m" }, { ttlMs: hourMs, maxTtlMs: hourMs })
     await one.lookFor(hourMs - 60_000)
-    expect(one.message("Ready")).toContain("due at once")
+    expect(one.message("Ready")).toContain("due for renewal immediately")
     const issued = await one.issued()
     expect(issued).toHaveLength(3)
     expect(issued.every(({ revokedAt }) => revokedAt !== null)).toBe(true)

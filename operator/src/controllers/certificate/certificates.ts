@@ -200,8 +200,8 @@ class Certificates {
     if (claim.is === "granted") return
     const message =
       claim.is === "taken"
-        ? `The Secret ${spec.secretName} is that of the Certificate ${claim.by}; name another one.`
-        : `The Secret ${spec.secretName} is there and no Certificate's; name another one, delete it, or set secretAdoption to Force.`
+        ? `The Secret ${spec.secretName} belongs to the Certificate ${claim.by}; change secretName.`
+        : `The Secret ${spec.secretName} already exists and belongs to no Certificate; change secretName, delete the Secret, or set secretAdoption to Force.`
     throw stalled("SecretNameConflict", message, foreignPollMs)
   }
 
@@ -258,7 +258,7 @@ class Certificates {
     await visit.record({
       type: "Warning",
       reason: "SecretRepaired",
-      note: `${trigger.message} It was put back as it was.`,
+      note: `${trigger.message} The operator restored it.`,
     })
     memory.repairs = withTime(memory.repairs, visit.now)
     const count = contests(memory, visit.now)
@@ -272,7 +272,7 @@ class Certificates {
   async #contested({ key, spec, memory }: CertificateContext): Promise<Failure> {
     const managers = (await this.#parts.cluster.dataManagers(secrets, key)).filter((name) => name !== fieldManager)
     const who = managers.length === 0 ? "Another writer" : `The field manager ${managers.join(" and ")}`
-    const message = `${who} changes the Secret ${spec.secretName} again whenever it is put right; have it written by one of them.`
+    const message = `${who} overwrites the Secret ${spec.secretName} after each repair; stop it from writing this Secret.`
     return { health: { is: "stalled", reason: "SecretContested", message }, nextAt: memory.repairsAfter }
   }
 
@@ -430,7 +430,7 @@ class Certificates {
     const { kind, name } = one.spec.issuerRef
     const role = knownRole(this.#parts, one, known)
     if (role === undefined)
-      throw stalled("RoleMissing", `Neither spec.role nor the defaultRole of the ${kind} ${name} says which role.`)
+      throw stalled("RoleMissing", `spec.role is required, because the ${kind} ${name} has no defaultRole.`)
     if (!role.isReady)
       throw waiting("RoleNotReady", `The CertificateRole of the role ${role.name} is not ready.`, pollMs)
     return role.name
@@ -583,8 +583,9 @@ class IssuanceLimited extends Error {
 }
 
 function limitedHealth({ message }: ReissueReason, lastFailure: string | undefined): Health {
-  const limit = "Several certificates were issued within the hour, and none of them lasted; another one has to wait."
-  const why = lastFailure === undefined ? "" : ` The last one: ${lastFailure}`
+  const limit =
+    "Several certificates were issued within an hour, and all of them had to be replaced; the next one is issued later."
+  const why = lastFailure === undefined ? "" : ` Last failure: ${lastFailure}`
   return { is: "stalled", reason: "IssuanceLimited", message: `${message} ${limit}${why}` }
 }
 
@@ -654,7 +655,7 @@ interface Found {
 function readyIssuer({ issuerRef: { kind, name } }: CertificateSpec, known: KnownIssuer | undefined): KnownIssuer {
   if (known === undefined) throw stalled("IssuerMissing", `There is no ${kind} ${name}.`)
   if (known.readySince === undefined)
-    throw waiting("IssuerNotReady", `The ${kind} ${name} is not ready; its status says why.`, pollMs)
+    throw waiting("IssuerNotReady", `The ${kind} ${name} is not ready; see its status.`, pollMs)
   return known
 }
 
@@ -666,7 +667,7 @@ async function tellRenewal(
 ): Promise<void> {
   if (before.serialNumber === undefined || held.is !== "whole") return
   const isOutside = trigger.reason === "RenewalDue" && renewal?.isOutsideWindow === true
-  const note = `${trigger.message} Another one was issued: ${held.serialNumber}.${isOutside ? " No window opens in time." : ""}`
+  const note = `${trigger.message} A new certificate was issued: ${held.serialNumber}.${isOutside ? " No renewal window opens in time." : ""}`
   await visit.record({ type: "Normal", reason: isOutside ? "RenewingOutsideWindow" : "Renewed", note })
 }
 

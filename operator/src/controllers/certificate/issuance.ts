@@ -119,7 +119,10 @@ function assertUsages({ spec, role: name }: Issuance, role: Role | undefined): v
   const { keyUsages, extendedKeyUsages } = usagesOfRole(role, key.type)
   const missing = missingUsages(spec, keyUsages, extendedKeyUsages)
   if (missing.length > 0)
-    throw unfit("CertificateUnfit", `The role ${name} gives other usages: ${describeDifferences(missing)}.`)
+    throw unfit(
+      "CertificateUnfit",
+      `The role ${name} does not set the required usages: ${describeDifferences(missing)}.`,
+    )
 }
 
 async function ask(
@@ -181,18 +184,19 @@ const shortened = (error: EngineError): EngineError =>
 function accepted(issuance: Issuance, issued: IssuedCertificate, key: PrivateKey | undefined): StoredCertificate {
   const { spec, revision, now } = issuance
   const privateKey = key ?? issued.privateKey
-  if (privateKey === undefined) throw unfit("CertificateUnfit", "The engine gave no key with the certificate.")
+  if (privateKey === undefined)
+    throw unfit("CertificateUnfit", "The engine returned no private key with the certificate.")
   const discarded = { serialNumber: issued.serialNumber, notAfter: secondTime(issued.notAfter), discarded: true }
   const held = read(privateKey, issued, discarded)
   const differing = differences(spec, held.leaf, held.values)
   if (differing.length > 0) {
-    const message = `The engine issued a certificate that is not as the spec says; the role ${issuance.role} decides: ${describeDifferences(differing)}.`
+    const message = `The engine issued a certificate that does not match the spec; check the role ${issuance.role}: ${describeDifferences(differing)}.`
     throw unfit("CertificateUnfit", message, discarded)
   }
   const renewal = renewalFor(issuance.certificate, spec, { held, revision, now })
   if (held.leaf.notAfter <= now || (renewal !== undefined && isDueAtOnce(held.leaf, renewal, now))) {
     const message =
-      "The engine issues for so short a time that the certificate would be due at once; ask for a longer duration, or renew later."
+      "The lifetime of the issued certificate is so short that it is due for renewal immediately; increase duration, or decrease renewBefore."
     throw unfit("LifetimeTooShort", message, discarded)
   }
   return held
@@ -206,7 +210,7 @@ function read(privateKey: PrivateKey, issued: IssuedCertificate, discarded: Earl
   } catch (error) {
     if (!(error instanceof UnacceptableInput)) throw error
   }
-  throw unfit("CertificateUnfit", "The engine issued no certificate for the key.", discarded)
+  throw unfit("CertificateUnfit", "The engine returned no certificate for the key.", discarded)
 }
 
 const unfit = (
@@ -234,7 +238,11 @@ async function keyFor({ cluster, secrets: store }: IssuanceParts, issuance: Issu
   const { certificate, spec, held, mayKeepKey, revision } = issuance
   const wanted = wantedKey(spec.privateKey)
   if (wanted === undefined)
-    throw new IssuanceFailed({ is: "stalled", reason: "InvalidSpec", message: "spec.privateKey.size is of no key." })
+    throw new IssuanceFailed({
+      is: "stalled",
+      reason: "InvalidSpec",
+      message: "spec.privateKey.size is not a valid key size.",
+    })
   const isKept = spec.privateKey.rotationPolicy === "Never" && mayKeepKey
   if (isKept && held.is === "whole" && isWantedKey(wanted, held.privateKey.algorithm)) return held.privateKey
   const place = nextKeyOf(certificate, revision)

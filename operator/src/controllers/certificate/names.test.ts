@@ -84,8 +84,8 @@ test("[F-K7] differences name what the spec has and what the certificate has", a
   const { leaf, values } = await issuer.issue(certificateSpec())
   const spec = certificateSpec({ dnsNames: ["api.example.com"], usages: ["codeSigning"] })
   expect(describeDifferences(differences(spec, leaf, values))).toBe(
-    "spec.dnsNames has api.example.com, not www.example.com; " +
-      "spec.usages has codeSigning, not digitalSignature, keyAgreement, serverAuth, clientAuth",
+    "spec.dnsNames: expected api.example.com, got www.example.com; " +
+      "spec.usages: expected codeSigning, got digitalSignature, keyAgreement, serverAuth, clientAuth",
   )
 })
 

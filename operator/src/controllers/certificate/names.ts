@@ -230,7 +230,7 @@ export function missingUsages(
 
 /** Formats differences for the message of a condition. */
 export const describeDifferences = (all: readonly Difference[]): string =>
-  all.map(({ field, wanted, found }) => `spec.${field} has ${listOf(wanted)}, not ${listOf(found)}`).join("; ")
+  all.map(({ field, wanted, found }) => `spec.${field}: expected ${listOf(wanted)}, got ${listOf(found)}`).join("; ")
 
 const maxListed = 20
 

@@ -54,7 +54,7 @@ const cases: readonly {
   },
   {
     why: "it lacks a key",
-    other: () => ({ held: { is: "incomplete", problem: "has nothing under tls.key" } }),
+    other: () => ({ held: { is: "incomplete", problem: "has no value for tls.key" } }),
     trigger: "SecretKeysMissing",
     unready: "SecretKeysMissing",
   },
@@ -177,9 +177,7 @@ describe("a certificate", () => {
 
   test("is told of in sentences that name the Secret and the fields", () => {
     const changed = facts({ spec: certificateSpec({ commonName: "web", dnsNames: ["api.example.com"] }) })
-    expect(issuanceTrigger(changed)?.message).toBe(
-      "The certificate does not say what spec.commonName and spec.dnsNames ask for.",
-    )
+    expect(issuanceTrigger(changed)?.message).toBe("The certificate does not match spec.commonName and spec.dnsNames.")
     expect(issuanceTrigger(facts({ held: { is: "missing" } }))?.message).toBe("There is no Secret web-tls.")
   })
 })

@@ -54,18 +54,21 @@ const keysAreThere: Check = ({ held, spec }) =>
 
 const keyPairMatches: Check = ({ held, spec }) =>
   held.is === "mismatched"
-    ? { reason: "KeyPairMismatch", message: `The certificate in the Secret ${spec.secretName} is not for its key.` }
+    ? {
+        reason: "KeyPairMismatch",
+        message: `The certificate in the Secret ${spec.secretName} does not match its private key.`,
+      }
     : undefined
 
 const issuerIsTheSame: Check = ({ written, spec: { issuerRef, secretName } }) => {
   if (written === undefined) {
-    const message = `Nothing in the Secret ${secretName} says who issued the certificate.`
+    const message = `The Secret ${secretName} has no annotations with the issuer of the certificate.`
     return { reason: "IssuerChanged", message }
   }
   const { issuerGroup, issuerKind, issuerName } = written
   if (issuerGroup === issuerRef.group && issuerKind === issuerRef.kind && issuerName === issuerRef.name)
     return undefined
-  return { reason: "IssuerChanged", message: `The certificate is of the ${issuerKind} ${issuerName}.` }
+  return { reason: "IssuerChanged", message: `The certificate was issued by the ${issuerKind} ${issuerName}.` }
 }
 
 const ownerIsThis: Check = ({ written, certificateName, spec }) =>
@@ -73,7 +76,7 @@ const ownerIsThis: Check = ({ written, certificateName, spec }) =>
     ? undefined
     : {
         reason: "OwnerConflict",
-        message: `The Secret ${spec.secretName} was of the Certificate ${written.certificateName}, which is gone.`,
+        message: `The Secret ${spec.secretName} belonged to the Certificate ${written.certificateName}, which no longer exists.`,
       }
 
 const keyIsAsSpecified: Check = ({ held, spec }) =>
@@ -81,13 +84,12 @@ const keyIsAsSpecified: Check = ({ held, spec }) =>
   spec.keySource === "Engine" ||
   isWantedKey(wantedKey(spec.privateKey), held.privateKey.algorithm)
     ? undefined
-    : { reason: "KeySpecChanged", message: "The key is not of the algorithm and size of spec.privateKey." }
+    : { reason: "KeySpecChanged", message: "The key does not have the algorithm and size of spec.privateKey." }
 
 const namesAreAsSpecified: Check = ({ held, spec, written, role }) => {
   if (held.is !== "whole") return undefined
   const fields = differingFields(spec, held.leaf, held.values)
-  if (fields.length > 0)
-    return { reason: "SpecChanged", message: `The certificate does not say what ${listed(fields)} ask for.` }
+  if (fields.length > 0) return { reason: "SpecChanged", message: `The certificate does not match ${listed(fields)}.` }
   return written === undefined || written.role === role
     ? undefined
     : { reason: "SpecChanged", message: `The certificate was issued under the role ${written.role}.` }
@@ -96,7 +98,7 @@ const namesAreAsSpecified: Check = ({ held, spec, written, role }) => {
 const authorityIsCurrent: Check = ({ written, authority, isAuthorityDue }) =>
   written === undefined || authority === undefined || written.authority === authority || !isAuthorityDue
     ? undefined
-    : { reason: "IssuerCAChanged", message: "The issuer has another authority than the certificate was issued by." }
+    : { reason: "IssuerCAChanged", message: "The CA of the issuer is no longer the one that issued the certificate." }
 
 const isNotRevoked: Check = ({ held, isRevoked }) =>
   held.is === "whole" && isRevoked
@@ -105,17 +107,20 @@ const isNotRevoked: Check = ({ held, isRevoked }) =>
 
 const renewalIsNotDue: Check = ({ renewalAt, now }) =>
   renewalAt !== undefined && renewalAt <= now
-    ? { reason: "RenewalDue", message: `The certificate is due for renewal since ${secondTime(renewalAt)}.` }
+    ? { reason: "RenewalDue", message: `The certificate has been due for renewal since ${secondTime(renewalAt)}.` }
     : undefined
 
 const renewalIsNotRequested: Check = ({ isRenewalRequested }) =>
   isRenewalRequested
-    ? { reason: "RenewRequested", message: "chancery.dev/renew-requested-at asks for another certificate." }
+    ? {
+        reason: "RenewRequested",
+        message: "The annotation chancery.dev/renew-requested-at requests a new certificate.",
+      }
     : undefined
 
 const hasNotEnded: Check = ({ held, now }) =>
   held.is === "whole" && held.leaf.notAfter < now
-    ? { reason: "Expired", message: `The certificate has ended at ${secondTime(held.leaf.notAfter)}.` }
+    ? { reason: "Expired", message: `The certificate expired at ${secondTime(held.leaf.notAfter)}.` }
     : undefined
 
 const standing: readonly Check[] = [

@@ -80,7 +80,7 @@ export class Revocations {
   #issuedBy(one: CertificateContext): IssuedBy {
     const found = knownIssuer(this.#parts, one)?.spec ?? one.before.issuedBy
     const { kind, name } = one.spec.issuerRef
-    if (found === undefined) throw stalled("IssuerMissing", `There is no ${kind} ${name}, which could revoke.`)
+    if (found === undefined) throw stalled("IssuerMissing", `There is no ${kind} ${name} to revoke certificates with.`)
     return found
   }
 

@@ -170,16 +170,16 @@ describe("the Secret of a certificate", () => {
   })
 
   test.each([
-    { why: "no key", data: { "tls.crt": "eA==" }, is: { is: "incomplete", problem: "has nothing under tls.key" } },
+    { why: "no key", data: { "tls.crt": "eA==" }, is: { is: "incomplete", problem: "has no value for tls.key" } },
     {
       why: "no certificate",
       data: { "tls.key": "eA==" },
-      is: { is: "incomplete", problem: "has nothing under tls.crt" },
+      is: { is: "incomplete", problem: "has no value for tls.crt" },
     },
     {
       why: "no PEM",
       data: { "tls.key": "eA==", "tls.crt": "eA==" },
-      is: { is: "incomplete", problem: "has nothing that can be read under tls.key" },
+      is: { is: "incomplete", problem: "has an unreadable value for tls.key" },
     },
   ])("holds no certificate with $why", ({ data, is }) => {
     expect(heldIn({ metadata: { name: "tls" }, data })).toEqual(is)

@@ -39,7 +39,7 @@ export function heldIn(secret: KubernetesObject | undefined): StoredCertificateS
   const text = (key: string) => textOf(secret, key)
   const [key, chain] = [text("tls.key"), text("tls.crt")]
   if (key === "" || chain === "")
-    return { is: "incomplete", problem: `has nothing under ${key === "" ? "tls.key" : "tls.crt"}` }
+    return { is: "incomplete", problem: `has no value for ${key === "" ? "tls.key" : "tls.crt"}` }
   let reading = "tls.key"
   try {
     const privateKey = readPrivateKeyPem(key, maxPem)
@@ -49,7 +49,7 @@ export function heldIn(secret: KubernetesObject | undefined): StoredCertificateS
     return readStoredCertificate(privateKey, certificates, certificatesIn(text("ca.crt")))
   } catch (error) {
     if (!(error instanceof UnacceptableInput)) throw error
-    return { is: "incomplete", problem: `has nothing that can be read under ${reading}` }
+    return { is: "incomplete", problem: `has an unreadable value for ${reading}` }
   }
 }
 
@@ -60,7 +60,7 @@ export function readStoredCertificate(
   authorities: readonly Uint8Array[],
 ): Exclude<StoredCertificateState, { readonly is: "missing" }> {
   const [first] = chain
-  if (first === undefined) return { is: "incomplete", problem: "has no certificate under tls.crt" }
+  if (first === undefined) return { is: "incomplete", problem: "has no certificate in tls.crt" }
   const leaf = parseCertificate(first)
   // Public keys are equal if and only if their SPKI encodings are. The private key's is canonical.
   if (Buffer.compare(privateKey.publicKey.spki, leaf.subjectPublicKeyInfo) !== 0) return { is: "mismatched" }

@@ -57,7 +57,7 @@ async function published(
   const key = inNamespaceOf(object, name)
   const present = await presentAt(parts, configMaps, key)
   if (present !== undefined && ownerOfBundle(present) !== object.metadata.name) {
-    const message = `The ConfigMap ${name} is there and not this Certificate's; name another one, or delete it.`
+    const message = `The ConfigMap ${name} already exists and does not belong to this Certificate; change configMapName, or delete the ConfigMap.`
     const condition = { type: "TrustPublished", status: "False", reason: "ConfigMapConflict", message } as const
     return { isTakeoverDue: false, condition }
   }

@@ -39,7 +39,7 @@ export const reconcileConnections = (options: ConnectionsOptions): Reconciler =>
   async finalize(object) {
     const count = options.referencesTo(keyOf(object))
     if (count === 0) return undefined
-    throw waiting("ConnectionInUse", `It goes when no object uses it any more; so far some do.`)
+    throw waiting("ConnectionInUse", `Objects still use this connection; it is deleted after the last of them.`)
   },
 })
 
@@ -61,7 +61,7 @@ async function reconcile(
     ...(apiVersion === "" ? {} : { apiVersion }),
     ...(tokenExpiresAt === undefined ? {} : { tokenExpiresAt }),
   }
-  const health = { is: "ready", reason: "Connected", message: "The engine answers and takes the token." } as const
+  const health = { is: "ready", reason: "Connected", message: "The engine responds and accepts the token." } as const
   return { health, status, againAfterMs: pollMs }
 }
 
@@ -85,8 +85,7 @@ async function answers(
   { organization, baseURL }: { readonly organization: string | undefined; readonly baseURL: string },
   questions: ReadonlySet<Question>,
 ): Promise<Found> {
-  const stranger = () =>
-    stalled("NotAnEngine", `The server at ${baseURL} answers, and not as Chancery does; check baseURL.`)
+  const stranger = () => stalled("NotAnEngine", `The server at ${baseURL} is not a Chancery engine; check baseURL.`)
   try {
     // First, because another server would answer the later queries with misleading errors.
     const version = questions.has("version") ? { apiVersion: await engine.discovery.apiVersion() } : {}
@@ -96,7 +95,10 @@ async function answers(
     return { ...version, ...expiry }
   } catch (error) {
     if (isEngineError(error, "not-found"))
-      throw stalled("OrganizationNotFound", `The token sees no organization ${organization ?? ""}.`)
+      throw stalled(
+        "OrganizationNotFound",
+        `The organization ${organization ?? ""} does not exist, or the token cannot see it.`,
+      )
     if (isEngineError(error, "unprocessable")) throw stalled("AddressNotAllowed", error.message)
     throw isEngineError(error) ? refused(error) : error
   }

@@ -57,13 +57,16 @@ const served: Condition = {
   type: "AcmeOffered",
   status: "True",
   reason: "AcmeOffered",
-  message: "The mount serves ACME as the spec says.",
+  message: "The ACME settings of the mount match the spec.",
 }
 
 async function offered(parts: OfferParts, offer: AcmeOffer): Promise<string> {
   const { engine, mount, acme, rival } = offer
   if (rival !== undefined)
-    throw new NotOffered("AlreadyManaged", `The ${rival} says already how ${mount} serves ACME; leave out spec.acme.`)
+    throw new NotOffered(
+      "AlreadyManaged",
+      `The ${rival} already manages the ACME settings of ${mount}; remove spec.acme.`,
+    )
   const { settings } = engine.pki(mount)
   const wanted = {
     enabled: true,
@@ -93,7 +96,7 @@ async function handOut(
   const present = store.get(key) ?? (await cluster.get(secrets, key))
   const written = present?.metadata.annotations
   if (present !== undefined && written?.[offerAnnotations.owner] !== owner.title) {
-    const message = `The Secret ${name} in the namespace ${namespace} is not the ${owner.title}'s; name another one.`
+    const message = `The Secret ${name} in the namespace ${namespace} does not belong to the ${owner.title}; change eabSecretName.`
     throw new NotOffered("SecretNameConflict", message)
   }
   if (present !== undefined && written?.[offerAnnotations.directory] === directory) return

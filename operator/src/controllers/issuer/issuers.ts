@@ -142,7 +142,7 @@ async function authorityOf(
     return await ask()
   } catch (error) {
     if (isEngineError(error, "not-found"))
-      throw stalled("AuthorityMissing", `The engine has no authority ${issuerRef} in ${mount}.`)
+      throw stalled("AuthorityMissing", `The engine has no issuer ${issuerRef} in ${mount}.`)
     throw isEngineError(error) ? refused(error) : error
   }
 }
@@ -159,7 +159,10 @@ async function publish(
   const present = storeOf(configMaps).get(key) ?? (await cluster.get(configMaps, key))
   const title = titleOf(options, object)
   if (present !== undefined && present.metadata.annotations?.[ownerAnnotation] !== title)
-    throw stalled("ConfigMapConflict", `The ConfigMap ${name} in the namespace ${namespace} is not this ${kind}'s.`)
+    throw stalled(
+      "ConfigMapConflict",
+      `The ConfigMap ${name} in the namespace ${namespace} does not belong to this ${kind}.`,
+    )
   if ((present?.["data"] as Readonly<Record<string, string>> | undefined)?.["ca.crt"] === caChain) return
   const configMap: KubernetesObject = {
     apiVersion: "v1",

@@ -32,7 +32,7 @@ export async function establish(establishing: Establishing): Promise<Established
   if (externalID !== undefined) {
     const view = await find(engine, { id: externalID })
     if (view !== undefined) return { view, how: "Adopted" }
-    throw stalled("WorkspaceMissing", `The token sees no workspace ${externalID}.`)
+    throw stalled("WorkspaceMissing", `The workspace ${externalID} does not exist, or the token cannot see it.`)
   }
   if (adoptionPolicy !== "Never") {
     const view = await find(engine, { organization, name })
@@ -66,7 +66,7 @@ async function create(
     if (taken === undefined) throw error
     throw stalled(
       "NameTaken",
-      `The organization ${organization} has a workspace ${name} already, ${taken.id}; to take it over, set adoptionPolicy to IfExists.`,
+      `The organization ${organization} already has a workspace ${name} (${taken.id}); set adoptionPolicy to IfExists to take it over.`,
     )
   }
 }

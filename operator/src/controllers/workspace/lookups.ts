@@ -57,10 +57,14 @@ export class Lookups {
     if (workspaceRef !== undefined) {
       const found = context.workspaceOf(workspaceRef)
       if (found !== undefined) return found
-      throw stalled("ReferenceMissing", `spec.${field}: the Workspace ${workspaceRef} is not there, or has no id yet.`)
+      throw stalled(
+        "ReferenceMissing",
+        `spec.${field}: the Workspace ${workspaceRef} does not exist, or has no id yet.`,
+      )
     }
     const found = await this.#id(field, { id, name }, findWorkspace, context)
-    if (found === undefined) throw stalled("ReferenceMissing", `spec.${field} names nothing.`)
+    if (found === undefined)
+      throw stalled("ReferenceMissing", `spec.${field} requires exactly one of id, name, workspaceRef.`)
     return found
   }
 
@@ -80,7 +84,7 @@ export class Lookups {
     if (id === undefined)
       throw stalled(
         "ReferenceMissing",
-        `spec.${field}: the organization ${organization} has none of the name ${ref.name}.`,
+        `spec.${field}: ${ref.name} does not exist in the organization ${organization}, or the token cannot see it.`,
       )
     remembered.set(key, { id, at: now })
     return id

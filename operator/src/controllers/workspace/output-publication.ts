@@ -149,7 +149,7 @@ async function ownAt(
   const present = await presentAt(parts, resource, inNamespaceOf(one.object, name))
   if (present === undefined || isOurs(present, one)) return present
   const reason = resource === configMaps ? "ConfigMapConflict" : "SecretNameConflict"
-  const message = `The ${resource.kind} ${name} is there and not this Workspace's; name another one, or delete it.`
+  const message = `The ${resource.kind} ${name} already exists and does not belong to this Workspace; use another name, or delete it.`
   throw new NotPublished(reason, message, foreignPollMs)
 }
 
@@ -218,13 +218,13 @@ const encoded = (texts: Readonly<Record<string, string>>): Readonly<Record<strin
 function toldUnfit(names: readonly string[]): string {
   const rest = names.length - maxNames
   const shown = `${names.slice(0, maxNames).join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`
-  return `Outputs are left out whose names no key can have, or would share one: ${shown}. The others are published.`
+  return `These outputs are not published, because their names are not valid keys or not unique: ${shown}. The others are published.`
 }
 
 function rejectSize(kind: string, texts: Readonly<Record<string, string>>): void {
   const bytes = contentBytesOf(texts)
   if (bytes <= maxContentBytes) return
-  const message = `The outputs for the ${kind} are ${bytes} bytes; it holds ${maxContentBytes}. What was published before stays.`
+  const message = `The outputs for the ${kind} have ${bytes} bytes; the limit is ${maxContentBytes}. The previous outputs stay published.`
   throw new NotPublished("OutputsTooLarge", message)
 }
 
@@ -238,7 +238,7 @@ async function outputsOf(engine: Engine, stateVersionId: string): Promise<readon
   const maximum = maxPages * maximumPageSize
   throw new NotPublished(
     "OutputsTooLarge",
-    `The state has more than ${maximum} outputs. What was published before stays.`,
+    `The state has more than ${maximum} outputs. The previous outputs stay published.`,
   )
 }
 

@@ -52,7 +52,7 @@ async function valueFromOthers(
   const [resource, ref] = secretKeyRef === undefined ? [configMaps, configMapKeyRef] : [secrets, secretKeyRef]
   if (ref === undefined) return undefined
   const { name, key, optional } = ref
-  const what = `spec.variables: for ${category} ${variableKey}`
+  const what = `spec.variables: ${category} ${variableKey}:`
   const source = await named(resource).get(inNamespaceOf(object, name), signal)
   if (source === undefined) {
     if (optional) return undefined
@@ -64,11 +64,11 @@ async function valueFromOthers(
   if (stored === undefined) {
     if (optional) return undefined
     const reason = resource === secrets ? "SecretKeyMissing" : "ConfigMapKeyMissing"
-    throw stalled(reason, `${what} the ${resource.kind} ${name} has nothing under ${key}.`)
+    throw stalled(reason, `${what} the ${resource.kind} ${name} has no value for ${key}.`)
   }
   const value = resource === secrets ? textOf(stored) : stored
   if (value === undefined)
-    throw stalled("InvalidSpec", `${what} what the ${resource.kind} ${name} has under ${key} is no text (UTF-8).`)
+    throw stalled("InvalidSpec", `${what} the value of ${key} in the ${resource.kind} ${name} is not valid UTF-8.`)
   const { uid, resourceVersion } = source.metadata
   return { value, sourceVersion: `${uid}/${key}/${resourceVersion}` }
 }

@@ -193,15 +193,15 @@ test("a sensitive value is written when its Secret is another one, and once", as
 test.each([
   { of: "a Secret", from: fromSecret("nowhere", "a"), reason: "SecretMissing", says: "Secret nowhere" },
   { of: "a ConfigMap", from: fromConfigMap("nowhere", "a"), reason: "ConfigMapMissing", says: "ConfigMap nowhere" },
-  { of: "a key of it", from: fromSecret("partial", "b"), reason: "SecretKeyMissing", says: "nothing under b" },
-  { of: "a key of that", from: fromConfigMap("partial", "b"), reason: "ConfigMapKeyMissing", says: "nothing under b" },
+  { of: "a key of it", from: fromSecret("partial", "b"), reason: "SecretKeyMissing", says: "no value for b" },
+  { of: "a key of that", from: fromConfigMap("partial", "b"), reason: "ConfigMapKeyMissing", says: "no value for b" },
   {
     of: "what no object inherits",
     from: fromConfigMap("partial", "constructor"),
     reason: "ConfigMapKeyMissing",
-    says: "nothing under constructor",
+    says: "no value for constructor",
   },
-  { of: "text", from: fromSecret("binary", "a"), reason: "InvalidSpec", says: "no text" },
+  { of: "text", from: fromSecret("binary", "a"), reason: "InvalidSpec", says: "not valid UTF-8" },
 ])("while there is not $of nothing is changed, and $reason names it", async ({ from, reason, says }) => {
   await put(secrets, "partial", { a: "1" })
   await put(configMaps, "partial", { a: "1" })

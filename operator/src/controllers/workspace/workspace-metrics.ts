@@ -4,7 +4,7 @@ import type { Figure } from "../controllers.ts"
 export const workspaceFigures: readonly Figure[] = [
   {
     name: "chancery_operator_drift_fields",
-    help: "Fields of a workspace that differ from its spec, where that is only reported.",
+    help: "Number of fields of a workspace that differ from its spec, with driftPolicy Report.",
     of: ({ status }) => ((status ?? {}) as { readonly drift?: readonly unknown[] }).drift?.length,
   },
 ]

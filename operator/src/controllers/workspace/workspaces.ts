@@ -99,7 +99,7 @@ async function reconcile(
   const { engine } = connected
   const organization = spec.organization ?? connected.organization
   if (organization === undefined)
-    throw stalled("OrganizationMissing", "spec.organization must be given: the connection names no organization.")
+    throw stalled("OrganizationMissing", "spec.organization is required, because the connection sets no organization.")
   options.feeds.need(connected, organization)
   try {
     const ids = await lookups.resolve(spec, {
@@ -146,7 +146,7 @@ async function look(it: WorkspaceContext): Promise<ReconcileResult> {
   }
   const found = id === undefined ? undefined : await find(engine, { id })
   if (id !== undefined && found === undefined && spec.driftPolicy === "Report")
-    throw stalled("WorkspaceMissing", `The workspace ${id} is gone, or the token does not see it any more.`)
+    throw stalled("WorkspaceMissing", `The workspace ${id} was deleted, or the token can no longer see it.`)
   const view = found ?? (await newcomer(it))
   const all: readonly Aspect[] = [
     "workspace",
@@ -165,11 +165,11 @@ async function newcomer(it: WorkspaceContext): Promise<WorkspaceView> {
     const { view, how } = await establish({ ...it, engine: connected.engine })
     const rival = options.workspaces.by("workspaceId", view.id).find((other) => keyOf(other) !== keyOf(object))
     if (rival !== undefined)
-      throw stalled("AlreadyManaged", `The workspace ${view.id} is that of the Workspace ${keyOf(rival)} already.`)
+      throw stalled("AlreadyManaged", `The workspace ${view.id} already belongs to the Workspace ${keyOf(rival)}.`)
     await visit.record({
       type: "Normal",
       reason: how,
-      note: how === "Created" ? `Made the workspace ${view.id}.` : `Took over the workspace ${view.id}.`,
+      note: how === "Created" ? `Created the workspace ${view.id}.` : `Took over the workspace ${view.id}.`,
     })
     return view
   } catch (error) {
@@ -232,7 +232,7 @@ async function settle(
       await visit.record({
         type: "Warning",
         reason: "DriftCorrected",
-        note: `The engine differed in ${fieldsOf(differences)}, and was changed back.`,
+        note: `Reverted differences in the engine: ${fieldsOf(differences)}.`,
       })
     const status = withSyncTime(
       {
@@ -327,17 +327,17 @@ function conditionsOf(
   view: WorkspaceView | undefined,
 ): readonly Condition[] {
   const why = foreign === undefined || foreign === "" ? "" : `: ${foreign}`
-  const message = `Somebody else has locked the workspace${why}.`
+  const message = `Another client has locked the workspace${why}.`
   const locked: readonly Condition[] =
     foreign === undefined
       ? lockedBefore(object, view)
       : [{ type: "Locked", status: "True", reason: "LockedByOther", message }]
   if (drift.length > 0) {
-    const differs = `The engine differs in ${fieldsOf(drift)}.`
+    const differs = `These fields differ in the engine: ${fieldsOf(drift)}.`
     return [{ type: "Synced", status: "False", reason: "DriftDetected", message: differs }, ...locked]
   }
   if (locked.length > 0) return [{ type: "Synced", status: "False", reason: "LockedByOther", message }, ...locked]
-  return [{ type: "Synced", status: "True", reason: "InStep", message: "The workspace is as it should be." }]
+  return [{ type: "Synced", status: "True", reason: "InStep", message: "The workspace matches the spec." }]
 }
 
 /** Returns the earlier condition if the lock was not checked. */
@@ -405,7 +405,7 @@ function withPatch(
   if (!(error instanceof NotReadyError)) return error
   const { health } = error.outcome
   const patch = `kubectl patch workspaces.chancery.dev ${name} -n ${namespace} --type merge -p '{"spec":{"deletionPolicy":"Retain"}}'`
-  const message = `${health.message} It is needed to delete the workspace; to let the object go and keep the workspace: ${patch}`
+  const message = `${health.message} The workspace cannot be deleted without it. To delete the object and keep the workspace: ${patch}`
   return new NotReadyError({ ...error.outcome, health: { ...health, message } })
 }
 
