@@ -23,7 +23,7 @@ export const requiredMember = <T>(
 export const validityMembers = {
   ttl: requestMember(
     duration,
-    "Lifetime, such as `720h` or `30d`. Cut to the maximum of the role, else of the mount; the output `expiration` is the end issued.",
+    "Lifetime, such as `720h` or `30d`, limited to the maximum of the role or else of the mount. The output `expiration` is the actual expiry.",
     { defaultText: "that of the role, else of the mount" },
   ),
   notBefore: requestMember(instant, "Start of validity (ISO 8601).", {
@@ -42,7 +42,7 @@ export const nameMembers = {
   excludeCnFromSans: requestMember(flag, "Do not add the common name to the SANs.", { defaultText: "false" }),
   subjectSerialNumber: requestMember(
     text,
-    "Serial number in the subject; that of the certificate is the output `serialNumber`.",
+    "Serial number in the subject. The serial number of the certificate is the output `serialNumber`.",
   ),
 }
 
@@ -57,10 +57,16 @@ export const authorityMembers = {
   provinces: requestMember(orderedTexts(), "States or provinces (ST) of the subject."),
   streetAddresses: requestMember(orderedTexts(), "Street addresses of the subject."),
   postalCodes: requestMember(orderedTexts(), "Postal codes of the subject."),
-  notBeforeDuration: requestMember(duration, "How far the certificate is backdated.", { defaultText: "`30s`" }),
-  maxPathLength: requestMember(integer, "Maximum number of authorities below it. -1: what its issuer allows.", {
-    defaultText: "-1",
+  notBeforeDuration: requestMember(duration, "Time by which the start of validity is backdated.", {
+    defaultText: "`30s`",
   }),
+  maxPathLength: requestMember(
+    integer,
+    "Maximum number of intermediate authorities below it. -1: as many as its issuer allows.",
+    {
+      defaultText: "-1",
+    },
+  ),
   permittedDnsDomains: requestMember(
     texts(),
     'Name constraints: permitted DNS domains; a leading "." means subdomains only.',

@@ -61,9 +61,9 @@ export const pkiAcmeEabResource: DeclaredResource<PkiAcmeEabSpec, ObservedPkiAcm
   outputsDescription: "Outputs of an external account binding.",
   members,
   outputs: {
-    issuerRef: output(orNull(text).schema, "Issuer of the directory. Null: none was named."),
-    role: output(orNull(text).schema, "Role of the directory. Null: none was named."),
-    externalPolicy: output(orNull(text).schema, "External policy of the directory. Null: none was named."),
+    issuerRef: output(orNull(text).schema, "Issuer of the directory. Null if none was declared."),
+    role: output(orNull(text).schema, "Role of the directory. Null if none was declared."),
+    externalPolicy: output(orNull(text).schema, "External policy of the directory. Null if none was declared."),
     ttl: output(orNull(text).schema, "Time in which the binding must be used, as declared. Null: no limit."),
     keyId: output(text.schema, "Key identifier for the ACME client."),
     key: output(

@@ -43,7 +43,7 @@ const members = {
     { defaultText: "`der`" },
   ),
   onDestroy: onDestroyMember(
-    "What happens to the certificate when it is removed or replaced. `revokeWithKey` is for tokens that may revoke only with the private key.",
+    "Action on the certificate when it is removed or replaced. `revokeWithKey` is for tokens that may revoke only with the private key.",
     ...leavings,
   ),
 }

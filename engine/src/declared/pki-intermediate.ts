@@ -19,7 +19,7 @@ const requestMembers = {
 const members = {
   ...issuanceMembers,
   ...requestMembers,
-  onDestroy: onDestroyMember("What happens to the certificate when it is removed or replaced.", "retain", "revoke"),
+  onDestroy: onDestroyMember("Action on the certificate when it is removed or replaced.", "retain", "revoke"),
 }
 
 /** Certificate of an authority whose key is elsewhere, signed by its CSR. */
@@ -31,7 +31,7 @@ const inputOf = (spec: Partial<PkiIntermediateSpec>): SignIntermediateInput => r
 export const pkiIntermediateResource = issuanceKind<PkiIntermediateSpec, ObservedIssuance>({
   name: "pkiIntermediate",
   description:
-    "The certificate of an intermediate authority whose key is elsewhere; `PkiIssuer` keeps its key in a mount. Its id is `MOUNT/SERIAL`.",
+    "A certificate of an intermediate authority whose key is not on this server. Use `PkiIssuer` for a key in a mount. Its id is `MOUNT/SERIAL`.",
   outputsDescription: "Outputs of an intermediate certificate.",
   members,
   rules: (known, unsaid) => {

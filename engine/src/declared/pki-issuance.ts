@@ -53,7 +53,7 @@ const issuanceOutputs = {
   expiration: output(text.schema, "End of validity (ISO 8601)."),
   revokedAt: output(orNull(text).schema, "Time of revocation (ISO 8601). Null if the certificate is not revoked."),
   renewBefore: output(orNull(text).schema, "Time before expiry from which the certificate is replaced. Null: never."),
-  onDestroy: output(oneOf(...leavings).schema, "What happens to the certificate when it is removed or replaced."),
+  onDestroy: output(oneOf(...leavings).schema, "Action on the certificate when it is removed or replaced."),
 }
 
 interface IssuanceSpec {

@@ -113,7 +113,7 @@ export const issuerMembers = {
   name: required(text, "Name, unique in the mount.", { providedBy: "name" }),
   kind: required(
     oneOf("root", "intermediate", "imported"),
-    "`root`: signs itself. `intermediate`: signed by an issuer of this server (`parentMount`, `parentIssuerRef`) or elsewhere (`csr`, then `signedCertificate`). `imported`: comes with its key (`bundle`).",
+    "`root`: signs itself. `intermediate`: signed by an issuer of this server (`parentMount`, `parentIssuerRef`) or elsewhere (`csr`, then `signedCertificate`). `imported`: imported with its key (`bundle`).",
     { forcesReplacement: true, isHidden: true },
   ),
   ...madeMembers,

@@ -52,7 +52,7 @@ const members = {
   verbatim: requestMember(flag, "Sign the names of the CSR as they are, without the rules of a role.", {
     defaultText: "false",
   }),
-  onDestroy: onDestroyMember("What happens to the certificate when it is removed or replaced.", "retain", "revoke"),
+  onDestroy: onDestroyMember("Action on the certificate when it is removed or replaced.", "retain", "revoke"),
 }
 
 /** Certificate for a key that the engine does not have, signed by its CSR. */
@@ -66,7 +66,7 @@ const verbatimInputOf = (spec: Partial<PkiSignedCertificateSpec>): SignVerbatimI
 /** The id is `MOUNT/SERIAL`. */
 export const pkiSignedCertificateResource = issuanceKind<PkiSignedCertificateSpec, ObservedIssuance>({
   name: "pkiSignedCertificate",
-  description: "A certificate for a key that stays with its owner. Its id is `MOUNT/SERIAL`.",
+  description: "A certificate for a CSR. The server never receives the private key. Its id is `MOUNT/SERIAL`.",
   outputsDescription: "Outputs of a signed certificate.",
   members,
   rules: (known, unsaid) => [

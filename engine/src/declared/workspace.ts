@@ -65,7 +65,7 @@ const members = {
   agentPoolId: member(orNull(text), 'Agent pool of the runs. Requires `executionMode: "agent"`.', { same: sameText }),
   settingOverwrites: member(
     objectType(objectOf({ executionMode: flag.schema.optional(), agentPool: flag.schema.optional() })),
-    "Settings of its own (`true`) or inherited (`false`).",
+    "Settings that the workspace overrides (`true`) or inherits (`false`).",
     { defaultText: "`true` for each setting that is declared" },
   ),
   allowDestroyPlan: member(flag, "Allow destroy plans to be queued.", { default: true }),

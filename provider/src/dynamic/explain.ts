@@ -35,7 +35,7 @@ const unrepeatable = new Set(["pkiCertificate", "pkiSignedCertificate", "pkiInte
 function hintFor(error: Rejection, kindName: string, phase: Phase): string | undefined {
   switch (error.code) {
     case "unauthenticated":
-      return "The token is unknown, expired or revoked. CHANCERY_TOKEN in the environment comes before chancery:token of the stack."
+      return "The token is unknown, expired or revoked. CHANCERY_TOKEN in the environment takes precedence over chancery:token of the stack."
     case "invalid":
       return phase === "create" && error.faults.some(({ detail }) => detail.includes("taken"))
         ? "To manage it with this stack, set adopt: true or import it."
