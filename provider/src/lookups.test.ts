@@ -63,22 +63,22 @@ test("the outputs of its state are read by their names, sensitive ones as secret
   expect(await shown(password)).toEqual({ isSensitive: true, isSecret: true, value: "hidden" })
 })
 
-test("one without a state has no outputs", async () => {
+test("a workspace without a state has no outputs", async () => {
   expect(await getWorkspaceOutputs({ name: "batch-0" })).toEqual({})
   await expect(getWorkspaceOutputs({ name: "none" })).rejects.toThrow(/^outputs of acme: .* \(404 not-found\)$/)
 })
 
-test("one that is not there is an error that says where", async () => {
+test("a missing workspace is an error that names the organization", async () => {
   await expect(getWorkspace({ name: "none" })).rejects.toThrow(/^workspace of acme: .* \(404 not-found\)$/)
 })
 
-test("workspaces and tags are listed to the last", async () => {
+test("workspaces and tags are listed completely", async () => {
   expect(await listWorkspaces({ name: "batch" })).toHaveLength(101)
   expect(await listWorkspaces({ tags: ["web"] })).toMatchObject([{ name: "api" }])
   expect(await listTags({ search: "we" })).toMatchObject([{ name: "web", instanceCount: 1 }])
 })
 
-test("nobody is asked without an organization", async () => {
+test("lookups without an organization send no request", async () => {
   runtime.setAllConfig({ "chancery:engineUrl": "sqlite::memory:" })
   await expect(listTags()).rejects.toThrow("CHANCERY_ORGANIZATION")
 })

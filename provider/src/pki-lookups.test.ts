@@ -26,7 +26,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true })
 })
 
-test("a role is found by its name, in the words that declare one", async () => {
+test("a role is found by its name, with the property names of its resource", async () => {
   expect(await getRole({ mount: "team/pki", name: "web" })).toMatchObject({
     id: "team/pki/roles/web",
     mount: "team/pki",
@@ -37,7 +37,7 @@ test("a role is found by its name, in the words that declare one", async () => {
   expect(await getRole({ name: "web" })).toMatchObject({ id: "team/pki/roles/web" })
 })
 
-test("an issuer is found by its name, else the default one, with its certificate and chain", async () => {
+test("an issuer is found by its name, otherwise the default one, with its certificate and chain", async () => {
   const issuer = await getIssuer()
   expect(await getIssuer({ issuerRef: "root" })).toEqual(issuer)
   expect(issuer).toMatchObject({
@@ -51,7 +51,7 @@ test("an issuer is found by its name, else the default one, with its certificate
   expect(issuer.caChain).toEqual([issuer.certificate])
 })
 
-test("how a mount serves ACME is found, in the words that declare it", async () => {
+test("the ACME settings of a mount are found, with the property names of their resource", async () => {
   expect(await getAcmeConfig({ mount: "team/pki" })).toMatchObject({
     id: "team/pki/config/acme",
     enabled: false,
@@ -61,7 +61,7 @@ test("how a mount serves ACME is found, in the words that declare it", async () 
   })
 })
 
-test("what is not there is an error that says where", async () => {
+test("a missing resource is an error that names the mount", async () => {
   await expect(getRole({ name: "web" })).rejects.toThrow(/^role "web" of pki: .*\(404 not-found\)$/)
   await expect(getAcmeConfig({ mount: "none" })).rejects.toThrow(/^ACME of none: .*\(404 not-found\)$/)
   await expect(getIssuer({ mount: "none" })).rejects.toThrow(/^issuer "default" of none: .*\(404 not-found\)$/)

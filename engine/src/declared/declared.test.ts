@@ -19,9 +19,13 @@ describe("a workspace", () => {
     { spec: { executionMode: "agent" }, at: "agentPoolId", why: "agents without a pool" },
     { spec: { executionMode: "remote", agentPoolId: "apool-1" }, at: "agentPoolId", why: "a pool without agents" },
     { spec: { executionMode: "local", agentPoolId: "apool-1" }, at: "agentPoolId", why: "a pool with local runs" },
-    { spec: { executionMode: "cloud" }, at: "executionMode", why: "a mode there is not" },
+    { spec: { executionMode: "cloud" }, at: "executionMode", why: "an unknown mode" },
     { spec: { operations: true }, at: "operations", why: "the old word for the mode" },
-    { spec: { settingOverwrites: { executionMode: true } }, at: "executionMode", why: "an own mode that is not said" },
+    {
+      spec: { settingOverwrites: { executionMode: true } },
+      at: "executionMode",
+      why: "an overridden mode that is not set",
+    },
     { spec: { autoDestroyActivityDuration: "0d" }, at: "autoDestroyActivityDuration", why: "no days" },
     { spec: { autoDestroyActivityDuration: "12345h" }, at: "autoDestroyActivityDuration", why: "five digits" },
     { spec: { autoDestroyAt: "tomorrow" }, at: "autoDestroyAt", why: "an instant in words" },
@@ -47,8 +51,8 @@ describe("a workspace", () => {
       at: "tagBindings",
       why: "eleven bindings",
     },
-    { spec: { colour: "red" }, at: "colour", why: "a member there is not" },
-  ])("is refused with $why", ({ spec, at }) => {
+    { spec: { colour: "red" }, at: "colour", why: "an unknown member" },
+  ])("is rejected with $why", ({ spec, at }) => {
     expect(pathsOf(workspaceResource.validate({ ...named, ...spec }))).toContain(at)
   })
 
@@ -58,8 +62,8 @@ describe("a workspace", () => {
     { spec: { agentPoolId: "apool-1" }, why: "a pool for a mode that is inherited" },
     { spec: { engineVersion: "~> 99.1" }, why: "a version that only its engine may know" },
     { spec: { executionMode: "agent", settingOverwrites: { agentPool: false } }, why: "agents of the project's pool" },
-    { spec: { description: null, workingDirectory: "", vcsRepo: null }, why: "nothing, said in its three ways" },
-  ])("may have $why", ({ spec }) => expect(workspaceResource.validate({ ...named, ...spec })).toEqual([]))
+    { spec: { description: null, workingDirectory: "", vcsRepo: null }, why: "absent values in three forms" },
+  ])("is accepted with $why", ({ spec }) => expect(workspaceResource.validate({ ...named, ...spec })).toEqual([]))
 
   test.each<{ spec: object; open: string[] }>([
     { spec: { executionMode: "agent" }, open: ["agentPoolId"] },
@@ -67,7 +71,7 @@ describe("a workspace", () => {
     { spec: { agentPoolId: "apool-1" }, open: ["executionMode"] },
     { spec: { settingOverwrites: { executionMode: true } }, open: ["executionMode"] },
     { spec: { name: undefined, organization: undefined }, open: ["name", "organization"] },
-  ])("is not judged by what is not known yet: $open", ({ spec, open }) => {
+  ])("is accepted while $open is unknown", ({ spec, open }) => {
     const known = Object.fromEntries(Object.entries({ ...named, ...spec }).filter(([, value]) => value !== undefined))
     expect(workspaceResource.validate(known, new Set(open))).toEqual([])
   })
@@ -105,12 +109,12 @@ describe("a workspace", () => {
     { spec: {}, changed: [], why: "what is not declared is not managed" },
     { spec: { autoDestroyActivityDuration: "336h" }, changed: [], why: "a duration is its length" },
     { spec: { autoDestroyAt: "2030-01-01T01:00:00+01:00" }, changed: [], why: "an instant is its moment" },
-    { spec: { description: "", workingDirectory: "" }, changed: [], why: "blank is none" },
+    { spec: { description: "", workingDirectory: "" }, changed: [], why: "blank equals none" },
     { spec: { tagBindings: { team: "payments", env: "prod" } }, changed: [], why: "bindings have no order" },
     {
       spec: { vcsRepo: { identifier: "a/b", oauthTokenId: "ot-1", branch: "", ingressSubmodules: false } },
       changed: [],
-      why: "a default that is said is the default",
+      why: "a declared default is the default",
     },
     {
       spec: { vcsRepo: { identifier: "a/b", oauthTokenId: "ot-1", branch: "main" } },
@@ -119,22 +123,27 @@ describe("a workspace", () => {
     },
     { spec: { triggerPatterns: ["b", "a"] }, changed: ["triggerPatterns"], why: "patterns have an order" },
     { spec: {}, dropped: ["autoApply"], changed: ["autoApply"], why: "declared no longer, it goes back" },
-    { spec: {}, dropped: ["projectRemoteState"], changed: ["projectRemoteState"], why: "nobody else reads the state" },
+    {
+      spec: {},
+      dropped: ["projectRemoteState"],
+      changed: ["projectRemoteState"],
+      why: "a removed permission returns to its default",
+    },
     { spec: {}, dropped: ["vcsRepo"], changed: ["vcsRepo"], why: "a repository goes with its declaration" },
     { spec: {}, dropped: ["executionMode"], changed: ["settingOverwrites"], why: "the mode is inherited again" },
-    { spec: {}, dropped: ["engineVersion", "projectId"], changed: [], why: "these stay where they are" },
+    { spec: {}, dropped: ["engineVersion", "projectId"], changed: [], why: "these keep their values" },
     { spec: { name: "web" }, changed: ["name"], why: "a new name" },
   ])("changes $changed: $why", ({ spec, dropped, changed }) => {
     const found = workspaceResource.diff({ ...named, ...spec }, observed, dropped)
     expect(found).toEqual({ changed, mustReplace: [] })
   })
 
-  test("in another organization is another workspace", () => {
+  test("is replaced in another organization", () => {
     const found = workspaceResource.diff({ organization: "other", name: "api" }, observed)
     expect(found.mustReplace).toEqual(["organization"])
   })
 
-  test("whose mode became an inherited one is changed back to its own", () => {
+  test("overwrites its execution mode again after it became inherited", () => {
     const inherited = { ...observed, settingOverwrites: { executionMode: false, agentPool: false } }
     expect(workspaceResource.diff({ ...named, executionMode: "remote" }, inherited).changed).toEqual(["executionMode"])
   })
@@ -146,13 +155,13 @@ describe("flat tags of a workspace", () => {
     { tags: ["Prod", "prod"], at: "tags.1", why: "the same one twice, in other letters" },
     { tags: ["hc:x"], at: "tags.0", why: "a reserved prefix" },
     { tags: "a", at: "tags", why: "text in the place of a list" },
-  ])("are refused with $why", ({ tags, at }) => {
+  ])("are rejected with $why", ({ tags, at }) => {
     expect(pathsOf(workspaceTagsResource.validate({ workspaceId: "ws-1", tags }))).toEqual([at])
   })
 
   const observed = { workspaceId: "ws-1", tags: ["a", "B"], mode: "additive" } as const
   test.each<{ spec: Partial<WorkspaceTagsSpec>; changed: string[]; why: string }>([
-    { spec: { tags: ["b", "A"] }, changed: [], why: "order and case say nothing" },
+    { spec: { tags: ["b", "A"] }, changed: [], why: "order and case do not matter" },
     { spec: { tags: ["a"] }, changed: ["tags"], why: "one less" },
     { spec: { tags: ["a", "b"], mode: "exclusive" }, changed: ["mode"], why: "no others any more" },
     { spec: { tags: ["a", "b"], workspaceId: "ws-2" }, changed: ["workspaceId"], why: "another workspace" },
@@ -168,13 +177,13 @@ describe("key-value tags of a workspace", () => {
     { bindings: { "hcp:x": "y" }, at: "bindings.hcp:x", why: "a reserved prefix" },
     { bindings: { env: "a b" }, at: "bindings.env", why: "a value with a space" },
     { bindings: { env: 1 }, at: "bindings.env", why: "a number" },
-  ])("are refused with $why", ({ bindings, at }) => {
+  ])("are rejected with $why", ({ bindings, at }) => {
     expect(pathsOf(tagBindingsResource.validate({ workspaceId: "ws-1", bindings }))).toEqual([at])
   })
 
   const observed = { workspaceId: "ws-1", bindings: { env: "prod", team: "x" }, mode: "additive" } as const
   test.each<{ spec: Partial<TagBindingsSpec>; changed: string[]; why: string }>([
-    { spec: { bindings: { team: "x", env: "prod" } }, changed: [], why: "order says nothing" },
+    { spec: { bindings: { team: "x", env: "prod" } }, changed: [], why: "order does not matter" },
     { spec: { bindings: { team: "x", env: "Prod" } }, changed: ["bindings"], why: "the case of a value does" },
   ])("change $changed: $why", ({ spec, changed }) => {
     const found = tagBindingsResource.diff({ workspaceId: "ws-1", bindings: {}, ...spec }, observed)
@@ -183,19 +192,19 @@ describe("key-value tags of a workspace", () => {
 })
 
 describe("a tag", () => {
-  test.each(["", "a b", "-a", "hc:a", "a".repeat(256)])("cannot be called %j", (name) => {
+  test.each(["", "a b", "-a", "hc:a", "a".repeat(256)])("rejects the name %j", (name) => {
     expect(pathsOf(tagResource.validate({ organization: "acme", name }))).toEqual(["name"])
   })
 
   const observed: ObservedTag = { organization: "acme", name: "prod", workspaceIds: ["ws-1", "ws-2"] }
   test.each<{ spec: Partial<TagSpec>; dropped?: string[]; changed: string[]; replaced: string[]; why: string }>([
-    { spec: { workspaceIds: ["ws-2", "ws-1"] }, changed: [], replaced: [], why: "order says nothing" },
+    { spec: { workspaceIds: ["ws-2", "ws-1"] }, changed: [], replaced: [], why: "order does not matter" },
     { spec: { workspaceIds: ["ws-2", "ws-3"] }, changed: ["workspaceIds"], replaced: [], why: "one goes, one comes" },
     {
       spec: { workspaceIds: [] },
       changed: ["workspaceIds"],
       replaced: ["workspaceIds"],
-      why: "a tag that leaves its last workspace is gone",
+      why: "a tag without workspaces is deleted",
     },
     {
       spec: {},

@@ -18,14 +18,14 @@ beforeAll(async () => {
 })
 afterAll(() => world[Symbol.asyncDispose]())
 
-describe("how a mount serves ACME", () => {
+describe("an ACME configuration", () => {
   test.each<{ spec: object; at: string; why: string }>([
     { spec: { mount: "a b" }, at: "mount", why: "a mount with a space" },
     { spec: { enabled: "yes" }, at: "enabled", why: "yes in words" },
     { spec: { allowedRoles: [] }, at: "allowedRoles", why: "no role at all" },
     { spec: { allowedRoles: ["*", "web"] }, at: "allowedRoles", why: "every role and one more" },
     { spec: { allowedIssuers: [] }, at: "allowedIssuers", why: "no issuer at all" },
-    { spec: { defaultDirectoryPolicy: "allow" }, at: "defaultDirectoryPolicy", why: "a policy there is not" },
+    { spec: { defaultDirectoryPolicy: "allow" }, at: "defaultDirectoryPolicy", why: "an unknown policy" },
     {
       spec: { defaultDirectoryPolicy: "role:api", allowedRoles: ["web"] },
       at: "defaultDirectoryPolicy",
@@ -40,11 +40,11 @@ describe("how a mount serves ACME", () => {
     { spec: { termsOfService: "ask us" }, at: "termsOfService", why: "terms that are no address" },
     { spec: { website: "ftp://example.com" }, at: "website", why: "a website of another kind" },
     { spec: { eab_policy: "not-required" }, at: "eab_policy", why: "the API's word for a member" },
-  ])("is refused with $why", ({ spec, at }) => {
+  ])("is rejected with $why", ({ spec, at }) => {
     expect(pathsOf(pkiAcmeConfigResource.validate({ mount: "pki", ...spec }))).toEqual([at])
   })
 
-  test("is refused in words of the program, and not for what is not known yet", () => {
+  test("is rejected with property names, and not for unknown values", () => {
     const spec = { mount: "pki", defaultDirectoryPolicy: "role:api", allowedRoles: ["web"] }
     expect(pkiAcmeConfigResource.validate(spec).map(({ detail }) => detail)).toEqual([
       "defaultDirectoryPolicy names the role api, which is not in allowedRoles",
@@ -71,7 +71,7 @@ describe("how a mount serves ACME", () => {
     expect([found.changed.toSorted(), found.mustReplace]).toEqual([changed.toSorted(), replaced])
   })
 
-  test("is changed member by member, goes back to what it was, and serves nobody in the end", async () => {
+  test("is updated by member, reset when removed, and disabled at deletion", async () => {
     const { engine } = world
     const { settings } = engine.pki("pki")
     const spec = { mount: "pki", eabPolicy: "always-required", website: "https://ca.example", maxTtl: "24h" } as const
@@ -90,7 +90,7 @@ describe("how a mount serves ACME", () => {
     await settings.changeAcme({ ...defaultAcmeSettings, enabled: true })
   })
 
-  test("is not there without its mount, and refused where the mount cannot serve it", async () => {
+  test("is absent without a mount, and rejected if the mount cannot serve ACME", async () => {
     const { engine } = world
     expect(await pkiAcmeConfigResource.observe(engine, "none/config/acme", {}, { before: {}, now })).toBeUndefined()
     await pkiAcmeConfigResource.delete(engine, "none/config/acme", {}, "safe", { before: {}, now })
@@ -101,7 +101,7 @@ describe("how a mount serves ACME", () => {
   })
 })
 
-describe("who is let in", () => {
+describe("an external account binding", () => {
   test.each<{ spec: object; at: string; why: string }>([
     { spec: { mount: "a b" }, at: "mount", why: "a mount with a space" },
     { spec: { role: "" }, at: "role", why: "a role without a name" },
@@ -109,12 +109,12 @@ describe("who is let in", () => {
     { spec: { role: "web", externalPolicy: "" }, at: "externalPolicy", why: "two who decide" },
     { spec: { ttl: "soon" }, at: "ttl", why: "a time in words" },
     { spec: { ttl: "367d" }, at: "ttl", why: "more than a year and a day" },
-    { spec: { key: "x" }, at: "key", why: "a member there is not" },
-  ])("is refused with $why", ({ spec, at }) => {
+    { spec: { key: "x" }, at: "key", why: "an unknown member" },
+  ])("is rejected with $why", ({ spec, at }) => {
     expect(pathsOf(pkiAcmeEabResource.validate({ mount: "pki", ...spec }))).toEqual([at])
   })
 
-  test("is another one for every other word, and the same for the same", async () => {
+  test("is replaced for each changed member, and unchanged otherwise", async () => {
     const spec: PkiAcmeEabSpec = { mount: "pki", role: "web", ttl: "24h" }
     const { observed } = await pkiAcmeEabResource.create(world.engine, spec, origin)
     expect(pkiAcmeEabResource.diff({ ...spec, mount: "pki/", ttl: "1d" }, observed).changed).toEqual([])
@@ -129,7 +129,7 @@ describe("who is let in", () => {
     )
   })
 
-  test("is made with its key, waits until a client has used it, and stays then", async () => {
+  test("is created with its key, is waiting until a client uses it, and is kept afterwards", async () => {
     const { engine } = world
     const { eab } = engine.acme("pki")
     const spec: PkiAcmeEabSpec = { mount: "pki", issuerRef: "root", role: "web" }
@@ -150,7 +150,7 @@ describe("who is let in", () => {
     await pkiAcmeEabResource.delete(engine, id, spec, "safe", { before: used, now })
   })
 
-  test("is taken back while it waits, and is refused for a directory that there is not", async () => {
+  test("is deleted while it is waiting, and rejected for an unknown directory", async () => {
     const { engine } = world
     const { id, observed } = await pkiAcmeEabResource.create(engine, { mount: "pki" }, origin)
     await pkiAcmeEabResource.delete(engine, id, { mount: "pki" }, "safe", { before: observed, now })

@@ -23,8 +23,8 @@ afterAll(() => world[Symbol.asyncDispose]())
 describe("a mount", () => {
   test.each<{ spec: object; at: string; why: string }>([
     { spec: { path: "" }, at: "path", why: "no path" },
-    { spec: { path: undefined }, at: "path", why: "nothing said of its path" },
-    { spec: { path: "sys/pki" }, at: "path", why: "a path of the server's own" },
+    { spec: { path: undefined }, at: "path", why: "a missing path" },
+    { spec: { path: "sys/pki" }, at: "path", why: "a path of the server" },
     { spec: { path: "a//b" }, at: "path", why: "two slashes" },
     { spec: { path: "a b" }, at: "path", why: "a space" },
     { spec: { defaultLeaseTtl: "soon" }, at: "defaultLeaseTtl", why: "a lifetime in words" },
@@ -32,14 +32,14 @@ describe("a mount", () => {
     { spec: { maxLeaseTtl: "0s" }, at: "maxLeaseTtl", why: "no lifetime" },
     { spec: { maxLeaseTtl: "1500ms" }, at: "maxLeaseTtl", why: "half a second" },
     { spec: { defaultLeaseTtl: "2h", maxLeaseTtl: "1h" }, at: "defaultLeaseTtl", why: "a default above the maximum" },
-    { spec: { listingVisibility: "public" }, at: "listingVisibility", why: "a visibility there is not" },
+    { spec: { listingVisibility: "public" }, at: "listingVisibility", why: "an unknown visibility" },
     { spec: { allowedResponseHeaders: ["a b"] }, at: "allowedResponseHeaders", why: "a header with a space" },
     { spec: { auditNonHmacRequestKeys: [""] }, at: "auditNonHmacRequestKeys", why: "a blank key" },
     { spec: { description: "a\nb" }, at: "description", why: "a description of two lines" },
     { spec: { clusterPath: "http://ca.test/v1/pki" }, at: "clusterPath", why: "an address that is not https" },
     { spec: { clusterAiaPath: "ca.test" }, at: "clusterAiaPath", why: "a name for an address" },
-    { spec: { type: "pki" }, at: "type", why: "a member there is not" },
-  ])("is refused with $why", ({ spec, at }) => {
+    { spec: { type: "pki" }, at: "type", why: "an unknown member" },
+  ])("is rejected with $why", ({ spec, at }) => {
     expect(pathsOf(pkiMountResource.validate({ path: "pki", ...spec }))).toEqual([at])
   })
 
@@ -47,11 +47,11 @@ describe("a mount", () => {
     { spec: {}, open: ["path"] },
     { spec: { path: "team/pki/", defaultLeaseTtl: "8760h" }, open: ["maxLeaseTtl"] },
     { spec: { path: "pki", defaultLeaseTtl: null, maxLeaseTtl: "90d" }, open: [] },
-  ])("may be $spec while $open is not known", ({ spec, open }) => {
+  ])("is accepted as $spec while $open is unknown", ({ spec, open }) => {
     expect(pkiMountResource.validate({ ...spec }, new Set(open))).toEqual([])
   })
 
-  test("is refused in words of the program", () => {
+  test("is rejected with property names", () => {
     const faults = pkiMountResource.validate({ path: "pki", maxLeaseTtl: "1h", defaultLeaseTtl: "2h" })
     expect(detailsOf(faults)).toEqual(["defaultLeaseTtl must not be longer than the maximum of 3600 seconds"])
     expect(detailsOf(pkiMountResource.validate({ path: "pki", clusterPath: "pki", clusterAiaPath: "pki" }))).toEqual([
@@ -89,14 +89,14 @@ describe("a mount", () => {
     expect([found.changed.toSorted(), found.mustReplace]).toEqual([changed.toSorted(), replaced])
   })
 
-  test("has the address that it had, with a slash or without", () => {
+  test("has no difference in URLs with and without a final slash", () => {
     const reached = { ...observed, clusterPath: "https://ca.test/v1/pki", clusterAiaPath: "" }
     const spec = { path: "pki", clusterPath: "https://ca.test/v1/pki/" }
     expect(pkiMountResource.diff(spec, reached).changed).toEqual([])
     expect(pkiMountResource.diff({ path: "pki" }, reached, ["clusterPath"]).changed).toEqual(["clusterPath"])
   })
 
-  test("makes way first for one above or below it", () => {
+  test("is deleted before its replacement above or below it", () => {
     expect(pkiMountResource.diff({ path: "pki/a" }, observed).removeFirst).toBe(true)
     expect(pkiMountResource.diff({ path: "pkis" }, observed).removeFirst).toBe(false)
   })
@@ -116,28 +116,28 @@ describe("a role", () => {
     { spec: { maxTtl: "-1h" }, at: "maxTtl", why: "less than no lifetime" },
     { spec: { notAfter: "tomorrow" }, at: "notAfter", why: "an instant in words" },
     { spec: { notBefore: "2031-01-01T00:00:00Z", notAfter: "2030-01-01T00:00:00Z" }, at: "notAfter", why: "no time" },
-    { spec: { notAfterBound: "never" }, at: "notAfterBound", why: "a bound there is not" },
+    { spec: { notAfterBound: "never" }, at: "notAfterBound", why: "an unknown bound" },
     { spec: { notBeforeBound: "ttl-limited" }, at: "notBeforeBound", why: "a bound of the other end" },
-    { spec: { keyType: "dsa" }, at: "keyType", why: "a type of key there is not" },
+    { spec: { keyType: "dsa" }, at: "keyType", why: "an unknown type of key" },
     { spec: { keyBits: 1024 }, at: "keyBits", why: "a weak key" },
     { spec: { keyType: "ec", keyBits: 2048 }, at: "keyBits", why: "a size of another type" },
     { spec: { keyBits: 2048.5 }, at: "keyBits", why: "half a bit" },
-    { spec: { signatureBits: 160 }, at: "signatureBits", why: "a digest that is no more used" },
-    { spec: { allowedIpSansCidr: ["10.0.0.0/33"] }, at: "allowedIpSansCidr", why: "a range there is not" },
-    { spec: { allowedOtherSans: ["1.2.3;IA5:x"] }, at: "allowedOtherSans", why: "another name of no known type" },
-    { spec: { extKeyUsageOids: ["1.40.3"] }, at: "extKeyUsageOids", why: "an identifier there is not" },
+    { spec: { signatureBits: 160 }, at: "signatureBits", why: "an obsolete digest" },
+    { spec: { allowedIpSansCidr: ["10.0.0.0/33"] }, at: "allowedIpSansCidr", why: "an unknown range" },
+    { spec: { allowedOtherSans: ["1.2.3;IA5:x"] }, at: "allowedOtherSans", why: "an otherName of an unknown type" },
+    { spec: { extKeyUsageOids: ["1.40.3"] }, at: "extKeyUsageOids", why: "an unknown identifier" },
     { spec: { policyIdentifiers: ["x"] }, at: "policyIdentifiers", why: "a policy without an identifier" },
     { spec: { cnValidations: ["disabled", "email"] }, at: "cnValidations", why: "no validation and one more" },
     { spec: { cnValidations: [] }, at: "cnValidations", why: "no word on validation" },
     { spec: { countries: ["Germany"] }, at: "countries", why: "a country in words" },
-    { spec: { serialNumberSource: "csr" }, at: "serialNumberSource", why: "a source there is not" },
+    { spec: { serialNumberSource: "csr" }, at: "serialNumberSource", why: "an unknown source" },
     { spec: { generateLease: true, noStore: true }, at: "generateLease", why: "a lease of what is not stored" },
     { spec: { allowed_domains: ["a"] }, at: "allowed_domains", why: "the API's word for a member" },
-  ])("is refused with $why", ({ spec, at }) => {
+  ])("is rejected with $why", ({ spec, at }) => {
     expect(pathsOf(pkiRoleResource.validate({ ...named, ...spec }))).toEqual([at])
   })
 
-  test("is refused in words of the program", () => {
+  test("is rejected with property names", () => {
     const faults = pkiRoleResource.validate({ ...named, ttl: "2h", maxTtl: "1h", countries: ["Germany"], key_bits: 1 })
     expect(detailsOf(faults)).toEqual([
       "key_bits is not a known member; use keyBits",
@@ -152,7 +152,7 @@ describe("a role", () => {
     { spec: { ...named, keyBits: 256 }, open: ["keyType"] },
     { spec: { ...named, notAfter: "2030-01-01T00:00:00Z" }, open: ["notBefore"] },
     { spec: { ...named, policyIdentifiers: ["1.2.3", { oid: "1.2.4", notice: "n" }] }, open: [] },
-  ])("may be $spec while $open is not known", ({ spec, open }) => {
+  ])("is accepted as $spec while $open is unknown", ({ spec, open }) => {
     expect(pkiRoleResource.validate({ ...spec }, new Set(open))).toEqual([])
   })
 
@@ -195,7 +195,7 @@ describe("a role", () => {
     },
   )
 
-  test("keeps the sizes that are declared when its type of key changes", async () => {
+  test("keeps declared sizes when its key type changes", async () => {
     const spec: PkiRoleSpec = { ...named, name: "sized", keyType: "ec", keyBits: 256, signatureBits: 0 }
     const { id, observed } = await pkiRoleResource.create(engine, spec, origin)
     const wanted: PkiRoleSpec = { ...spec, keyType: "rsa", keyBits: 3072, signatureBits: 512 }
@@ -206,7 +206,7 @@ describe("a role", () => {
     })
   })
 
-  test("differs in nothing from what it was made of, whatever that was", async () => {
+  test("has no difference from any spec that it was created of", async () => {
     const flags = fc.option(fc.boolean(), { nil: undefined })
     const duration = fc.constantFrom(undefined, "0s", "30m", "1d", "90d", "1h30m")
     const names = fc.option(fc.array(fc.domain(), { maxLength: 3 }), { nil: undefined })

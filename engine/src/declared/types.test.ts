@@ -27,7 +27,7 @@ const members = {
 const detailsOf = (spec: object, open: readonly string[] = []) =>
   typeFaults(members, { name: "api", ...spec }, new Set(open)).map(({ detail }) => detail)
 
-describe("the types of a spec", () => {
+describe("typeFaults", () => {
   test.each<{ spec: object; detail: string }>([
     { spec: { name: undefined }, detail: "name is required" },
     { spec: { name: 7 }, detail: "name must be a string" },
@@ -55,24 +55,24 @@ describe("the types of a spec", () => {
     { spec: { ttl: "soon" }, detail: "ttl must be a duration such as 30m, 720h or 90d" },
     { spec: { at: "2030" }, detail: "at must be a time such as 2030-01-31T08:00:00Z" },
     { spec: { "is-locked": true }, detail: "is-locked is not a known member; use isLocked" },
-  ])("refuses $spec: $detail", ({ spec, detail }) => expect(detailsOf(spec)).toEqual([detail]))
+  ])("rejects $spec: $detail", ({ spec, detail }) => expect(detailsOf(spec)).toEqual([detail]))
 
-  test("takes nothing from a prototype", () => {
+  test("ignores members of a prototype", () => {
     expect(typeFaults(members, Object.create({ name: "api" }) as Record<string, unknown>, new Set())).toHaveLength(1)
   })
 
-  test("tells every fault at once, each on its field", () => {
+  test("returns all faults with their fields", () => {
     const faults = typeFaults(members, { name: 1, repository: { identifier: 2 } }, new Set())
     expect(faults.map(({ field }) => field)).toEqual([["name"], ["repository", "identifier"]])
   })
 
-  test("lists what is known where nothing like it is", () => {
+  test("lists the known members for an unknown member", () => {
     expect(detailsOf({ colour: "red" })).toEqual([
       expect.stringMatching(/^colour is not a known member; known members: name, reason,/),
     ])
   })
 
-  test("does not miss what is not known yet", () => {
+  test("does not require members whose value is unknown", () => {
     expect(detailsOf({ name: undefined }, ["name"])).toEqual([])
   })
 
@@ -80,9 +80,9 @@ describe("the types of a spec", () => {
     { spec: {} },
     { spec: { days: null, repository: null, bindings: {}, patterns: [] } },
     { spec: { count: 0, days: 0.5, isLocked: false, policies: ["1.2", { oid: "1.3" }] } },
-  ])("takes $spec", ({ spec }) => expect(detailsOf(spec)).toEqual([]))
+  ])("accepts $spec", ({ spec }) => expect(detailsOf(spec)).toEqual([]))
 
-  test("has the type of what passes", () => {
+  test("infers the type of the spec", () => {
     expectTypeOf<SpecOf<typeof members>>().toExtend<{
       name: string
       mode?: "remote" | "local" | "agent" | undefined

@@ -16,18 +16,18 @@ describe("a variable", () => {
     { spec: { key: undefined }, at: "key", why: "no key" },
     { spec: { key: " " }, at: "key", why: "a blank key" },
     { spec: { key: "k".repeat(129) }, at: "key", why: "a key of 129 characters" },
-    { spec: { category: "policy-set" }, at: "category", why: "a category there is not" },
+    { spec: { category: "policy-set" }, at: "category", why: "an unknown category" },
     { spec: { category: undefined }, at: "category", why: "no category" },
     { spec: { value: 7 }, at: "value", why: "a value that is a number" },
     { spec: { value: "ü".repeat(131_073) }, at: "value", why: "a value above 256 KiB" },
     { spec: { description: "d".repeat(513) }, at: "description", why: "a description of 513 characters" },
     { spec: { hcl: "yes" }, at: "hcl", why: "a word in the place of a flag" },
-    { spec: { secret: true }, at: "secret", why: "a member there is not" },
-  ])("is refused with $why", ({ spec, at }) => {
+    { spec: { secret: true }, at: "secret", why: "an unknown member" },
+  ])("is rejected with $why", ({ spec, at }) => {
     expect(pathsOf(variableResource.validate({ ...region, ...spec }))).toEqual([at])
   })
 
-  test("is not judged by what is not known yet", () => {
+  test("is accepted while values are unknown", () => {
     expect(variableResource.validate({}, new Set(["workspaceId", "key", "category", "value"]))).toEqual([])
   })
 
@@ -55,7 +55,7 @@ describe("a variable", () => {
     { spec: { key: "place", category: "env" }, changed: ["key", "category"], why: "another name for it" },
     { spec: {}, dropped: ["value", "description"], changed: ["value"], why: "declared no longer, it is empty again" },
     { spec: { sensitive: true }, changed: ["sensitive"], why: "it may become sensitive" },
-    { spec: { value: "" }, of: secret, changed: ["value"], why: "a value that nobody can read is not empty" },
+    { spec: { value: "" }, of: secret, changed: ["value"], why: "an unreadable value is not empty" },
     {
       spec: { sensitive: false },
       of: secret,
@@ -76,7 +76,7 @@ describe("a variable", () => {
   })
 })
 
-describe("in a workspace", () => {
+describe("a variable in a workspace", () => {
   let world: TestEngine
   let engine: Engine
   let spec: VariableSpec
@@ -108,7 +108,7 @@ describe("in a workspace", () => {
     })
   }
 
-  test("it comes, changes by what differs, and goes", async () => {
+  test("is created, updated by differing members, and deleted", async () => {
     const { id, observed } = await variableResource.create(engine, spec, origin())
     expect(id).toMatch(/^ws-\w+\/var-\w+$/)
     const changed = await variableResource.update(engine, id, { ...spec, value: "us", hcl: true }, observed)
@@ -120,7 +120,7 @@ describe("in a workspace", () => {
     expect(await variableResource.observe(engine, id, spec, { before: changed, now })).toBeUndefined()
   })
 
-  test("a sensitive value is as it was written until somebody else changes the variable", async () => {
+  test("keeps its sensitive value in the state until another client changes it", async () => {
     const secret = { ...spec, sensitive: true }
     const { id, observed } = await variableResource.create(engine, secret, origin())
     const known = { before: observed, now }
@@ -141,7 +141,7 @@ describe("in a workspace", () => {
     { what: "another description", there: { description: "x" }, wanted: {}, isOurs: false },
     { what: "a new sensitive one", there: { sensitive: true }, wanted: { sensitive: true }, isOurs: true },
     { what: "one that is not sensitive", there: {}, wanted: { sensitive: true }, isOurs: false },
-  ])("a key that is there already, of $what, is ours: $isOurs", async ({ there, wanted, isOurs }) => {
+  ])("is adopted from a lost response if it exists as $what: $isOurs", async ({ there, wanted, isOurs }) => {
     const { id } = await variableResource.create(engine, { ...spec, ...there }, origin())
     const again = variableResource.create(engine, { ...spec, ...wanted }, origin()).then(
       (created) => created.id,
@@ -151,7 +151,7 @@ describe("in a workspace", () => {
     expect(await all()).toHaveLength(1)
   })
 
-  test("one that is recorded, or has been there for long, is another's", async () => {
+  test("is not adopted if it is recorded or old", async () => {
     const secret = { ...spec, sensitive: true }
     const { id } = await variableResource.create(engine, secret, origin())
     const later = { ...origin(), now: Date.now() + 3_600_000 }
@@ -161,14 +161,14 @@ describe("in a workspace", () => {
     )
   })
 
-  test("one of somebody else is taken over when that is asked for", async () => {
+  test("of another client is taken over with adopt", async () => {
     const { id } = await variableResource.create(engine, { ...spec, value: "us", description: "theirs" }, origin())
     const taken = await variableResource.create(engine, spec, { ...origin(), adopt: true })
     expect(taken).toMatchObject({ id, adopted: true, observed: { value: "eu", description: "theirs" } })
     expect(await all()).toEqual([{ key: "region", value: "eu", description: "theirs" }])
   })
 
-  test("one whose answer was lost is found again", async () => {
+  test("is found again after its response was lost", async () => {
     const lossy = tampered({
       create: async (ref, input) => {
         await engine.variables.create(ref, input)
@@ -180,7 +180,7 @@ describe("in a workspace", () => {
     expect(await all()).toHaveLength(1)
   })
 
-  test("what may not be read is not gone", async () => {
+  test("is not dropped if it cannot be read", async () => {
     const { id, observed } = await variableResource.create(engine, spec, origin())
     const hidden = async () => {
       throw new EngineError("not-found", "nothing is here")
@@ -192,7 +192,7 @@ describe("in a workspace", () => {
     expect(await variableResource.observe(engine, id, spec, { before: observed, now })).toBeUndefined()
   })
 
-  test.each(["var-1", "ws-1/", "a/b/c"])("%j is no id of one", async (id) => {
+  test.each(["var-1", "ws-1/", "a/b/c"])("rejects the id %j", async (id) => {
     await expect(variableResource.observe(engine, id, spec, { before: {}, now })).rejects.toThrow(/WORKSPACE_ID/)
   })
 })

@@ -28,7 +28,7 @@ async function ran(...args: readonly string[]) {
 }
 
 describe("the command", () => {
-  test("says what it does", async () => {
+  test("prints its usage", async () => {
     expect(await ran("--help")).toEqual({ code: 0, out: expect.stringContaining("--mount PATH"), err: "" })
   })
 
@@ -36,11 +36,11 @@ describe("the command", () => {
     { args: [], says: "the command must be import" },
     { args: ["export"], says: "the command must be import" },
     { args: ["import", "--all"], says: "--all" },
-  ])("is misused as $args", async ({ args, says }) => {
+  ])("rejects the arguments $args", async ({ args, says }) => {
     expect(await ran(...args)).toEqual({ code: 2, out: "", err: expect.stringContaining(says) })
   })
 
-  test("asks what it is to look at", async () => {
+  test("requires an organization or a mount", async () => {
     expect(await ran("import")).toMatchObject({
       code: 1,
       err: expect.stringContaining(
@@ -49,12 +49,12 @@ describe("the command", () => {
     })
   })
 
-  test("says in one sentence what there is not", async () => {
+  test("reports a missing resource in one sentence", async () => {
     const { code, err } = await ran("import", "--organization", "nobody")
     expect([code, err]).toEqual([1, expect.stringMatching(/^chancery-pulumi: .*404 not-found.*\n$/)])
   })
 
-  test("writes over no file", async () => {
+  test("overwrites no file", async () => {
     const file = join(folder, "import.json")
     await writeFile(file, "mine")
     const { code, err } = await ran("import", "--organization", "acme", "--file", file)
@@ -62,7 +62,7 @@ describe("the command", () => {
     expect(await readFile(file, "utf8")).toBe("mine")
   })
 
-  test("names the organization in a program that no configuration names, and ids of what it does not declare", async () => {
+  test("writes a program with the organization, and with ids of resources that it does not declare", async () => {
     const { id: projectId } = await engine.projects.create("acme", { name: "on call" })
     await engine.workspaces.create("acme", { name: "on-call", projectId, tagBindings: [{ key: "a.b", value: "c" }] })
     const [file, program] = [join(folder, "import.json"), join(folder, "index.ts")]
@@ -75,7 +75,7 @@ describe("the command", () => {
     expect(text).not.toContain("const onCallWorkspace")
   })
 
-  test("tells authorities that nobody could declare", async () => {
+  test("reports authorities that cannot be declared", async () => {
     await engine.mounts.create({ path: "pki" })
     const { issuers } = engine.pki("pki")
     await issuers.generateRoot({ commonName: "Nameless", keyType: "ec" })

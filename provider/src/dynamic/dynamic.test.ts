@@ -34,7 +34,7 @@ const configurationOf = (values: Readonly<Record<string, string>>) => ({
   config: { get: (key: string) => values[key], require: (key: string) => values[key] ?? "" },
 })
 
-test("nobody gets an unconfigured provider, however many ask before the configuration has come", async () => {
+test("calls wait for the configuration of the provider", async () => {
   const provider = dynamicProvider("workspace", async () => lifecycles.workspace, sessionWith())
   const checks = Array.from({ length: 10 }, () => provider.check({}, { name: "api" }))
   await provider.configure(configurationOf({ "chancery:organization": "acme" }))
@@ -42,7 +42,7 @@ test("nobody gets an unconfigured provider, however many ask before the configur
     expect([inputs, failures]).toEqual([{ name: "api", organization: "acme" }, []])
 })
 
-test("a malformed configuration is refused in one sentence, at once and at every call", async () => {
+test("a malformed configuration is rejected in one sentence, immediately and in every call", async () => {
   const provider = dynamicProvider("workspace", async () => lifecycles.workspace, sessionWith())
   const wrong = configurationOf({ "chancery:maxRetries": "many" })
   const sentence = "chancery:maxRetries must be an integer from 1 to 9999999"
@@ -57,14 +57,14 @@ describe("a configured workspace", () => {
     return dynamicProvider("workspace", async () => lifecycles.workspace, session)
   }
 
-  test("is not judged by what is not known yet, at any depth", async () => {
+  test("is accepted with unknown values at any depth", async () => {
     const news = { ...declared, executionMode: "agent", agentPoolId: unknown, tagBindings: { env: unknown } }
     const { inputs, failures } = await configured().check({}, news)
     expect(failures).toEqual([])
     expect(inputs).toMatchObject({ agentPoolId: unknown, tagBindings: { env: unknown } })
   })
 
-  test("tells Pulumi to look at the inputs when something changes, and not to when nothing does", async () => {
+  test("returns a difference of the inputs only if something changes", async () => {
     const provider = configured()
     const { id, outs } = await provider.create(declared)
     const olds = { ...outs, __provider: address }
@@ -76,7 +76,7 @@ describe("a configured workspace", () => {
     })
   })
 
-  test("[F-U5] with a state of an earlier build is updated in place, without a request, to named members", async () => {
+  test("[F-U5] is updated in place, without a request, from a state of an earlier build", async () => {
     const provider = configured()
     const { id, outs = {} } = await provider.create(declared)
     const found = JSON.stringify([outs["createdAt"], outs["engineVersion"], outs["projectId"], "m"])
@@ -99,7 +99,7 @@ describe("a configured workspace", () => {
     expect(await provider.read(id, legacy)).toEqual({ id: "", props: {} })
   })
 
-  test("[F-U5] has a state without the settings of a new workspace, but for those that are declared", async () => {
+  test("[F-U5] has a state without default settings, except those that are declared", async () => {
     const provider = configured()
     const { id, outs = {} } = await provider.create({ ...declared, autoApply: false, queueAllRuns: true })
     expect(outs).toMatchObject({ autoApply: false, queueAllRuns: true, createdAt: expect.any(String) })
@@ -113,7 +113,7 @@ describe("a configured workspace", () => {
     await provider.delete(id, outs)
   })
 
-  test("comes and goes as plain JSON", async () => {
+  test("is sent and received as plain JSON", async () => {
     const provider = configured()
     const { id, outs = {} } = await provider.create({ ...declared, tagBindings: { env: "prod" } })
     expect(JSON.parse(JSON.stringify(outs))).toEqual(outs)
@@ -126,14 +126,14 @@ describe("a configured workspace", () => {
     expect(await provider.read(id, outs)).toEqual({ id: "", props: {} })
   })
 
-  test("is refused without a stack", async () => {
+  test("is rejected without a stack", async () => {
     const provider = configured()
     await provider.create(declared)
     const refused: unknown = await provider.create({ ...declared, __marker: "other" }).catch((error: unknown) => error)
     expect(refused).toMatchObject({ message: expect.stringMatching(/already been taken \(422 invalid\)/), stack: "" })
   })
 
-  test("is given up when Pulumi is", async () => {
+  test("is aborted when Pulumi is cancelled", async () => {
     const ending = new AbortController()
     const provider = configured(ending)
     ending.abort()
@@ -141,7 +141,7 @@ describe("a configured workspace", () => {
   })
 })
 
-test("what is half made is recorded with the way back to it", async () => {
+test("a partly created resource is recorded with a remedy", async () => {
   const session = sessionWith()
   session.configure(nothingSet)
   const provider = dynamicProvider("tag", async () => lifecycles.tag, session)
@@ -158,7 +158,7 @@ test("what is half made is recorded with the way back to it", async () => {
   expect(again).toEqual({ id: found?.id, props: refreshed.props })
 })
 
-test("a session knows whether anything is under way, whatever comes of it", async () => {
+test("a session counts running operations, also failed ones", async () => {
   const session = sessionWith()
   session.configure(nothingSet)
   const gate = Promise.withResolvers<void>()
@@ -169,7 +169,7 @@ test("a session knows whether anything is under way, whatever comes of it", asyn
   expect(session.isBusy()).toBe(false)
 })
 
-test("takes no longer than its timeout", async () => {
+test("an operation ends at its timeout", async () => {
   const slow = createSession(
     { use: (_configuration, work) => work(world.engine), close: async () => undefined },
     new AbortController().signal,
@@ -183,7 +183,7 @@ test("takes no longer than its timeout", async () => {
   )
 })
 
-test("an expired token is told apart, with where a new one goes", async () => {
+test("an expired token is reported with the settings for a new one", async () => {
   const session = createSession(
     {
       use: () => Promise.reject(new EngineError("unauthenticated", "A valid API token is required.")),
@@ -202,7 +202,7 @@ test("an expired token is told apart, with where a new one goes", async () => {
   expect(refused).not.toContain("secret-token")
 })
 
-test("what is due is replaced, although no input shows it", async () => {
+test("a certificate that is due is replaced without a changed input", async () => {
   const session = sessionWith()
   session.configure(nothingSet)
   const provider = dynamicProvider("pkiCertificate", async () => lifecycles.pkiCertificate, session)

@@ -20,7 +20,7 @@ const open = (make: (url: string, options: EngineOptions) => Engine) =>
   createEngines(new AbortController().signal, async (url, options) => make(url, options))
 
 describe("the configuration", () => {
-  test("is taken from the stack first, a token from the environment", async () => {
+  test("is read from the stack first, and the token from the environment first", async () => {
     const given = { engineUrl: "https://stack", organization: "stack", token: "of the stack" }
     const environment = {
       CHANCERY_ENGINE_URL: "https://env",
@@ -38,11 +38,11 @@ describe("the configuration", () => {
     expect(await readConfiguration(from(given), {}).token()).toBe("of the stack")
   })
 
-  test("says which mount roles belong to", () => {
+  test("sets the mount of roles", () => {
     expect(readConfiguration(from({ pkiMount: "team/pki" }), {}).defaults).toMatchObject({ pkiMount: "team/pki" })
   })
 
-  test("says which edition the server is, and nothing of it when it is to be found out", () => {
+  test("sets the edition of the server, or none for auto", () => {
     expect(readConfiguration(from({ edition: "selfHosted" }), {}).defaults).toMatchObject({ edition: "selfHosted" })
     expect(readConfiguration(from({ edition: "auto" }), {}).defaults).not.toHaveProperty("edition")
   })
@@ -56,11 +56,11 @@ describe("the configuration", () => {
     { given: { requestTimeout: "soon" }, says: "chancery:requestTimeout must be" },
     { given: { defaultTagBindings: "env=prod" }, says: "chancery:defaultTagBindings must be" },
     { given: { defaultTagBindings: '{"env":1}' }, says: "chancery:defaultTagBindings must be" },
-  ])("is refused when malformed: $given", ({ given, says }) => {
+  ])("is rejected when malformed: $given", ({ given, says }) => {
     expect(() => readConfiguration(from(given), {})).toThrow(says)
   })
 
-  test("says where an address and a token go when they are needed", async () => {
+  test("names the settings of a missing URL or token", async () => {
     const engines = open(() => engineThat(async () => undefined))
     await expect(engines.use(readConfiguration(from({}), {}), async () => 1)).rejects.toThrow(/CHANCERY_ENGINE_URL/)
     const remote = readConfiguration(from({ engineUrl: "https://chancery.test" }), {})
@@ -86,7 +86,7 @@ describe("engines", () => {
     expect(opened).toHaveLength(3)
   })
 
-  test("take part in the trace of whoever runs Pulumi", async () => {
+  test("continue the trace of the caller of Pulumi", async () => {
     const told: (string | undefined)[] = []
     const engines = open((_url, { traceparent }) => {
       told.push(traceparent?.())
@@ -100,7 +100,7 @@ describe("engines", () => {
     expect(told).toEqual([traceparent, undefined])
   })
 
-  test("take the new token from a file when the old one has expired", async () => {
+  test("read a new token from the file after the old one expired", async () => {
     const folder = await mkdtemp(join(tmpdir(), "chancery-token-"))
     const tokenFile = join(folder, "token")
     await writeFile(tokenFile, "old\n")
@@ -117,7 +117,7 @@ describe("engines", () => {
     await rm(folder, { recursive: true })
   })
 
-  test("are asked again when they are busy, as often as configured", async () => {
+  test("are retried when they are busy, as often as configured", async () => {
     let calls = 0
     const engines = open(() =>
       engineThat(async () => {
@@ -132,7 +132,7 @@ describe("engines", () => {
     expect(calls).toBe(3)
   })
 
-  test("are asked again in their mounts as well", async () => {
+  test("are retried in their mounts too", async () => {
     let calls = 0
     const list = async () => {
       calls += 1
@@ -145,7 +145,7 @@ describe("engines", () => {
     expect(calls).toBe(2)
   })
 
-  test("are asked no more at once than configured", async () => {
+  test("have no more concurrent requests than configured", async () => {
     let [running, most] = [0, 0]
     const engines = open(() =>
       engineThat(async () => {

@@ -44,7 +44,7 @@ describe("requests that were not sent", () => {
       detail: "https://chancery.test presents a certificate that is not trusted (SELF_SIGNED_CERT_IN_CHAIN).",
       names: ["chancery:caFile"],
     },
-  ])("$id $notSent: the cause, no doubt about the outcome, and the setting", ({ notSent, detail, names }) => {
+  ])("$id $notSent are reported with the cause, the unchanged state and the setting", ({ notSent, detail, names }) => {
     const text = explain(new EngineError("unavailable", detail, { notSent }), "workspace", "create")
     expect(text).toContain(detail)
     expect(text).toContain("Nothing was changed.")
@@ -52,7 +52,7 @@ describe("requests that were not sent", () => {
     for (const name of names) expect(text).toContain(name)
   })
 
-  test("are told from lost answers", () => {
+  test("are distinct from lost responses", () => {
     expect(explain(new EngineError("unavailable", "sent no complete response"), "workspace", "create")).toContain(
       "The result of the request is unknown",
     )

@@ -51,7 +51,7 @@ test.each<{ form: string; found: unknown; others: Values }>([
     found: { createdAt, engineVersion, projectId: "prj-1", queueAllRuns },
     others: { __marker: "prod:api" },
   },
-])("[F-U5] a state whose settings stand in $form is read with all members by their names", ({ found, others }) => {
+])("[F-U5] a state with settings in $form is read with all members by name", ({ found, others }) => {
   const legacy = { ...declared, deletionPolicy: "safe", ...others, __found: found }
   expect(isLegacyState(legacy)).toBe(true)
   expect(namedState(legacy)).toEqual(named)

@@ -4,7 +4,7 @@ import { ownerOf, wholeMarker, writtenMarker } from "./creation-id.ts"
 
 const here = { organization: "organization", stack: "prod" }
 
-describe("who declares a resource", () => {
+describe("the creation id of a resource", () => {
   test.each<{ what: string; written: string; as: string }>([
     { what: "one that has its name", written: writtenMarker(here, "api", { name: "api" }), as: "prod" },
     { what: "one of another name", written: writtenMarker(here, "api", { name: "payments" }), as: "prod:api" },
@@ -16,7 +16,7 @@ describe("who declares a resource", () => {
     },
   ])("is written as $as for $what", ({ written, as }) => expect(written).toBe(as))
 
-  test("is read as the whole, whatever the names are", () => {
+  test("is parsed for any names", () => {
     const word = stringMatching(/^[\w.-]{1,20}$/)
     const name = stringMatching(/^[^]{1,30}$/)
     assert(
@@ -30,12 +30,12 @@ describe("who declares a resource", () => {
     )
   })
 
-  test("is cut where a workspace has no room for more", () => {
+  test("is truncated to the maximum of a workspace", () => {
     expect(wholeMarker("prod", "site", { name: "n".repeat(300) })).toHaveLength(255)
   })
 })
 
-describe("who holds the tags of a stack", () => {
+describe("the owner of a stack's tags", () => {
   test.each<{ written: unknown; project: string; owner: string | undefined }>([
     { written: "prod", project: "site", owner: "pulumi:site/prod" },
     { written: "prod:api", project: "site", owner: "pulumi:site/prod" },
@@ -46,7 +46,7 @@ describe("who holds the tags of a stack", () => {
     expect(ownerOf(written, project)).toBe(owner),
   )
 
-  test("is told from other stacks by names of any length", () => {
+  test("differs between stacks with names of any length", () => {
     const owner = ownerOf("s".repeat(100), `${"p".repeat(60)}${"q".repeat(40)}`)
     expect(owner).toBe(`pulumi:${"q".repeat(20)}/${"s".repeat(100)}`)
     expect(owner).toHaveLength(128)

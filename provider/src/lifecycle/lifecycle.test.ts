@@ -53,7 +53,7 @@ describe("check", () => {
     expect(inputs).toEqual({ name: "api", organization: "acme", tagBindings: { env: "prod", team: "payments" } })
   })
 
-  test("fills in the bindings of the configuration wherever there are any, and leaves alone what is not known", () => {
+  test("adds the configured bindings to declared ones, and keeps unknown values", () => {
     const withTeam = { ...defaults, tagBindings: { team: "payments" } }
     const inputsOf = (kind: Lifecycle, news: object, open = nothing) => kind.check({ ...news }, open, withTeam).inputs
     expect(inputsOf(project, { name: "p" })).toMatchObject({ tagBindings: { team: "payments" } })
@@ -71,14 +71,14 @@ describe("check", () => {
     { edition: "hosted", kind: "workspace", failures: [] },
     { edition: "selfHosted", kind: "dataRetentionPolicy", failures: [] },
     { edition: "hosted", kind: "dataRetentionPolicy", failures: ["workspaceId"] },
-  ])("knows what the $edition edition does not have of a $kind", ({ edition, kind, failures }) => {
+  ])("rejects members of a $kind that the $edition edition lacks", ({ edition, kind, failures }) => {
     const news = kind === "workspace" ? { ...api, assessmentsEnabled: true } : { workspaceId: "ws-1" }
     const found = lifecycles[kind].check(news, nothing, { ...defaults, edition }).failures
     expect(found.map(({ property }) => property)).toEqual(failures)
     expect(lifecycles[kind].check(news, nothing, defaults).failures).toEqual([])
   })
 
-  test("says how to set an organization that nobody set", () => {
+  test("names the settings of a missing organization", () => {
     const { failures } = workspace.check({ name: "api" }, nothing, { deletionPolicy: "safe", tagBindings: {} })
     expect(failures).toMatchObject([
       { property: "organization", reason: expect.stringContaining("CHANCERY_ORGANIZATION") },
@@ -93,23 +93,23 @@ describe("check", () => {
     { given: { timeouts: "1m" }, property: "timeouts" },
     { given: { adopt: "yes" }, property: "adopt" },
     { given: { tagBindings: { "a b": "c" } }, property: "tagBindings.a b" },
-  ])("refuses $given at $property", ({ given, property }) => {
+  ])("rejects $given at $property", ({ given, property }) => {
     const { failures } = workspace.check({ ...api, ...given }, nothing, defaults)
     expect(failures.map((failure) => failure.property)).toEqual([property])
   })
 
-  test("refuses adoption of what has no name of its own", () => {
+  test("rejects adoption of kinds without a name", () => {
     const { failures } = workspaceTags.check({ workspaceId: "ws-1", tags: [], adopt: true }, nothing, defaults)
     expect(failures.map(({ property }) => property)).toEqual(["adopt"])
   })
 
-  test("does not judge what is not known yet", () => {
+  test("accepts unknown values", () => {
     const news = { workspaceId: "not known", tags: ["web"] }
     expect(workspaceTags.check(news, new Set(["workspaceId"]), defaults).failures).toEqual([])
   })
 })
 
-describe.each(["workspace", "project"] as const)("a %s with no bindings but those of the configuration", (kind) => {
+describe.each(["workspace", "project"] as const)("a %s with only the configured bindings", (kind) => {
   const by = (tagBindings: Defaults["tagBindings"], given: object = {}) =>
     lifecycles[kind].check({ ...api, ...given }, nothing, { ...defaults, tagBindings }).inputs
   const bindings = async (id: string) => {
@@ -127,7 +127,7 @@ describe.each(["workspace", "project"] as const)("a %s with no bindings but thos
           ],
         })
 
-  test("leaves those of others alone, refreshed or not, whatever becomes of its own", async () => {
+  test("keeps bindings of other owners, with and without refresh", async () => {
     const lifecycle = lifecycles[kind]
     const news = by({ team: "payments" })
     const { id, state: made } = await lifecycle.create(engine, news)
@@ -147,7 +147,7 @@ describe.each(["workspace", "project"] as const)("a %s with no bindings but thos
     expect(lifecycle.diff(without, by({}), nothing).changed).toEqual([])
   })
 
-  test("has them put back, and takes the rest away once the program declares any", async () => {
+  test("restores them, and removes other bindings once the program declares any", async () => {
     const lifecycle = lifecycles[kind]
     const news = by({ team: "payments" })
     const { id, state } = await lifecycle.create(engine, news)
@@ -160,7 +160,7 @@ describe.each(["workspace", "project"] as const)("a %s with no bindings but thos
 })
 
 describe("a workspace", () => {
-  test("once made differs from its declaration in nothing, and as read neither", async () => {
+  test("has no difference after its creation and after a read", async () => {
     const news = { ...api, autoDestroyActivityDuration: "336h", tagBindings: { env: "prod" }, workingDirectory: "" }
     const { id, state } = await workspace.create(engine, news)
     expect(workspace.diff(state, news, nothing).changed).toEqual([])
@@ -169,7 +169,7 @@ describe("a workspace", () => {
     expect(read?.inputs).toEqual(news)
   })
 
-  test("is read with what others changed, as far as it is declared", async () => {
+  test("is read with changes of other clients to declared members", async () => {
     const news = { ...api, autoApply: true }
     const { id, state } = await workspace.create(engine, news)
     await engine.workspaces.update({ id }, { autoApply: false, queueAllRuns: true })
@@ -178,14 +178,14 @@ describe("a workspace", () => {
     expect(workspace.diff(read?.state ?? {}, news, nothing).changed).toEqual(["autoApply"])
   })
 
-  test("that is gone is read as gone", async () => {
+  test("is read as undefined after its deletion", async () => {
     const { id, state } = await workspace.create(engine, api)
     await engine.workspaces.forceDelete({ id })
     expect(await workspace.read(engine, id, state)).toBeUndefined()
     await workspace.delete(engine, id, state, defaults)
   })
 
-  test("another one has taken the name of is left alone", async () => {
+  test("is not taken over if its name is taken", async () => {
     await engine.workspaces.create("acme", { name: "API", description: "somebody's" })
     const refused = await workspace.create(engine, { ...api, description: "ours" }).catch((error: unknown) => error)
     expect(explain(refused, "workspace", "create")).toBe(
@@ -194,7 +194,7 @@ describe("a workspace", () => {
     expect(await all()).toMatchObject([{ description: "somebody's" }])
   })
 
-  test("is taken over on request, and left there at the end", async () => {
+  test("is taken over with adopt, and retained at the end", async () => {
     const { id: theirs } = await engine.workspaces.create("acme", { name: "api", description: "somebody's" })
     const news = { ...api, description: "ours", adopt: true }
     const { id, state } = await workspace.create(engine, news)
@@ -205,7 +205,7 @@ describe("a workspace", () => {
     expect(await all()).toEqual([])
   })
 
-  test("is made once when the answer to its creation is lost", async () => {
+  test("is created once when the response to its creation is lost", async () => {
     const losing = tamperedWith("workspaces", {
       create: async (...args) => {
         await engine.workspaces.create(...args)
@@ -219,14 +219,14 @@ describe("a workspace", () => {
     expect(await workspace.create(engine, { ...api, autoApply: true })).toMatchObject({ id })
   })
 
-  test("is not there when its creation never arrived", async () => {
+  test("is absent when its creation request was lost", async () => {
     const lost = new EngineError("unavailable", "cannot be reached")
     const deaf = tamperedWith("workspaces", { create: () => Promise.reject(lost) })
     await expect(workspace.create(deaf, api)).rejects.toBe(lost)
     expect(await all()).toEqual([])
   })
 
-  test("[F-W8] with assessments, which the self-hosted edition refuses, is not made, and says which member it is", async () => {
+  test("[F-W8] with assessments is rejected by the self-hosted edition with the name of the member", async () => {
     const news = { ...api, assessmentsEnabled: true }
     const refused = await workspace.create(engine, news).catch((error: unknown) => error)
     expect(explain(refused, "workspace", "create")).toMatch(/^assessmentsEnabled: .*\(422 invalid\)/)
@@ -236,7 +236,7 @@ describe("a workspace", () => {
     expect(await workspace.update(engine, id, state, api)).toMatchObject({ assessmentsEnabled: false })
   })
 
-  test("that manages something is kept, with three ways out", async () => {
+  test("with resources is kept, and the message has three remedies", async () => {
     const { id, state } = await workspace.create(engine, api)
     await engine.workspaces.lock({ id }, { reason: "" })
     const refused = await workspace.delete(engine, id, state, defaults).catch((error: unknown) => error)
@@ -249,7 +249,7 @@ describe("a workspace", () => {
     expect(await all()).toEqual([])
   })
 
-  test("gets only what changes", async () => {
+  test("sends only changed members", async () => {
     const news = { ...api, autoApply: true, description: "x" }
     const { id, state } = await workspace.create(engine, news)
     const sent: unknown[] = []
@@ -266,7 +266,7 @@ describe("a workspace", () => {
     expect(sent).toHaveLength(1)
   })
 
-  test("leaves a pool and its mode in one request", async () => {
+  test("leaves an agent pool and its execution mode in one request", async () => {
     const pool = await engine.agentPools.create("acme", { name: "pool" })
     const agents = { ...api, executionMode: "agent", agentPoolId: pool.id }
     const { id, state } = await workspace.create(engine, agents)
@@ -276,7 +276,7 @@ describe("a workspace", () => {
     expect(workspace.diff(back, agents, nothing).changed).toEqual([])
   })
 
-  test("is another one in another organization, also in one that is not known yet", async () => {
+  test("is replaced in another organization, also in an unknown one", async () => {
     const { state } = await workspace.create(engine, api)
     expect(workspace.diff(state, { ...api, organization: "globex" }, nothing).replaces).toEqual(["organization"])
     expect(workspace.diff(state, { ...api, organization: "?" }, new Set(["organization"])).replaces).toEqual([
@@ -290,14 +290,14 @@ describe("a workspace", () => {
     })
   })
 
-  test("stays the same when the program calls it by another name", async () => {
+  test("is renamed in place", async () => {
     const { state } = await workspace.create(engine, api)
     expect(workspace.diff(state, { ...api, __marker: "pulumi:o/p/s/renamed" }, nothing).changed).toEqual([])
   })
 })
 
 describe("flat tags", () => {
-  test("leave those of others alone, unless there are to be no others", async () => {
+  test("keep tags of other clients, unless they are exclusive", async () => {
     const { id } = await engine.workspaces.create("acme", { name: "api", tags: [{ name: "theirs" }] })
     const news = { workspaceId: id, tags: ["web", "blue"] }
     const { state } = await workspaceTags.create(engine, news)
@@ -312,7 +312,7 @@ describe("flat tags", () => {
     expect(await names()).toEqual([])
   })
 
-  test("go with their workspace", async () => {
+  test("are deleted with their workspace", async () => {
     const { id } = await engine.workspaces.create("acme", { name: "api" })
     const { state } = await workspaceTags.create(engine, { workspaceId: id, tags: ["web"] })
     await engine.workspaces.forceDelete({ id })
@@ -322,7 +322,7 @@ describe("flat tags", () => {
 })
 
 describe("a tag", () => {
-  test("that could not be put on its workspaces is kept, and finished by the next update", async () => {
+  test("that could not be added to its workspaces is recorded, and completed by the next update", async () => {
     const { id: workspaceId } = await engine.workspaces.create("acme", { name: "api" })
     const refusing = tamperedWith("tags", { apply: () => Promise.reject(new EngineError("busy", "later")) })
     const news = { organization: "acme", name: "prod", workspaceIds: [workspaceId], __marker: "m" }
@@ -334,7 +334,7 @@ describe("a tag", () => {
     expect((await engine.workspaces.get({ id: workspaceId })).tagNames).toEqual(["prod"])
   })
 
-  test("that others carry is neither taken over nor deleted unasked", async () => {
+  test("on other workspaces is neither taken over nor deleted by default", async () => {
     await engine.workspaces.create("acme", { name: "api", tags: [{ name: "prod" }] })
     const news = { organization: "acme", name: "prod", __marker: "m" }
     await expect(tag.create(engine, news)).rejects.toMatchObject({ code: "conflict" })
@@ -348,7 +348,7 @@ describe("a tag", () => {
 })
 
 describe("remote state consumers", () => {
-  test("come and go beside those of others, or alone", async () => {
+  test("are added and removed, additively or exclusively", async () => {
     const [producer, web, batch, theirs] = await Promise.all(
       ["api", "web", "batch", "theirs"].map((name) =>
         engine.workspaces.create("acme", { name, globalRemoteState: false }),
@@ -379,7 +379,7 @@ describe("remote state consumers", () => {
     expect(await listed()).toEqual([])
   })
 
-  test("are not the workspace itself, nor named twice", () => {
+  test("reject the workspace itself and duplicates", () => {
     const news = { workspaceId: "ws-1", consumerIds: ["ws-2", "ws-1", "ws-2"] }
     const { failures } = remoteStateConsumers.check(news, nothing, defaults)
     expect(failures.map(({ property }) => property)).toEqual(["consumerIds[1]", "consumerIds[2]"])
@@ -387,7 +387,7 @@ describe("remote state consumers", () => {
 })
 
 describe("an assigned SSH key", () => {
-  test("is changed and taken away, unless another took its place", async () => {
+  test("is changed and removed, unless another key replaced it", async () => {
     const { id: workspaceId } = await engine.workspaces.create("acme", { name: "api" })
     const value = "-----BEGIN OPENSSH PRIVATE KEY-----\nx\n-----END OPENSSH PRIVATE KEY-----"
     const [first, second] = await Promise.all(
@@ -408,7 +408,7 @@ describe("an assigned SSH key", () => {
 describe("a lock", () => {
   const locked = async () => (await engine.workspaces.get({ organization: "acme", name: "api" })).lock
 
-  test("is closed, opened, and another one with another reason", async () => {
+  test("is locked, unlocked, and replaced for another reason", async () => {
     const { id: workspaceId } = await engine.workspaces.create("acme", { name: "api" })
     const news = { workspaceId, reason: "moving" }
     const { id, state } = await workspaceLock.create(engine, news)
@@ -427,7 +427,7 @@ describe("a lock", () => {
     await workspaceLock.delete(engine, id, state, defaults)
   })
 
-  test("of somebody else stays closed, unless it is to be forced", async () => {
+  test("of another user stays locked, unless the deletion is forced", async () => {
     const { id: workspaceId } = await engine.workspaces.create("acme", { name: "api" })
     const { id, state } = await workspaceLock.create(engine, { workspaceId })
     const refusing = tamperedWith("workspaces", {
@@ -439,7 +439,7 @@ describe("a lock", () => {
     expect(await locked()).toEqual({ held: false })
   })
 
-  test("is closed once when the answer is lost", async () => {
+  test("is locked once when the response is lost", async () => {
     const { id: workspaceId } = await engine.workspaces.create("acme", { name: "api" })
     const losing = tamperedWith("workspaces", {
       lock: async (...args) => {
@@ -452,7 +452,7 @@ describe("a lock", () => {
     expect(await workspaceLock.create(engine, { workspaceId, reason: "moving" })).toMatchObject({ id: workspaceId })
   })
 
-  test("of somebody else is not ours, whatever its reason", async () => {
+  test("of another user is not adopted, for any reason", async () => {
     const { id: workspaceId } = await engine.workspaces.create("acme", { name: "api" })
     await workspaceLock.create(engine, { workspaceId, reason: "moving" })
     const account = Object.assign(await engine.users.account(), { id: "user-other" })
@@ -464,7 +464,7 @@ describe("a lock", () => {
 })
 
 describe("a data retention policy", () => {
-  test("is the workspace's own, in days or for ever", async () => {
+  test("is set on the workspace, in days or without limit", async () => {
     const { id: workspaceId } = await engine.workspaces.create("acme", { name: "api" })
     const organization = { kind: "organization", name: "acme" } as const
     await engine.retentionPolicies.set(organization, { kind: "delete-older", days: 7 })
@@ -480,7 +480,7 @@ describe("a data retention policy", () => {
     await dataRetentionPolicy.delete(engine, id, after, defaults)
   })
 
-  test.each([0, -1, 1.5, "30"])("does not keep data for %j days", (deleteOlderThanDays) => {
+  test.each([0, -1, 1.5, "30"])("rejects %j days", (deleteOlderThanDays) => {
     const { failures } = dataRetentionPolicy.check({ workspaceId: "ws-1", deleteOlderThanDays }, nothing, defaults)
     expect(failures.map(({ property }) => property)).toEqual(["deleteOlderThanDays"])
   })
@@ -489,7 +489,7 @@ describe("a data retention policy", () => {
 describe("a project", () => {
   const payments = { organization: "acme", name: "payments", __marker: "m" }
 
-  test("is made, renamed, given back its defaults, and kept while it holds workspaces", async () => {
+  test("is created, renamed, reset to defaults, and not deleted while it has workspaces", async () => {
     const pool = await engine.agentPools.create("acme", { name: "pool" })
     const news = {
       ...payments,
@@ -519,7 +519,7 @@ describe("a project", () => {
     await project.delete(engine, id, after, defaults)
   })
 
-  test("of the same name is taken over only on request", async () => {
+  test("of the same name is taken over only with adopt", async () => {
     const { id: theirs } = await engine.projects.create("acme", { name: "payments", description: "theirs" })
     await expect(project.create(engine, payments)).rejects.toMatchObject({ code: "invalid" })
     const { id, state } = await project.create(engine, { ...payments, description: "ours", adopt: true })
@@ -528,7 +528,7 @@ describe("a project", () => {
     expect(await engine.projects.get(id)).toMatchObject({ description: "ours" })
   })
 
-  test("that is empty and as declared may be what a lost answer left behind; one that holds workspaces is somebody's", async () => {
+  test("that is empty and as declared is adopted as a lost creation; one with workspaces is not", async () => {
     const { id } = await project.create(engine, { ...payments, tagBindings: { env: "prod" } })
     await expect(project.create(engine, payments)).rejects.toMatchObject({ code: "invalid" })
     const again = await project.create(engine, { ...payments, tagBindings: { env: "prod" } })
@@ -545,13 +545,13 @@ describe("a project", () => {
     { given: { description: "x".repeat(257) }, property: "description" },
     { given: { defaultExecutionMode: "local", defaultAgentPoolId: "apool-1" }, property: "defaultAgentPoolId" },
     { given: { tagBindings: { env: "" } }, property: "tagBindings.env" },
-  ])("is refused with $given", ({ given, property }) => {
+  ])("is rejected with $given", ({ given, property }) => {
     const { failures } = project.check({ ...payments, ...given }, nothing, defaults)
     expect(failures.map((failure) => failure.property)).toEqual([property])
   })
 })
 
-test("a phase may take what its timeout says, and five minutes otherwise", () => {
+test("the time limit of a phase is its timeout, or five minutes", () => {
   expect(timeoutMs({ timeouts: { create: "1h30m" } }, "create", 300_000)).toBe(5_400_000)
   expect(timeoutMs({ timeouts: { create: "1h30m" } }, "delete", 300_000)).toBe(300_000)
 })

@@ -64,7 +64,7 @@ function losing(count: number, instead?: Partial<Record<string, unknown>>): Engi
 describe("a certificate", () => {
   const news = { mount: "pki", role: "web", commonName: "api.example.com", altNames: ["b.test", "a.test"], __marker }
 
-  test("is issued with a key of its own, and differs from its declaration in nothing", async () => {
+  test("is issued with a new key, and has no difference afterwards", async () => {
     const { id, state } = await kinds.pkiCertificate.create(engine, news)
     expect(id).toBe(`pki/${String(state["serialNumber"])}`)
     const certificate = new X509Certificate(String(state["certificate"]))
@@ -88,7 +88,7 @@ describe("a certificate", () => {
     { keyType: "rsa" },
     { format: "der" },
     { role: "other" },
-  ])("with %o is another one, which is there before the old one goes", async (change) => {
+  ])("is replaced with %o, and the new one is created first", async (change) => {
     const { state } = await kinds.pkiCertificate.create(engine, news)
     const [name = ""] = Object.keys(change)
     expect(kinds.pkiCertificate.diff(state, { ...news, ...change }, nothing)).toEqual({
@@ -99,7 +99,7 @@ describe("a certificate", () => {
     })
   })
 
-  test.each([{ renewBefore: "1h" }, { onDestroy: "revoke" }])("with %o is the same one", async (change) => {
+  test.each([{ renewBefore: "1h" }, { onDestroy: "revoke" }])("is not replaced with %o", async (change) => {
     const { id, state } = await kinds.pkiCertificate.create(engine, news)
     const [name = ""] = Object.keys(change)
     const wanted = { ...news, ...change }
@@ -112,7 +112,7 @@ describe("a certificate", () => {
     expect(await kinds.pkiCertificate.update(engine, id, updated, news)).toEqual({ ...kept, __managed })
   })
 
-  test("is due for renewal as long before its end as declared, and not a moment earlier", async () => {
+  test("is due for renewal exactly renewBefore ahead of its expiry", async () => {
     const renewed = { ...news, ttl: "10h", renewBefore: "3h" }
     const { state } = await kinds.pkiCertificate.create(engine, renewed)
     clock.advance(7 * hourMs - 2_000)
@@ -127,7 +127,7 @@ describe("a certificate", () => {
     expect(kinds.pkiCertificate.diff(state, { ...news, ttl: "10h" }, nothing).replaces).toEqual([])
   })
 
-  test("that somebody revoked has another one take its place", async () => {
+  test("is replaced after another client revoked it", async () => {
     const { id, state } = await kinds.pkiCertificate.create(engine, news)
     await engine.pki("pki").revocations.revoke({ serialNumber: String(state["serialNumber"]) })
     const read = (await kinds.pkiCertificate.read(engine, id, state))?.state ?? {}
@@ -140,14 +140,14 @@ describe("a certificate", () => {
     { onDestroy: "retain", left: "valid" },
     { onDestroy: "revoke", left: "revoked" },
     { onDestroy: "revokeWithKey", left: "revoked" },
-  ])("is left $left at the end with $onDestroy, whatever the configuration retains", async ({ onDestroy, left }) => {
+  ])("is $left after its deletion with $onDestroy, for any configured policy", async ({ onDestroy, left }) => {
     const { id, state } = await kinds.pkiCertificate.create(engine, { ...news, format: "der", onDestroy })
     await kinds.pkiCertificate.delete(engine, id, state, defaults)
     await kinds.pkiCertificate.delete(engine, id, state, defaults)
     expect(await stateOf(state["serialNumber"])).toBe(left)
   })
 
-  test("that has expired, or lost its mount, is revoked no more", async () => {
+  test("is not revoked after its expiry or without its mount", async () => {
     const short = { ...news, ttl: "1h", onDestroy: "revoke" }
     const { id, state } = await kinds.pkiCertificate.create(engine, short)
     clock.advance(2 * hourMs)
@@ -159,14 +159,17 @@ describe("a certificate", () => {
     expect(await kinds.pkiCertificate.read(engine, id, state)).toBeUndefined()
   })
 
-  test.each(["pem", "der", "pem_bundle"])("that no record is kept of is known by its state: %s", async (format) => {
-    await engine.pki("pki").roles.update("web", { noStore: true, noStoreMetadata: true })
-    const { id, state } = await kinds.pkiCertificate.create(engine, { ...news, format, onDestroy: "revokeWithKey" })
-    expect((await kinds.pkiCertificate.read(engine, id, state))?.state).toEqual(state)
-    expect(await kinds.pkiCertificate.read(engine, id, {})).toBeUndefined()
-    await kinds.pkiCertificate.delete(engine, id, state, defaults)
-    expect(await stateOf(state["serialNumber"])).toBe("revoked")
-  })
+  test.each(["pem", "der", "pem_bundle"])(
+    "that the mount does not store is read from its state: %s",
+    async (format) => {
+      await engine.pki("pki").roles.update("web", { noStore: true, noStoreMetadata: true })
+      const { id, state } = await kinds.pkiCertificate.create(engine, { ...news, format, onDestroy: "revokeWithKey" })
+      expect((await kinds.pkiCertificate.read(engine, id, state))?.state).toEqual(state)
+      expect(await kinds.pkiCertificate.read(engine, id, {})).toBeUndefined()
+      await kinds.pkiCertificate.delete(engine, id, state, defaults)
+      expect(await stateOf(state["serialNumber"])).toBe("revoked")
+    },
+  )
 
   test.each([
     { format: "pem", privateKeyFormat: "pkcs8", certificate: /^-----BEGIN C/, key: /^-----BEGIN PRIVATE KEY/ },
@@ -179,7 +182,7 @@ describe("a certificate", () => {
         /^-----BEGIN EC PRIVATE KEY-----[^-]+-----END EC PRIVATE KEY-----\n-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----$/,
       key: /^-----BEGIN PRIVATE KEY/,
     },
-  ])("is handed out as $format, its key as $privateKeyFormat", async ({ certificate, key, ...formats }) => {
+  ])("is returned as $format, its key as $privateKeyFormat", async ({ certificate, key, ...formats }) => {
     const { state } = await kinds.pkiCertificate.create(engine, { ...news, ...formats })
     expect([state["certificate"], state["privateKey"]]).toEqual([
       expect.stringMatching(certificate),
@@ -187,7 +190,7 @@ describe("a certificate", () => {
     ])
   })
 
-  test("says in the inventory who declares it, unless it has metadata of its own or the role keeps none", async () => {
+  test("has the creation id as metadata, unless it declares metadata or the role stores none", async () => {
     const { certificates } = engine.pki("pki")
     const metadataOf = async (more: object) => {
       const { state } = await kinds.pkiCertificate.create(engine, { ...news, ...more })
@@ -200,14 +203,14 @@ describe("a certificate", () => {
     expect(await metadataOf({})).toBeUndefined()
   })
 
-  test("whose answer is lost is revoked, since nobody has its key, and another one is issued", async () => {
+  test("whose response is lost is revoked, because its key is lost, and another one is issued", async () => {
     const { state } = await kinds.pkiCertificate.create(losing(1), news)
     const items = await serials()
     expect(items.map(({ status }) => status).toSorted()).toEqual(["revoked", "valid"])
     expect(items.find(({ status }) => status === "valid")?.serialNumber).toBe(state["serialNumber"])
   })
 
-  test("that was issued to a process that ended before it was recorded is revoked by the next try", async () => {
+  test("that was not recorded before the process ended is revoked by the next run", async () => {
     const { state: unheard } = await kinds.pkiCertificate.create(engine, news)
     clock.advance(23 * hourMs)
     const { state } = await kinds.pkiCertificate.create(engine, news)
@@ -217,10 +220,10 @@ describe("a certificate", () => {
 
   test.each<{ why: string; more?: object; days?: number; isRecorded?: true }>([
     { why: "is in a state", isRecorded: true },
-    { why: "was asked for in other words", more: { ttl: "9h" } },
-    { why: "was asked for by another declaration", more: { __marker: `${__marker}2` } },
+    { why: "was requested with other arguments", more: { ttl: "9h" } },
+    { why: "was requested by another declaration", more: { __marker: `${__marker}2` } },
     { why: "is older than a day", days: 2 },
-  ])("that $why is left alone by another one", async ({ more = {}, days = 0, isRecorded = false }) => {
+  ])("that $why is not revoked for another one", async ({ more = {}, days = 0, isRecorded = false }) => {
     const first = await kinds.pkiCertificate.create(engine, { ...news, ttl: "90h", ...more })
     clock.advance(days * 24 * hourMs)
     const recorded = new Set(isRecorded ? [first.id] : [])
@@ -228,7 +231,7 @@ describe("a certificate", () => {
     expect(await stateOf(first.state["serialNumber"])).toBe("valid")
   })
 
-  test.each(["search", "revoke"])("is issued anew also where nobody may %s", async (right) => {
+  test.each(["search", "revoke"])("is issued again also without permission to %s", async (right) => {
     await kinds.pkiCertificate.create(engine, news)
     const forbidden = () => Promise.reject(new EngineError("forbidden", "no policy allows it"))
     const restricted = losing(0, { [right]: forbidden })
@@ -236,7 +239,7 @@ describe("a certificate", () => {
     expect((await serials()).map(({ status }) => status)).toEqual(["valid", "valid"])
   })
 
-  test("whose answer is lost twice, or that cannot be found, is said to be somewhere", async () => {
+  test("whose response is lost twice, or that cannot be found, is mentioned in the error", async () => {
     const twice = await wrongOf(kinds.pkiCertificate.create(losing(2), news))
     expect(explain(twice, "pkiCertificate", "create")).toMatch(/no complete response.*\n.*issues another/s)
     const forbidden = { search: () => Promise.reject(new EngineError("forbidden", "no policy allows it")) }
@@ -244,7 +247,7 @@ describe("a certificate", () => {
     expect(explain(once, "pkiCertificate", "create")).toContain(`the metadata "${__marker} 2026-06-01 `)
   })
 
-  test("is refused in words of the program, and nothing is issued", async () => {
+  test("is rejected with property names, and nothing is issued", async () => {
     await engine.pki("pki").roles.update("web", { allowAnyName: false, notAfterBound: "forbid" })
     const refused = await wrongOf(kinds.pkiCertificate.create(engine, { ...news, notAfter: "2026-07-01T00:00:00Z" }))
     expect(explain(refused, "pkiCertificate", "create")).toMatch(
@@ -253,7 +256,7 @@ describe("a certificate", () => {
     expect(await serials()).toEqual([])
   })
 
-  test("[F-P12] with a ttl above the maximum of the role is issued for the maximum, and then differs in nothing", async () => {
+  test("[F-P12] with a ttl above the maximum of the role is issued for the maximum, and has no difference afterwards", async () => {
     await engine.pki("pki").roles.update("web", { maxTtlMs: 30 * hourMs })
     const asked = { ...news, ttl: "31h" }
     const { id, state } = await kinds.pkiCertificate.create(engine, asked)
@@ -262,7 +265,7 @@ describe("a certificate", () => {
     expect((await kinds.pkiCertificate.read(engine, id, state))?.inputs).toEqual(asked)
   })
 
-  test("is read by its id alone, without the key that only its first reader had", async () => {
+  test("is read by its id alone, without its private key", async () => {
     const { id, state } = await kinds.pkiCertificate.create(engine, news)
     const { certificate, caChain, issuingCa, expiration } = state
     expect((await kinds.pkiCertificate.read(engine, id, {}))?.state).toMatchObject({
@@ -300,7 +303,7 @@ describe("a signed certificate", () => {
     __marker,
   })
 
-  test("is one for the key of the request, and the request's white space says nothing", async () => {
+  test("is for the key of the CSR, whose white space is ignored", async () => {
     const declared = await news()
     const { id, state } = await kinds.pkiSignedCertificate.create(engine, declared)
     expect(new X509Certificate(String(state["certificate"])).subject).toBe("CN=api.test")
@@ -312,7 +315,7 @@ describe("a signed certificate", () => {
     expect(kinds.pkiSignedCertificate.diff(state, other, nothing).replaces).toEqual(["csr"])
   })
 
-  test("says verbatim what the request says", async () => {
+  test("has the content of the CSR with verbatim", async () => {
     const { mount, csr } = await news()
     const verbatim = { mount, csr, verbatim: true, extKeyUsages: ["ServerAuth"], ttl: "1h", onDestroy: "revoke" }
     const { id, state } = await kinds.pkiSignedCertificate.create(engine, verbatim)
@@ -322,7 +325,7 @@ describe("a signed certificate", () => {
     expect(await stateOf(state["serialNumber"])).toBe("revoked")
   })
 
-  test("whose answer is lost is found again, and is the only one", async () => {
+  test("whose response is lost is found again, and is the only one", async () => {
     const { state } = await kinds.pkiSignedCertificate.create(losing(1), await news())
     expect((await serials()).map(({ serialNumber, status }) => [serialNumber, status])).toEqual([
       [state["serialNumber"], "valid"],
@@ -330,7 +333,7 @@ describe("a signed certificate", () => {
     expect(state["caChain"]).toEqual([state["issuingCa"]])
   })
 
-  test("that was signed for a process that ended before it was recorded is taken up by the next try", async () => {
+  test("that was not recorded before the process ended is adopted by the next run", async () => {
     const declared = await news()
     const first = await kinds.pkiSignedCertificate.create(engine, declared)
     expect(await kinds.pkiSignedCertificate.create(engine, declared)).toEqual(first)
@@ -340,7 +343,7 @@ describe("a signed certificate", () => {
   })
 })
 
-test("an intermediate is signed for a key elsewhere", async () => {
+test("an intermediate certificate is signed for a CSR", async () => {
   const csr = await requestOf("Issuing CA")
   const news = { mount: "pki", csr, commonName: "Issuing CA", organizations: ["Acme"], maxPathLength: 0, ttl: "1000h" }
   const { id, state } = await kinds.pkiIntermediate.create(engine, news)
@@ -355,21 +358,24 @@ describe("a revocation", () => {
   const issued = async () =>
     (await kinds.pkiCertificate.create(engine, { mount: "pki", role: "web", commonName: "api.test" })).state
 
-  test.each(["serialNumber", "certificate"])("by %s is made once, and stays when nobody declares it", async (by) => {
-    const state = await issued()
-    const news = { mount: "pki", [by]: state[by], reason: "keyCompromise" }
-    const made = await kinds.pkiRevocation.create(engine, news)
-    expect(made.id).toBe(`pki/${String(state["serialNumber"])}`)
-    expect(made.state).toMatchObject({ revokedAt: "2026-06-01T00:00:00.000Z", reason: "keyCompromise" })
-    expect(kinds.pkiRevocation.diff(made.state, news, nothing).changed).toEqual([])
-    expect(await kinds.pkiRevocation.read(engine, made.id, made.state)).toEqual({ state: made.state, inputs: news })
-    clock.advance(hourMs)
-    expect((await kinds.pkiRevocation.create(engine, news)).state).toEqual(made.state)
-    await kinds.pkiRevocation.delete(engine, made.id, made.state, defaults)
-    expect(await stateOf(state["serialNumber"])).toBe("revoked")
-  })
+  test.each(["serialNumber", "certificate"])(
+    "by %s is created once, and stays after its removal from the program",
+    async (by) => {
+      const state = await issued()
+      const news = { mount: "pki", [by]: state[by], reason: "keyCompromise" }
+      const made = await kinds.pkiRevocation.create(engine, news)
+      expect(made.id).toBe(`pki/${String(state["serialNumber"])}`)
+      expect(made.state).toMatchObject({ revokedAt: "2026-06-01T00:00:00.000Z", reason: "keyCompromise" })
+      expect(kinds.pkiRevocation.diff(made.state, news, nothing).changed).toEqual([])
+      expect(await kinds.pkiRevocation.read(engine, made.id, made.state)).toEqual({ state: made.state, inputs: news })
+      clock.advance(hourMs)
+      expect((await kinds.pkiRevocation.create(engine, news)).state).toEqual(made.state)
+      await kinds.pkiRevocation.delete(engine, made.id, made.state, defaults)
+      expect(await stateOf(state["serialNumber"])).toBe("revoked")
+    },
+  )
 
-  test("is of another certificate when another one is declared", async () => {
+  test("is replaced for another certificate", async () => {
     const [one, other] = [await issued(), await issued()]
     const { state } = await kinds.pkiRevocation.create(engine, { mount: "pki", certificate: one["certificate"] })
     const { certificate } = other
@@ -389,7 +395,7 @@ describe("a revocation", () => {
     )
   })
 
-  test("by the key of the certificate has it in no state, and needs the right one", async () => {
+  test("by private key stores no key in the state, and rejects another key", async () => {
     const [one, other] = [await issued(), await issued()]
     const news = { mount: "pki", certificate: one["certificate"], privateKey: one["privateKey"] }
     const wrong = { ...news, privateKey: other["privateKey"] }
@@ -400,7 +406,7 @@ describe("a revocation", () => {
     expect(kinds.pkiRevocation.diff(state, { ...news, privateKey: undefined }, nothing).changed).toEqual([])
   })
 
-  test("of a certificate that nobody knows is refused", async () => {
+  test("of an unknown certificate is rejected", async () => {
     const refused = await wrongOf(kinds.pkiRevocation.create(engine, { mount: "pki", serialNumber: "01:02" }))
     expect(explain(refused, "pkiRevocation", "create")).toMatch(/not found/)
   })

@@ -68,7 +68,7 @@ function losing(lost: string): Engine {
 }
 
 describe("a root", () => {
-  test("once made differs from its declaration in nothing, and as read neither", async () => {
+  test("has no difference after its creation and after a read", async () => {
     const { id, state } = await pkiIssuer.create(engine, root)
     expect(id).toBe(`root/${String(state["issuerId"])}`)
     expect(certificateOf(state).subject).toBe("O=Acme\nCN=Root")
@@ -85,14 +85,14 @@ describe("a root", () => {
     { change: { ttl: "100h" }, removeFirst: true },
     { change: { commonName: "Root 2", name: "root-2" }, removeFirst: false },
     { change: { mount: "pki" }, removeFirst: false },
-  ])("with $change is another one, which waits for its name: $removeFirst", async ({ change, removeFirst }) => {
+  ])("is replaced with $change, after its deletion: $removeFirst", async ({ change, removeFirst }) => {
     const { state } = await pkiIssuer.create(engine, root)
     const [name = ""] = Object.keys(change)
     const found = pkiIssuer.diff(state, { ...root, ...change }, nothing)
     expect(found).toMatchObject({ replaces: [name], deleteBeforeReplace: removeFirst })
   })
 
-  test("is renamed and set in place, and left with what others set and nobody declares", async () => {
+  test("is renamed and updated in place, and keeps undeclared settings of other clients", async () => {
     const { id, state } = await pkiIssuer.create(engine, { ...root, ocspServers: ["http://ocsp.test/"] })
     await engine.pki("root").issuers.update("root", { crlDistributionPoints: ["http://theirs.test/"] })
     const read = (await pkiIssuer.read(engine, id, state))?.state ?? {}
@@ -119,7 +119,7 @@ describe("a root", () => {
     expect(await namesIn("root")).toEqual({ issuers: ["root-2026"], keys: ["old"] })
   })
 
-  test("is the default issuer again when that is declared and another one has become it", async () => {
+  test("becomes the default issuer again if it is declared as such", async () => {
     const { id, state } = await pkiIssuer.create(engine, { ...root, isDefault: true })
     const other = await engine.pki("root").issuers.generateRoot({ commonName: "Other", keyType: "ec" })
     await engine.pki("root").settings.changeIssuers({ default: other.issuerId })
@@ -130,13 +130,13 @@ describe("a root", () => {
     expect((await engine.pki("root").settings.issuers()).default).toBe(state["issuerId"])
   })
 
-  test("is made once when the answer to its creation is lost, also with the process", async () => {
+  test("is created once when the response to its creation is lost, or the process ends", async () => {
     const { state } = await pkiIssuer.create(losing("generateRoot"), root)
     expect((await pkiIssuer.create(engine, root)).state).toEqual(state)
     expect(await namesIn("root")).toEqual({ issuers: ["root"], keys: ["root"] })
   })
 
-  test("of others is taken over on request only, and left there at the end", async () => {
+  test("of another client is taken over only with adopt, and retained at the end", async () => {
     await engine.pki("root").issuers.generateRoot({
       commonName: "Root",
       organization: ["Acme"],
@@ -152,7 +152,7 @@ describe("a root", () => {
   })
 
   test.each([{ commonName: "Another" }, { keyType: "ed25519" }, { kind: "intermediate" }])(
-    "is not made of one that is other than %o, whatever it says of adoption",
+    "is not adopted from an issuer that differs in %o, with and without adopt",
     async (other) => {
       await pkiIssuer.create(engine, root)
       const refusal = await refusalOf(pkiIssuer.create(engine, { ...root, ...other, adopt: true }))
@@ -160,7 +160,7 @@ describe("a root", () => {
     },
   )
 
-  test("is kept while what it has issued is valid, unless it is forced away, and its key goes with it", async () => {
+  test("is kept while its certificates are valid, unless the deletion is forced, and is deleted with its key", async () => {
     const { id, state } = await pkiIssuer.create(engine, root)
     await issueBy("root")
     const refused = await wrongOf(pkiIssuer.delete(engine, id, state, defaults))
@@ -172,7 +172,7 @@ describe("a root", () => {
     expect(await pkiIssuer.read(engine, id, state)).toBeUndefined()
   })
 
-  test("whose settings are refused is recorded, and finished by the next update", async () => {
+  test("whose settings are rejected is recorded, and completed by the next update", async () => {
     const wrong = { ...root, revocationSignatureAlgorithm: "SHA256WithRSA" }
     const half = await wrongOf(pkiIssuer.create(engine, wrong))
     expect(half).toBeInstanceOf(Unfinished)
@@ -189,7 +189,7 @@ describe("a root", () => {
 describe("an intermediate", () => {
   beforeEach(() => pkiIssuer.create(engine, root))
 
-  test("is signed by an issuer of the engine, with the whole chain", async () => {
+  test("is signed by an issuer of the engine, with the complete chain", async () => {
     const { id, state } = await pkiIssuer.create(engine, signedHere)
     expect(id).toBe(`pki/${String(state["keyId"])}`)
     const parent = new X509Certificate((await engine.pki("root").issuers.certificate("root")).certificate)
@@ -208,7 +208,7 @@ describe("an intermediate", () => {
     expect((await certificates.get(String(state["serialNumber"]))).revokedAt).not.toBeNull()
   })
 
-  test("goes before its parent in the same mount, which need not stay for its sake", async () => {
+  test("is deleted before its parent in the same mount, which can be deleted then", async () => {
     const parent = await pkiIssuer.create(engine, { ...root, mount: "pki" })
     const { parentMount: _mount, ...beside } = signedHere
     const { id, state } = await pkiIssuer.create(engine, beside)
@@ -219,7 +219,7 @@ describe("an intermediate", () => {
     expect(await namesIn("pki")).toEqual(empty)
   })
 
-  test("keeps the root that completes another one's chain until that goes too", async () => {
+  test("keeps the root of another issuer's chain until that issuer is deleted", async () => {
     const one = await pkiIssuer.create(engine, signedHere)
     const two = await pkiIssuer.create(engine, { ...signedHere, name: "second", commonName: "Second CA" })
     await pkiIssuer.delete(engine, one.id, one.state, defaults)
@@ -228,7 +228,7 @@ describe("an intermediate", () => {
     expect(await namesIn("pki")).toEqual(empty)
   })
 
-  test("waits for whoever signs it elsewhere, and goes on under its name with their next certificate", async () => {
+  test("waits for its external signature, and keeps its name with the next certificate", async () => {
     const elsewhere = foreignRoot()
     const { id, state } = await pkiIssuer.create(engine, issuing)
     expect(state).toMatchObject({ issuerId: null, certificate: null, csr: expect.stringContaining("REQUEST") })
@@ -255,7 +255,7 @@ describe("an intermediate", () => {
     expect(await namesIn("pki")).toEqual(empty)
   })
 
-  test("takes no certificate that is for another key", async () => {
+  test("rejects a certificate for another key", async () => {
     const { id, state } = await pkiIssuer.create(engine, issuing)
     const elsewhere = foreignRoot()
     const other = await engine.pki("root").issuers.generateIntermediate({ commonName: "Other", keyType: "ec" })
@@ -266,7 +266,7 @@ describe("an intermediate", () => {
     expect((await namesIn("pki")).issuers).toEqual([])
   })
 
-  test("whose parent refuses is recorded with its key, and signed by the next update", async () => {
+  test("whose parent rejects it is recorded with its key, and signed by the next update", async () => {
     const orphan = { ...signedHere, parentIssuerRef: "gone" }
     const half = await wrongOf(pkiIssuer.create(engine, orphan))
     expect(half).toBeInstanceOf(Unfinished)
@@ -278,7 +278,7 @@ describe("an intermediate", () => {
     expect(await namesIn("pki")).toMatchObject({ keys: ["issuing"] })
   })
 
-  test("whose settings are refused is signed once, however often they are", async () => {
+  test("whose settings are rejected repeatedly is signed once", async () => {
     const wrong = { ...signedHere, revocationSignatureAlgorithm: "SHA256WithRSA" }
     const half = await wrongOf(pkiIssuer.create(engine, wrong))
     expect(half).toBeInstanceOf(Unfinished)
@@ -292,7 +292,7 @@ describe("an intermediate", () => {
     expect(items.map(({ serialNumber }) => serialNumber)).toEqual([signed["serialNumber"]])
   })
 
-  test("goes on where taking another certificate was broken off", async () => {
+  test("continues an interrupted update of its certificate", async () => {
     const elsewhere = foreignRoot()
     const { id, state } = await pkiIssuer.create(engine, issuing)
     const sign = () => elsewhere.sign(String(state["csr"]))
@@ -306,7 +306,7 @@ describe("an intermediate", () => {
   })
 
   test.each(["generateIntermediate", "signIntermediate", "import", "update"])(
-    "is made once when the answer to %s is lost, also with the process",
+    "is created once when the response to %s is lost, or the process ends",
     async (lost) => {
       await wrongOf(pkiIssuer.create(losing(lost), signedHere))
       const { state } = await pkiIssuer.create(engine, signedHere).catch(async (error: unknown) => {
@@ -319,7 +319,7 @@ describe("an intermediate", () => {
     },
   )
 
-  test("does not take the key of another issuer for its own", async () => {
+  test("rejects the key of another issuer", async () => {
     await engine.pki("pki").keys.generate({ keyName: "issuing", keyType: "ed25519" })
     expect(await refusalOf(pkiIssuer.create(engine, signedHere))).toMatch(
       /belongs to another issuer or has another type; set keyName/,
@@ -336,7 +336,7 @@ describe("an imported issuer", () => {
     bundle: [elsewhere.certificate, elsewhere.key].join("\n"),
   }
 
-  test("comes with its key, which is in no state", async () => {
+  test("is imported with its key, which is not in the state", async () => {
     const { id, state } = await pkiIssuer.create(engine, news)
     expect(certificateOf(state).subject).toBe("CN=Elsewhere")
     expect(JSON.stringify(state)).not.toContain("PRIVATE KEY")
@@ -351,7 +351,7 @@ describe("an imported issuer", () => {
     expect(await namesIn("pki")).toEqual(empty)
   })
 
-  test("without a key is a certificate to trust", async () => {
+  test("without a key is a trusted certificate", async () => {
     const { id, state } = await pkiIssuer.create(engine, { ...news, bundle: elsewhere.certificate })
     expect(state).toMatchObject({ keyId: null, keyName: null, isDefault: false })
     await pkiIssuer.delete(engine, id, state, defaults)
@@ -359,7 +359,7 @@ describe("an imported issuer", () => {
   })
 })
 
-test("an issuer that was made elsewhere, and is declared as its certificate says, is the same one", async () => {
+test("an issuer of another client that is declared like its certificate has no difference", async () => {
   const { id } = await pkiIssuer.create(engine, { ...root, keyBits: 384 })
   const state = (await pkiIssuer.read(engine, id, { mount: "root", name: "root", kind: "root" }))?.state ?? {}
   const said = { ...state, kind: "root", __managed: ["mount", "name", "kind"] }
@@ -367,7 +367,7 @@ test("an issuer that was made elsewhere, and is declared as its certificate says
   expect(pkiIssuer.diff(said, { ...root, keyBits: 256 }, nothing).replaces).toEqual(["keyBits"])
 })
 
-test("an issuer is gone with its mount, and is read by its id alone", async () => {
+test("an issuer is undefined without its mount, and is read by its id alone", async () => {
   const { id, state } = await pkiIssuer.create(engine, root)
   const { certificate } = state
   expect((await pkiIssuer.read(engine, id, {}))?.state).toMatchObject({ name: "root", certificate })

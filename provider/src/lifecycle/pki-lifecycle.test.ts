@@ -50,7 +50,7 @@ const mountPaths = async () => (await engine.mounts.list()).map(({ path }) => pa
 describe("a mount", () => {
   const news = { path: "team/pki", maxLeaseTtl: "8760h", description: "of the team" }
 
-  test("once made differs from its declaration in nothing, and as read neither", async () => {
+  test("has no difference after its creation and after a read", async () => {
     const { id, state } = await pkiMount.create(engine, news)
     expect(id).toBe("team/pki")
     expect(pkiMount.diff(state, news, nothing).changed).toEqual([])
@@ -58,7 +58,7 @@ describe("a mount", () => {
     expect(read).toEqual({ state, inputs: news })
   })
 
-  test("is put back where others changed what is declared, and left where they changed what is not", async () => {
+  test("reverts changes to declared members, and keeps changes to others", async () => {
     const { id, state } = await pkiMount.create(engine, news)
     await engine.mounts.tune(id, { description: "stolen", config: { listingVisibility: "unauth" } })
     const read = (await pkiMount.read(engine, id, state))?.state ?? {}
@@ -69,7 +69,7 @@ describe("a mount", () => {
     })
   })
 
-  test("has the system's lifetimes again when none is declared any more", async () => {
+  test("has the default lifetimes again after they were removed from the program", async () => {
     const { id, state } = await pkiMount.create(engine, news)
     expect(await pkiMount.update(engine, id, state, { path: "team/pki" })).toMatchObject({
       description: "",
@@ -78,17 +78,17 @@ describe("a mount", () => {
     })
   })
 
-  test("is made once when the answer to its creation is lost, also with the process", async () => {
+  test("is created once when the response to its creation is lost, or the process ends", async () => {
     expect(await pkiMount.create(losing(), news)).toMatchObject({ id: "team/pki", state: { adopted: false } })
     expect(await pkiMount.create(engine, news)).toMatchObject({ id: "team/pki", state: { adopted: false } })
     expect(await mountPaths()).toEqual(["team/pki"])
   })
 
-  describe("that says where it is reached", () => {
+  describe("with URLs", () => {
     const reached = { ...news, clusterPath: "https://ca.test/v1/team/pki" }
     const clusterNow = () => engine.pki("team/pki").settings.cluster()
 
-    test("is reached there, until it says so no more", async () => {
+    test("has its URLs until they are removed from the program", async () => {
       const { id, state } = await pkiMount.create(engine, { ...reached, clusterPath: `${reached.clusterPath}/` })
       expect(await clusterNow()).toEqual({ path: reached.clusterPath, aiaPath: "" })
       expect(pkiMount.diff(state, reached, nothing).changed).toEqual([])
@@ -111,24 +111,24 @@ describe("a mount", () => {
       })
     })
 
-    test("is known again where the process ended before it was told so", async () => {
+    test("is adopted if the process ended before the response arrived", async () => {
       await pkiMount.create(engine, news)
       expect(await pkiMount.create(engine, reached)).toMatchObject({ state: { adopted: false } })
       expect(await clusterNow()).toMatchObject({ path: reached.clusterPath })
     })
 
-    test("is not taken for what a lost answer left behind where it is reached elsewhere", async () => {
+    test("is not adopted as a lost creation if it has other URLs", async () => {
       await pkiMount.create(engine, { ...reached, clusterPath: "https://other.test/v1/team/pki" })
       await expect(pkiMount.create(engine, reached)).rejects.toMatchObject({ code: "conflict" })
     })
 
-    test("is not made with an address that is none", async () => {
+    test("is not created with an invalid URL", async () => {
       const wrong = { ...reached, clusterPath: "http://ca.test" }
       await expect(pkiMount.create(engine, wrong)).rejects.toMatchObject({ code: "invalid" })
       expect(await mountPaths()).toEqual([])
     })
 
-    test("is finished by the next update where the address was refused for now", async () => {
+    test("is completed by the next update if the URL was rejected temporarily", async () => {
       const deaf = new Proxy(engine, {
         get: (target, name) =>
           name === "pki"
@@ -146,7 +146,7 @@ describe("a mount", () => {
     })
   })
 
-  test("that somebody uses is taken over on request only, and left there at the end", async () => {
+  test("in use is taken over only with adopt, and retained at the end", async () => {
     await engine.mounts.create({ path: "team/pki", description: "of the team", config: { maxLeaseTtlMs: 31_536e6 } })
     await engine.pki("team/pki").roles.save("theirs", {})
     const refused = await pkiMount.create(engine, news).catch((error: unknown) => error)
@@ -157,7 +157,7 @@ describe("a mount", () => {
     expect(await mountPaths()).toEqual(["team/pki"])
   })
 
-  test("below another one is refused, whatever it says of adoption", async () => {
+  test("below another one is rejected, with and without adopt", async () => {
     await engine.mounts.create({ path: "team" })
     const refused = await pkiMount.create(engine, { ...news, adopt: true }).catch((error: unknown) => error)
     expect(explain(refused, "pkiMount", "create")).toBe(
@@ -166,7 +166,7 @@ describe("a mount", () => {
     expect(await mountPaths()).toEqual(["team"])
   })
 
-  test("is kept with what is in it, unless it is forced away", async () => {
+  test("is kept with its content, unless the deletion is forced", async () => {
     const { id, state } = await pkiMount.create(engine, news)
     await engine.pki(id).issuers.generateRoot({ commonName: "Root", keyType: "ec" })
     const refused = await pkiMount.delete(engine, id, state, defaults).catch((error: unknown) => error)
@@ -182,21 +182,21 @@ describe("a role", () => {
   const news = { mount: "pki", name: "web", ttl: "30d", allowedDomains: ["b.test", "a.test"], allowSubdomains: true }
   beforeEach(() => engine.mounts.create({ path: "pki" }))
 
-  test("belongs to the mount of the configuration, else to pki", () => {
+  test("belongs to the configured mount, otherwise to pki", () => {
     const { mount: _mount, ...homeless } = news
     expect(pkiRole.check(homeless, nothing, defaults)).toEqual({ inputs: news, failures: [] })
     const { inputs } = pkiRole.check(homeless, nothing, { ...defaults, pkiMount: "team/pki" })
     expect(inputs).toMatchObject({ mount: "team/pki" })
   })
 
-  test("once made differs from its declaration in nothing, and as read neither", async () => {
+  test("has no difference after its creation and after a read", async () => {
     const { id, state } = await pkiRole.create(engine, news)
     expect(id).toBe("pki/roles/web")
     expect(pkiRole.diff(state, news, nothing).changed).toEqual([])
     expect(await pkiRole.read(engine, id, state)).toEqual({ state, inputs: news })
   })
 
-  test("keeps what others set and nobody declares, also when something is declared no longer", async () => {
+  test("keeps undeclared settings of other clients, also after members were removed", async () => {
     const { id, state } = await pkiRole.create(engine, news)
     await engine.pki("pki").roles.update("web", { ou: ["theirs"], allowSubdomains: false, ttlMs: 60_000 })
     const read = (await pkiRole.read(engine, id, state))?.state ?? {}
@@ -211,12 +211,12 @@ describe("a role", () => {
     })
   })
 
-  test("is made once when the answer to its creation is lost", async () => {
+  test("is created once when the response to its creation is lost", async () => {
     await expect(pkiRole.create(losing(), news)).rejects.toBe(lost)
     expect(await pkiRole.create(engine, news)).toMatchObject({ id: "pki/roles/web", state: { adopted: false } })
   })
 
-  test("that is there and another one is never overwritten unasked", async () => {
+  test("that exists with other settings is not overwritten without adopt", async () => {
     await engine.pki("pki").roles.save("web", { ou: ["theirs"] })
     const refused = await pkiRole.create(engine, news).catch((error: unknown) => error)
     expect(explain(refused, "pkiRole", "create")).toMatch(/role "web" of pki already exists.*adopt: true/s)
@@ -227,13 +227,13 @@ describe("a role", () => {
     expect(await engine.pki("pki").roles.list()).toEqual(["web"])
   })
 
-  test("that a value refuses which came late is not written, in words of the program", async () => {
+  test("is rejected with property names if a value that was unknown before is invalid", async () => {
     const refused = await pkiRole.create(engine, { ...news, maxTtl: "1d" }).catch((error: unknown) => error)
     expect(explain(refused, "pkiRole", "create")).toBe("ttl: ttl value must be less than maxTtl value (422 invalid)")
     expect(await engine.pki("pki").roles.list()).toEqual([])
   })
 
-  test("is gone with its mount", async () => {
+  test("is undefined without its mount", async () => {
     const { id, state } = await pkiRole.create(engine, news)
     await engine.mounts.delete("pki")
     expect(await pkiRole.read(engine, id, state)).toBeUndefined()

@@ -47,7 +47,7 @@ const bind = (bindings: Readonly<Record<string, string>>, writer = {}) =>
   )
 
 describe("flat tags of a stack", () => {
-  test("are held by it, and those that others hold are none of its business", async () => {
+  test("are owned by it, and tags of other owners do not concern it", async () => {
     await add("theirs both", other)
     await add("nobodys")
     const news = { workspaceId: id, tags: ["ours", "both"] }
@@ -62,7 +62,7 @@ describe("flat tags of a stack", () => {
     expect(await held()).toBe("both@other theirs@other")
   })
 
-  test("from before stacks wrote as owners show no difference, and go like those that they hold", async () => {
+  test("that have no owner yet show no difference, and are removed like owned ones", async () => {
     const { state } = await workspaceTags.create(engine, { workspaceId: id, tags: ["a", "b"] })
     expect(await held()).toBe("a b")
     const read = await workspaceTags.read(engine, id, state, defaults, stack)
@@ -75,7 +75,7 @@ describe("flat tags of a stack", () => {
 })
 
 describe("bindings of a stack", () => {
-  test("are held by it, beside others' and alone", async () => {
+  test("are owned by it, in both modes", async () => {
     await bind({ theirs: "1", both: "1" }, other)
     await bind({ nobodys: "1" })
     const news = { workspaceId: id, bindings: { ours: "1", both: "1" } }
@@ -91,7 +91,7 @@ describe("bindings of a stack", () => {
     expect(await held()).toBe("both=1@other theirs=1@other")
   })
 
-  test("of two resources do not take each other's", async () => {
+  test("of two resources stay unchanged by each other", async () => {
     const one = { workspaceId: id, bindings: { a: "1", b: "1" } }
     const { state } = await tagBindings.create(engine, one, new Set(), stack)
     const another = await tagBindings.create(engine, { workspaceId: id, bindings: { c: "1" } }, new Set(), stack)
@@ -103,7 +103,7 @@ describe("bindings of a stack", () => {
     expect(await held()).toBe("")
   })
 
-  test("are refused another value of what others hold, and nothing is changed", async () => {
+  test("are rejected with another value of a key of another owner, and nothing changes", async () => {
     await bind({ env: "prod" }, other)
     const news = { workspaceId: id, bindings: { env: "dev", ours: "1" } }
     await expect(tagBindings.create(engine, news, new Set(), stack)).rejects.toMatchObject({
@@ -113,7 +113,7 @@ describe("bindings of a stack", () => {
     expect(await held()).toBe("env=prod@other")
   })
 
-  test("from before stacks wrote as owners show no difference, and go like those that it holds", async () => {
+  test("that have no owner yet show no difference, and are removed like owned ones", async () => {
     const news = { workspaceId: id, bindings: { a: "1", b: "1", c: "1" } }
     const { state } = await tagBindings.create(engine, news)
     await bind({ c: "1" }, other)
@@ -128,7 +128,7 @@ describe("bindings of a stack", () => {
 describe("a workspace of a stack", () => {
   const api = { organization: "acme", name: "web", __marker: "prod" }
 
-  test("has the bindings that it declares and those that others hold, and no more", async () => {
+  test("has exactly the declared bindings and those of other owners", async () => {
     const news = { ...api, tagBindings: { a: "1", b: "1" } }
     const made = await workspace.create(engine, news, new Set(), stack)
     id = made.id
@@ -144,7 +144,7 @@ describe("a workspace of a stack", () => {
     expect(await held()).toBe("theirs=1@other")
   })
 
-  test("with bindings of the configuration alone leaves everybody else's, also of its own stack", async () => {
+  test("with only configured bindings keeps all others, also of its own stack", async () => {
     const withTeam = { ...api, tagBindings: { team: "one", cost: "1" }, __defaulted: true }
     const made = await workspace.create(engine, withTeam, new Set(), stack)
     id = made.id
@@ -159,7 +159,7 @@ describe("a workspace of a stack", () => {
     expect(await held()).toBe("nobodys=1 ours=1@stack theirs=1@other")
   })
 
-  test("from before stacks wrote as owners shows no difference, and is all the stack's with its next change", async () => {
+  test("without owned tags shows no difference, and owns them after its next change", async () => {
     const news = { ...api, tagBindings: { a: "1", b: "1" } }
     const made = await workspace.create(engine, news)
     id = made.id
@@ -169,7 +169,7 @@ describe("a workspace of a stack", () => {
   })
 })
 
-test("a project of a stack has the bindings that it declares and those that others hold, and no more", async () => {
+test("a project of a stack has exactly the declared bindings and those of other owners", async () => {
   const news = { organization: "acme", name: "payments", tagBindings: { a: "1", b: "1" }, __marker: "prod" }
   const made = await project.create(engine, news, new Set(), stack)
   await engine.tags.bindProject(made.id, [{ key: "theirs", value: "1" }], other)
@@ -183,7 +183,7 @@ test("a project of a stack has the bindings that it declares and those that othe
   ])
 })
 
-test("a tag of a stack is deleted while others hold it only where that is forced", async () => {
+test("a tag of a stack that has other owners is deleted only by force", async () => {
   const news = { organization: "acme", name: "prod", workspaceIds: [id], __marker: "prod" }
   const made = await tag.create(engine, news, new Set(), stack)
   await add("prod", other)

@@ -36,20 +36,23 @@ const declarations = {
 
 const made = async (kind: "workspace" | "project") => lifecycles[kind].create(engine, declarations[kind])
 
-test.each(["workspace", "project"] as const)("whoever sees every %s knows that it is gone", async (kind) => {
-  const { id, state } = await made(kind)
-  await lifecycles[kind].delete(engine, id, state, defaults)
-  const manager = await somebody({ manageWorkspaces: true, manageProjects: true })
-  for (const one of [engine, manager]) {
-    expect(await lifecycles[kind].read(one, id, state)).toBeUndefined()
-    await lifecycles[kind].delete(one, id, state, defaults)
-  }
-})
+test.each(["workspace", "project"] as const)(
+  "a token that sees every %s reads a deleted one as undefined",
+  async (kind) => {
+    const { id, state } = await made(kind)
+    await lifecycles[kind].delete(engine, id, state, defaults)
+    const manager = await somebody({ manageWorkspaces: true, manageProjects: true })
+    for (const one of [engine, manager]) {
+      expect(await lifecycles[kind].read(one, id, state)).toBeUndefined()
+      await lifecycles[kind].delete(one, id, state, defaults)
+    }
+  },
+)
 
 test.each([
   { who: "a stranger", rights: undefined },
   { who: "a member without rights", rights: {} },
-])("$who neither forgets nor takes for removed what is hidden from them", async ({ rights }) => {
+])("$who neither drops nor reads as deleted a hidden resource", async ({ rights }) => {
   const [workspace, project] = [await made("workspace"), await made("project")]
   const weak = await somebody(rights)
   for (const [kind, { id, state }] of [["workspace", workspace] as const, ["project", project] as const]) {
@@ -60,7 +63,7 @@ test.each([
   expect((await engine.workspaces.list("acme", {}, first)).items).toHaveLength(1)
 })
 
-test("what is part of a workspace is gone when its workspace is in sight, or everything of its organization", async () => {
+test("a part of a workspace is read as deleted if the token sees the workspace or the whole organization", async () => {
   const { id: workspaceId } = await made("workspace")
   const { id, state } = await lifecycles.workspaceLock.create(engine, { workspaceId, reason: "moving" })
   await engine.workspaces.unlock({ id: workspaceId })
@@ -70,7 +73,7 @@ test("what is part of a workspace is gone when its workspace is in sight, or eve
   expect(await lifecycles.workspaceLock.read(engine, id, state)).toBeUndefined()
 })
 
-test("whoever sees a workspace sees that it is unlocked, whatever else is hidden from them", async () => {
+test("a token that sees a workspace reads its removed lock as deleted", async () => {
   const { id: workspaceId } = await made("workspace")
   const member = await somebody({})
   const [team] = (await engine.teams.list("acme", { names: ["team"] }, first)).items
