@@ -20,7 +20,7 @@ test.each(kinds)(
   },
 )
 
-test("[F-K10] kubectl get shows of a Certificate who issues it and when it ends", () => {
+test("[F-K10] kubectl get shows the issuer and the expiry of a Certificate", () => {
   const shown = kinds
     .filter(({ kind }) => kind === "Certificate")
     .flatMap(columnsOf)

@@ -70,13 +70,13 @@ test.each([
   expect(specFaults(thing, given, before).map(({ field, message }) => `${field}: ${message}`)).toEqual(faults)
 })
 
-test("what the schema refuses is told with its field, and no rule is asked of it", () => {
+test("specFaults returns the field of a value that the schema rejects, and skips the rules", () => {
   const [fault, ...others] = specFaults(thing, { range: { low: "1" } })
   expect(fault?.field).toBe("spec.range.low")
   expect(others).toEqual([])
 })
 
-test("a definition holds the rules in CEL alone, and the values of maps", () => {
+test("a definition contains rules as CEL only, and the schema of map values", () => {
   const text = JSON.stringify(definitionOf(thing))
   expect(text).toContain('"fieldPath":".low"')
   expect(text).not.toContain("holds")

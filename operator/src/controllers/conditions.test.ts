@@ -7,12 +7,12 @@ test.each<{ is: Health["is"]; types: Record<string, string> }>([
   { is: "ready", types: { Ready: "True" } },
   { is: "reconciling", types: { Ready: "False", Reconciling: "True" } },
   { is: "stalled", types: { Ready: "False", Stalled: "True" } },
-])("whoever is $is has just the conditions that say so", ({ is, types }) => {
+])("health $is has exactly the conditions $types", ({ is, types }) => {
   const conditions = conditionsOf({ is, reason: "EngineRefused", message: "Of that." })
   expect(Object.fromEntries(conditions.map(({ type, status }) => [type, status]))).toEqual(types)
 })
 
-test("a condition keeps its time while only its words change, and gets a new one with its status", () => {
+test("a condition keeps its transition time when only its message changes, and gets a new one with a new status", () => {
   const first = stored(conditionsOf({ is: "ready", reason: "Connected", message: "One." }), [], 1, at(1))
   expect(first).toMatchObject([{ lastTransitionTime: "2026-01-01T00:00:01Z", observedGeneration: 1 }])
   const second = stored(conditionsOf({ is: "ready", reason: "Connected", message: "Two." }), first, 2, at(2))

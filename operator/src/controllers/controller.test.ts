@@ -127,7 +127,7 @@ function open({ shard, mirror = true, finalizes = false }: Setting = {}) {
   }
 }
 
-test("what is found is written once, told once, and looked at again without another write", async () => {
+test("the controller writes and records a result once, and reconciles again without a write", async () => {
   const it = open()
   it.put(it.object(), "found")
   await it.pass(0)
@@ -140,7 +140,7 @@ test("what is found is written once, told once, and looked at again without anot
   await it.end()
 })
 
-test("its own writes are nothing to look at, nor is a deletion that waits for others; a new generation and an annotation are", async () => {
+test("a new generation or annotation triggers a reconciliation; the controller's own writes and a pending deletion do not", async () => {
   const it = open()
   it.put(it.object())
   await it.pass(0)
@@ -160,7 +160,7 @@ test("its own writes are nothing to look at, nor is a deletion that waits for ot
   await it.end()
 })
 
-test("failures wait longer each time, until a change is looked at at once", async () => {
+test("failures are retried with growing delays, and changes are reconciled immediately", async () => {
   const it = open()
   it.answerWith(async () => failing)
   it.put(it.object())
@@ -177,7 +177,7 @@ test("failures wait longer each time, until a change is looked at at once", asyn
   await it.end()
 })
 
-test("an exception is a failure like others: it is repeated, and says nothing to the user that it should not", async () => {
+test("an exception is retried, and its text is not shown to users", async () => {
   const it = open()
   let left = 2
   it.answerWith(async () => {
@@ -218,7 +218,7 @@ test.each([
   await it.end()
 })
 
-test("an object is not looked at before the watch has shown what was written to it", async () => {
+test("an object is not reconciled before the watch shows the controller's own write", async () => {
   const it = open({ mirror: false })
   it.put(it.object())
   await it.pass(0)
@@ -233,7 +233,7 @@ test("an object is not looked at before the watch has shown what was written to 
   await it.end()
 })
 
-test("a paused object is not looked at and says so, and stays as ready as it was", async () => {
+test("a paused object is not reconciled, has the condition Paused and keeps its readiness", async () => {
   const it = open()
   it.put(it.object())
   await it.pass(0)
@@ -252,7 +252,7 @@ test("a paused object is not looked at and says so, and stays as ready as it was
   await it.end()
 })
 
-test("objects of another shard are another leader's", async () => {
+test("the controller ignores objects of other shards", async () => {
   const it = open({ shard: { index: 0, count: 2 } })
   for (let number = 0; number < 20; number += 1) it.put(it.object({ name: `n${number}`, uid: `u${number}` }))
   await it.pass(0)
@@ -266,7 +266,7 @@ test("objects of another shard are another leader's", async () => {
   await Promise.all([it.end(), other.end()])
 })
 
-test("whoever ends finishes what was begun, and begins nothing", async () => {
+test("the controller finishes running reconciliations and starts none when it stops", async () => {
   const it = open()
   const begun = Promise.withResolvers<ReconcileResult>()
   it.answerWith(() => begun.promise)
@@ -280,7 +280,7 @@ test("whoever ends finishes what was begun, and begins nothing", async () => {
   expect(it.writes).toHaveLength(1)
 })
 
-test("whoever leads no more writes nothing more, not even what it has just found", async () => {
+test("the controller writes nothing after it lost leadership, not even a finished result", async () => {
   const it = open()
   const begun = Promise.withResolvers<ReconcileResult>()
   it.answerWith(() => begun.promise)
@@ -295,7 +295,7 @@ test("whoever leads no more writes nothing more, not even what it has just found
 
 const conditions = (status: Status | undefined) => status?.conditions.map(({ type, status }) => `${type}=${status}`)
 
-test("an object is held before its kind does anything, and let go when its kind has cleaned up", async () => {
+test("the finalizer is added before the first reconciliation, and removed after the cleanup", async () => {
   const it = open({ finalizes: true })
   let heldAtLook: readonly string[] | undefined
   it.answerWith(async (object) => {
@@ -322,7 +322,7 @@ test("an object is held before its kind does anything, and let go when its kind 
   await it.end()
 })
 
-test("an object with nothing to clean up is not held, and one that no longer has is let go", async () => {
+test("an object that needs no cleanup has no finalizer, and loses one that it no longer needs", async () => {
   const it = open({ finalizes: true })
   it.put(it.object({ labels: { keep: "true" } }))
   await it.pass(0)
@@ -333,7 +333,7 @@ test("an object with nothing to clean up is not held, and one that no longer has
   await it.end()
 })
 
-test("a pause keeps nobody from deleting", async () => {
+test("a paused object can be deleted", async () => {
   const it = open({ finalizes: true })
   const annotations = { "chancery.dev/paused": "true" }
   it.put(it.object({ annotations, finalizers: ["chancery.dev/test"], deletionTimestamp: "2026-01-01T00:00:00Z" }))
@@ -343,7 +343,7 @@ test("a pause keeps nobody from deleting", async () => {
   await it.end()
 })
 
-test("a kind's own conditions and members of the status stay until it has looked again", async () => {
+test("a kind's conditions and status members stay until its next reconciliation", async () => {
   const it = open()
   const synced = {
     type: "Synced",
@@ -375,7 +375,7 @@ test("a kind's own conditions and members of the status stay until it has looked
   await it.end()
 })
 
-test("what must outlive a crash is written in the middle of a look, unless somebody has changed the object", async () => {
+test("saveStatus writes during a reconciliation, unless the object was changed", async () => {
   const it = open()
   it.answerWith(async (_object, visit) => {
     await visit.saveStatus({ colour: "planned" })
@@ -400,7 +400,7 @@ test("what must outlive a crash is written in the middle of a look, unless someb
   await it.end()
 })
 
-test("a look says whether anything is new since the last one found all well", async () => {
+test("a reconciliation is quiet if nothing changed since the last successful one", async () => {
   const it = open()
   const quiet: boolean[] = []
   const turns: number[] = []
@@ -420,7 +420,7 @@ test("a look says whether anything is new since the last one found all well", as
   await it.end()
 })
 
-test("an attempt that is half a minute away is announced, and one at a given time takes place just then", async () => {
+test("a retry in half a minute is shown in the status, and a scheduled one runs at its time", async () => {
   const it = open()
   it.answerWith(async () => failing)
   it.put(it.object())
@@ -438,7 +438,7 @@ test("an attempt that is half a minute away is announced, and one at a given tim
   await it.end()
 })
 
-test("a look that never ends is given up, writes nothing any more, and is followed by another", async () => {
+test("a reconciliation that hangs is aborted, writes nothing afterwards and is repeated", async () => {
   const it = open()
   const hanging: { signal?: AbortSignal; go?: () => void } = {}
   let answers = 0
@@ -461,7 +461,7 @@ test("a look that never ends is given up, writes nothing any more, and is follow
   await it.end()
 })
 
-test("what is merely put off is no failure, and nothing is written", async () => {
+test("a requeued reconciliation is not a failure, and writes nothing", async () => {
   const it = open()
   it.answerWith(async () => {
     throw new RequeueAfter(3_000)
@@ -480,26 +480,29 @@ test("what is merely put off is no failure, and nothing is written", async () =>
 test.each([
   { why: "a look", finalizes: false },
   { why: "the finalizer", finalizes: true },
-])("[F-K1] a request of $why that the API server rejects is told in the status and an event", async ({ finalizes }) => {
-  const it = open({ finalizes })
-  const rejected = new ApiError(403, "Forbidden", 'secrets "tls" is forbidden')
-  if (finalizes) it.rejectFinalizers(rejected)
-  else
-    it.answerWith(async () => {
-      throw rejected
-    })
-  it.put(it.object())
-  await it.pass(0)
-  expect(it.writes.at(-1)?.conditions).toMatchObject([
-    { type: "Ready", status: "False", reason: "RequestRejected" },
-    { type: "Stalled", status: "True", reason: "RequestRejected" },
-  ])
-  expect(it.writes.at(-1)?.conditions[0]?.message).toContain('secrets "tls" is forbidden')
-  expect(it.happenings).toMatchObject([{ type: "Warning", reason: "RequestRejected" }])
-  // The object is retried with growing delays.
-  it.rejectFinalizers(undefined)
-  it.answerWith(async () => ready)
-  await it.pass(60_000)
-  expect(it.writes.at(-1)?.conditions).toMatchObject([{ type: "Ready", status: "True" }])
-  await it.end()
-})
+])(
+  "[F-K1] a request of $why that the API server rejects is reported in the status and an event",
+  async ({ finalizes }) => {
+    const it = open({ finalizes })
+    const rejected = new ApiError(403, "Forbidden", 'secrets "tls" is forbidden')
+    if (finalizes) it.rejectFinalizers(rejected)
+    else
+      it.answerWith(async () => {
+        throw rejected
+      })
+    it.put(it.object())
+    await it.pass(0)
+    expect(it.writes.at(-1)?.conditions).toMatchObject([
+      { type: "Ready", status: "False", reason: "RequestRejected" },
+      { type: "Stalled", status: "True", reason: "RequestRejected" },
+    ])
+    expect(it.writes.at(-1)?.conditions[0]?.message).toContain('secrets "tls" is forbidden')
+    expect(it.happenings).toMatchObject([{ type: "Warning", reason: "RequestRejected" }])
+    // The object is retried with growing delays.
+    it.rejectFinalizers(undefined)
+    it.answerWith(async () => ready)
+    await it.pass(60_000)
+    expect(it.writes.at(-1)?.conditions).toMatchObject([{ type: "Ready", status: "True" }])
+    await it.end()
+  },
+)

@@ -56,7 +56,7 @@ async function setting(more: { readonly events?: { readonly on: boolean } } = {}
 
 const sorted = (kinds: ReadonlySet<EventKind>) => [...kinds].toSorted()
 
-test("what others change is noticed once for whoever looks next, and what it does itself is not", async () => {
+test("a feed reports changes of other clients once, and not those of the operator", async () => {
   const { world, engine, feeds, changed, minded, need, following } = await setting()
   const { id } = await engine.workspaces.create("acme", { name: "web" })
   minded.add(id)
@@ -79,7 +79,7 @@ test("what others change is noticed once for whoever looks next, and what it doe
   expect(sorted(feeds.taken(id))).toEqual([])
 })
 
-test("of workspaces that nobody minds nothing is kept", async () => {
+test("a feed stores nothing about workspaces without an object", async () => {
   const { world, feeds, changed, need, following } = await setting()
   need()
   await expect.poll(following).toBe(1)
@@ -88,7 +88,7 @@ test("of workspaces that nobody minds nothing is kept", async () => {
   expect(sorted(feeds.taken(id))).toEqual([])
 })
 
-test("[F-T1] a feed that is refused is asked for again, but not at once", async () => {
+test("[F-T1] a rejected feed is requested again after a pause", async () => {
   const { need, asked, pass, ended } = await setting({ events: { on: false } })
   need()
   await expect.poll(() => ended).toHaveLength(1)
@@ -102,7 +102,7 @@ test("[F-T1] a feed that is refused is asked for again, but not at once", async 
   expect(asked()).toBe(2)
 })
 
-test("[F-T1] what is asked of an engine in this process is not followed, and nothing is after the end", async () => {
+test("[F-T1] an engine of this process has no feed, and no feed is opened after the end", async () => {
   const followed: string[] = []
   // Records the call at once, not when the feed is read.
   const engine = {

@@ -21,7 +21,7 @@ function openQueue(random = () => 0.5) {
   return { queue, timers, take, takeAll }
 }
 
-test("a key that is added twice is handed out once, and again only after it was added anew", async () => {
+test("a key that is added twice is returned once, and again only after another addition", async () => {
   const { queue, take } = openQueue()
   queue.add("a/one", "change")
   queue.add("a/one", "resync")
@@ -30,7 +30,7 @@ test("a key that is added twice is handed out once, and again only after it was 
   expect(queue.depth).toBe(0)
 })
 
-test("a key that is added while it is worked on comes back once, when that is done", async () => {
+test("a key that is added while it is processed is returned once afterwards", async () => {
   const { queue, take } = openQueue()
   queue.add("a/one", "change")
   await take()
@@ -42,7 +42,7 @@ test("a key that is added while it is worked on comes back once, when that is do
   expect(await take()).toBe("a/one")
 })
 
-test("what was changed comes before what failed, and that before what is merely due", async () => {
+test("changes come before retries, and retries before resyncs", async () => {
   const { queue, takeAll } = openQueue()
   queue.add("a/due", "resync")
   queue.add("a/failed", "retry")
@@ -52,14 +52,14 @@ test("what was changed comes before what failed, and that before what is merely 
   expect(await takeAll()).toEqual(["a/changed", "a/due-and-changed", "a/failed", "a/due"])
 })
 
-test("namespaces take turns: one change is not behind five thousand of a neighbour", async () => {
+test("namespaces take turns, so one change does not wait for 5,000 of another namespace", async () => {
   const { queue, take } = openQueue()
   for (let index = 0; index < 5_000; index += 1) queue.add(`noisy/${index}`, "change")
   queue.add("quiet/one", "change")
   expect([await take(), await take()]).toContain("quiet/one")
 })
 
-test("who waits long becomes more urgent, so that a stream of changes starves nobody", async () => {
+test("a waiting key becomes more urgent, so that a stream of changes does not starve it", async () => {
   const { queue, timers, take } = openQueue()
   queue.add("a/due", "resync")
   const taken: string[] = []
@@ -90,7 +90,7 @@ test.each([
   }
 })
 
-test("the wait has a maximum, and success ends it", () => {
+test("the backoff has a maximum, and ends with a success", () => {
   const { queue } = openQueue()
   let delayMs = 0
   for (let failure = 0; failure < 100; failure += 1) delayMs = queue.retry("a/one")
@@ -99,7 +99,7 @@ test("the wait has a maximum, and success ends it", () => {
   expect(queue.retry("a/one")).toBe(1_000)
 })
 
-test("of many keys that fail at once some hundreds come back after their own wait, and the others a hundred a second", async () => {
+test("after many failures at once, some hundreds of keys are retried after their backoff, and the others at 100 a second", async () => {
   const { queue, timers } = openQueue()
   const waits = Array.from({ length: 1_000 }, (_, index) => queue.retry(`a/${index}`))
   // The burst of 500, and 100 more in the second that is the minimum delay.
@@ -109,7 +109,7 @@ test("of many keys that fail at once some hundreds come back after their own wai
   expect(queue.retry("b/one")).toBe(1_000)
 })
 
-test("of two times for one key the earlier counts, and a look in between replaces both", async () => {
+test("the earlier of two times for one key applies, and a reconciliation replaces both", async () => {
   const { queue, timers, take } = openQueue()
   queue.addAfter("a/one", 60_000, "resync")
   queue.addAfter("a/one", 10_000, "retry")
@@ -128,7 +128,7 @@ test("of two times for one key the earlier counts, and a look in between replace
   expect(queue.depth).toBe(0)
 })
 
-test("ninety days are waited for, though no timer holds so much", async () => {
+test("the queue waits 90 days, which is longer than the maximum of a timer", async () => {
   const { queue, timers } = openQueue()
   const ninetyDaysMs = 90 * 86_400_000
   queue.addAfter("a/one", ninetyDaysMs, "resync")
@@ -138,7 +138,7 @@ test("ninety days are waited for, though no timer holds so much", async () => {
   expect(queue.depth).toBe(1)
 })
 
-test("a closed queue hands out nothing more, also to those who wait", async () => {
+test("a closed queue returns nothing, also to pending callers", async () => {
   const { queue, timers } = openQueue()
   const waiting = queue.take()
   queue.addAfter("a/one", 1_000, "change")
@@ -161,7 +161,7 @@ const step = oneof(
   record({ do: constant("advance" as const), byMs: integer({ min: 0, max: 70_000 }) }),
 )
 
-test("in whatever order: nobody works on a key beside somebody else, and whatever was added is handed out after it", async () => {
+test("in any order, a key is processed by one worker at a time, and again after it was added", async () => {
   await assert(
     asyncProperty(array(step, { maxLength: 60 }), async (steps) => {
       const { queue, timers } = openQueue()

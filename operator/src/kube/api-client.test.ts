@@ -37,19 +37,19 @@ async function serve(answer: (url: URL) => object) {
   return { api, runtime, requests }
 }
 
-test("[F-K10] a kubeconfig with http:// is followed as it says, with its token", async () => {
+test("[F-K10] a kubeconfig with http:// is used with its token", async () => {
   const { api, requests } = await serve(() => ({ metadata: { name: "tls", namespace: "team" } }))
   expect(await api.get(secrets, "team/tls")).toMatchObject({ metadata: { name: "tls" } })
   expect(requests).toEqual(["GET /api/v1/namespaces/team/secrets/tls Bearer abc"])
 })
 
-test("[F-K2] a dry run asks the server to check everything and to write nothing", async () => {
+test("[F-K2] a dry run sends dryRun=All", async () => {
   const { api, requests } = await serve(() => ({ metadata: { name: "tls", namespace: "team" } }))
   await api.apply(secrets, { metadata: { name: "tls", namespace: "team" } }, "operator", { dryRun: true })
   expect(requests[0]).toMatch(/^PATCH .*dryRun=All/)
 })
 
-test("[F-K11] a streamed list that is refused as an event with status 200 is asked for in pages, and synced", async () => {
+test("[F-K11] a streamed list rejected by an event with status 200 is replaced by pages", async () => {
   const { api, runtime } = await serve((url) =>
     url.searchParams.has("watch")
       ? {

@@ -78,7 +78,7 @@ function openPlace() {
 }
 
 describe("an election", () => {
-  test("is won by one, who keeps leading for as long as it can renew", async () => {
+  test("has one leader, which leads while it can renew the lease", async () => {
     const { leading, start, pass, mostAtOnce } = openPlace()
     const replicas = [start("a"), start("bb"), start("ccc")]
     await pass(120_000)
@@ -90,7 +90,7 @@ describe("an election", () => {
     expect(await Promise.all(replicas.map(({ outcome }) => outcome))).toEqual(["ended", "ended", "ended"])
   })
 
-  test("is handed on at once by a leader that ends, and after its duration by one that died", async () => {
+  test("has another leader immediately after one stops, and after the lease duration if one dies", async () => {
     const { leading, start, pass, server } = openPlace()
     const first = start("a")
     await pass(0)
@@ -112,7 +112,7 @@ describe("an election", () => {
     expect(server.holder()).toBe("ccc")
   })
 
-  test("is lost by a leader that cannot renew, before anybody else could win it", async () => {
+  test("is lost by a leader that cannot renew before another one can win it", async () => {
     const { leading, start, pass, server } = openPlace()
     const first = start("a")
     await pass(1_000)
@@ -123,7 +123,7 @@ describe("an election", () => {
     expect(server.holder()).toBe("a")
   })
 
-  test("never has two leaders, whoever is cut off and for how long", async () => {
+  test("never has two leaders for any partitions", async () => {
     const cut = record({
       who: integer({ min: 0, max: 2 }),
       afterMs: integer({ min: 0, max: 20_000 }),
@@ -150,7 +150,7 @@ describe("an election", () => {
     )
   })
 
-  test("is refused where a leader would lead longer than its lease lasts", () => {
+  test("throws if a leader could lead longer than its lease", () => {
     const runtime = {
       clock: manualClock(),
       log: silent,

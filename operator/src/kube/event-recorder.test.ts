@@ -33,7 +33,7 @@ function open({ fails = false } = {}) {
 const thing = { apiVersion: "chancery.dev/v1alpha1", kind: "Thing", metadata: { name: "one", uid: "u1" } }
 const away = { type: "Warning", reason: "Away", note: "It is away." } as const
 
-test("an event names what it is about, in `default` where that is in no namespace", async () => {
+test("an event refers to its object, and is in `default` for cluster-scoped objects", async () => {
   const { created, recorder } = open()
   await recorder.record(thing, away)
   await recorder.record({ ...thing, metadata: { ...thing.metadata, namespace: "team" } }, { ...away, reason: "Back" })
@@ -44,7 +44,7 @@ test("an event names what it is about, in `default` where that is in no namespac
   expect(created[0]?.["eventTime"]).toBe("2026-01-01T00:00:00.000000Z")
 })
 
-test("what repeats is counted in one event, and is a new one after six quiet minutes", async () => {
+test("repeated events are counted in one event, and a new one is created after six quiet minutes", async () => {
   const { clock, created, patched, recorder } = open()
   await recorder.record(thing, away)
   clock.advance(60_000)
@@ -57,7 +57,7 @@ test("what repeats is counted in one event, and is a new one after six quiet min
   expect(created).toHaveLength(2)
 })
 
-test("one object may say 25 things at once, then one in five minutes; others are heard all the same", async () => {
+test("an object may record 25 events at once, then one every five minutes, independently of other objects", async () => {
   const { clock, created, recorder } = open()
   for (let number = 0; number < 40; number += 1) await recorder.record(thing, { ...away, reason: `Reason${number}` })
   expect(created).toHaveLength(25)
@@ -68,7 +68,7 @@ test("one object may say 25 things at once, then one in five minutes; others are
   expect(created).toHaveLength(27)
 })
 
-test("an event that cannot be written is nobody's failure", async () => {
+test("a failed write of an event does not fail the reconciliation", async () => {
   const { recorder } = open({ fails: true })
   await expect(recorder.record(thing, away)).resolves.toBeUndefined()
 })

@@ -6,7 +6,7 @@ import { ObjectStore } from "./object-store.ts"
 const names = ["a", "b", "c"]
 const labelsOf = (object: KubernetesObject) => Object.keys(object.metadata.labels ?? {})
 
-test("an index tells what a search through all objects would", () => {
+test("an index returns the same objects as a search through all", () => {
   const change = record({ name: constantFrom(...names), labels: subarray(["x", "y"]), gone: constantFrom(true, false) })
   assert(
     property(array(change), (changes) => {
@@ -37,6 +37,6 @@ test("an index tells what a search through all objects would", () => {
   )
 })
 
-test("an index that nobody made is an error, not an empty answer", () => {
+test("an unknown index throws", () => {
   expect(() => new ObjectStore().by("label", "x")).toThrow("no index label")
 })

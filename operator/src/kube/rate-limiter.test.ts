@@ -34,13 +34,13 @@ function open(limit: { rps: number; burst: number } | undefined) {
   return { pace, ask, pass, admitted, sentAway }
 }
 
-test("without a limit everybody is served at once", async () => {
+test("requests do not wait without a limit", async () => {
   const { ask, admitted } = open(undefined)
   await Promise.all(Array.from({ length: 100 }, ask))
   expect(admitted).toEqual(Array.from({ length: 100 }, () => 0))
 })
 
-test("a burst is served at once, a few more in turn, and the rest come back one after another", async () => {
+test("a burst is served immediately, a few more requests wait, and the rest are requeued", async () => {
   const { ask, pass, admitted, sentAway } = open({ rps: 10, burst: 3 })
   const asking = Promise.all(Array.from({ length: 12 }, ask))
   await pass(2_000)
@@ -49,7 +49,7 @@ test("a burst is served at once, a few more in turn, and the rest come back one 
   expect(sentAway).toEqual([600, 700, 800, 900])
 })
 
-test("over time it is never more than the limit", async () => {
+test("the rate never exceeds the limit over time", async () => {
   const { ask, pass, admitted } = open({ rps: 20, burst: 5 })
   const asking: Promise<void>[] = []
   for (let step = 0; step < 200; step += 1) {
@@ -65,7 +65,7 @@ test("over time it is never more than the limit", async () => {
   }
 })
 
-test("an engine that asks to be left alone is, by everybody", async () => {
+test("a Retry-After of the engine delays all requests", async () => {
   const { pace, ask, pass, admitted, sentAway } = open({ rps: 10, burst: 2 })
   pace.defer(3_000)
   await Promise.all([ask(), ask()])

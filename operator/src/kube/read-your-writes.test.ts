@@ -4,16 +4,16 @@ import { ReadYourWrites } from "./read-your-writes.ts"
 test.each([
   { cached: "9", waits: true, why: "the watch shows an older version, though its text sorts later" },
   { cached: "10", waits: false, why: "the watch shows the own write" },
-  { cached: "11", waits: false, why: "somebody wrote after that" },
+  { cached: "11", waits: false, why: "another client wrote afterwards" },
   { cached: undefined, waits: true, why: "the watch shows no version" },
-  { cached: "a9", waits: false, why: "versions that are no numbers say nothing" },
+  { cached: "a9", waits: false, why: "versions that are not numbers are ignored" },
 ])("$why", ({ cached, waits }) => {
   const writes = new ReadYourWrites(() => 0)
   writes.remember("a/one", "10")
   expect(writes.waitMs("a/one", cached)).toBe(waits ? 5_000 : 0)
 })
 
-test("a watch that never catches up is not waited for longer than five seconds", () => {
+test("ReadYourWrites waits at most five seconds for the watch", () => {
   let now = 0
   const writes = new ReadYourWrites(() => now)
   writes.remember("a/one", "10")
@@ -25,14 +25,14 @@ test("a watch that never catches up is not waited for longer than five seconds",
   expect(writes.waitMs("a/one", "9")).toBe(0)
 })
 
-test("what went away is waited for no more", () => {
+test("ReadYourWrites does not wait for deleted objects", () => {
   const writes = new ReadYourWrites(() => 0)
   writes.remember("a/one", "10")
   writes.forget("a/one")
   expect(writes.waitMs("a/one", "9")).toBe(0)
 })
 
-test("whoever has written what the watch shows is known, once, and not who wrote before or after", () => {
+test("ReadYourWrites recognizes its own write in the watch once, and no earlier or later write", () => {
   const writes = new ReadYourWrites(() => 0)
   writes.remember("secrets/a/one", "10", "certificates/a/one")
   expect(writes.writerOf("secrets/a/one", "9")).toBeUndefined()

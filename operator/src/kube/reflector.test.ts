@@ -96,7 +96,7 @@ function open({ watches, pages = [] }: { watches: readonly Script[]; pages?: rea
 }
 
 describe("a reflector", () => {
-  test("takes a streamed list as a whole, then each change, and asks for the stream as the server wants it", async () => {
+  test("reads a complete streamed list, then each change, with the query parameters that the server requires", async () => {
     await using it = open({
       watches: [
         [
@@ -117,14 +117,14 @@ describe("a reflector", () => {
     ])
   })
 
-  test("has not synced before the list is whole", async () => {
+  test("is not synced before the list is complete", async () => {
     await using it = open({ watches: [[added("a", "1"), "hangs"]] })
     await it.pass(0)
     expect(it.reflector.hasSynced).toBe(false)
     expect(it.store.size).toBe(0)
   })
 
-  test("goes on after a watch that ended from the last version heard of, a bookmark's too", async () => {
+  test("resumes an ended watch from the last resource version, also one of a bookmark", async () => {
     await using it = open({
       watches: [
         [added("a", "1"), endOfList("5"), bookmark("9")],
@@ -140,7 +140,7 @@ describe("a reflector", () => {
   test.each([
     { how: "as an event", end: gone },
     { how: "as a status", end: new ApiError(410, "Expired", "too old") },
-  ])("lists anew when its version is gone ($how), and tells only what differs", async ({ end }) => {
+  ])("lists again when its version expired ($how), and reports only differences", async ({ end }) => {
     await using it = open({
       watches: [
         [added("a", "1"), added("b", "2"), added("c", "3"), endOfList("5"), end],
@@ -151,7 +151,7 @@ describe("a reflector", () => {
     expect(it.told.slice(3)).toEqual(["c changed 3→gone", "b changed 2→20", "d changed new→21"])
   })
 
-  test("outlives every failure, and asks less and less often", async () => {
+  test("retries every failure with a growing backoff", async () => {
     const failures = Array.from({ length: 12 }, () => [new Error("connection refused")])
     await using it = open({ watches: [...failures, [added("a", "1"), endOfList("5"), "hangs"]] })
     await it.pass(10_000)
@@ -191,7 +191,7 @@ describe("a reflector", () => {
     },
     { why: "[F-K11] the stream ends before the list does", watch: [added("a", "1")] as Script, afterMs: 1_000 },
     { why: "they never end (etcd before 3.4.31)", watch: [added("a", "1"), "hangs"] as Script, afterMs: 61_000 },
-  ])("asks for pages in the place of streams where $why", async ({ watch, afterMs }) => {
+  ])("lists pages instead of a stream if $why", async ({ watch, afterMs }) => {
     await using it = open({
       watches: [watch, [modified("b", "9"), "hangs"]],
       pages: [
@@ -208,7 +208,7 @@ describe("a reflector", () => {
     ])
   })
 
-  test("begins the pages anew when they expire half-way", async () => {
+  test("restarts the paged list when the continue token expires", async () => {
     await using it = open({
       watches: [[new ApiError(400, "BadRequest", "no streams")], ["hangs"]],
       pages: [

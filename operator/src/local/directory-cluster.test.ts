@@ -59,7 +59,7 @@ async function lampIn(cluster: DirectoryCluster, key = "default/desk"): Promise<
   return object
 }
 
-test("what is declared is made as an apiserver makes it: with an identity, defaults, and a status that says nobody has looked", async () => {
+test("a declared object gets a uid, defaults and an empty status, as from an API server", async () => {
   const { open } = await temporary()
   const cluster = await open()
   await declare(cluster, { "a.yaml": lampText("desk", "{room: study}", "  labels: {floor: first}\n") })
@@ -80,7 +80,7 @@ test("what is declared is made as an apiserver makes it: with an identity, defau
   })
 })
 
-test("a new spec is a new generation, a new label is not, and the same again is nothing at all", async () => {
+test("a new spec increments the generation, a new label does not, and the same manifest writes nothing", async () => {
   const { open } = await temporary()
   const cluster = await open()
   const versions: unknown[] = []
@@ -115,15 +115,18 @@ test.each([
     says: /^spec\.room: room cannot be changed/,
     why: "a change that is not allowed",
   },
-])("a manifest with $why is refused by field and line, and what was there stays", async ({ spec, line, says }) => {
-  const { open } = await temporary()
-  const cluster = await open()
-  await declare(cluster, { "a.yaml": lampText("desk", "{room: study}") })
-  const before = await lampIn(cluster)
-  const { faults } = await declare(cluster, { "a.yaml": lampText("desk", spec) })
-  expect(faults).toEqual([{ file: "a.yaml", line, message: expect.stringMatching(says) as string }])
-  expect(await lampIn(cluster)).toEqual(before)
-})
+])(
+  "a manifest with $why is rejected with field and line, and the previous object stays",
+  async ({ spec, line, says }) => {
+    const { open } = await temporary()
+    const cluster = await open()
+    await declare(cluster, { "a.yaml": lampText("desk", "{room: study}") })
+    const before = await lampIn(cluster)
+    const { faults } = await declare(cluster, { "a.yaml": lampText("desk", spec) })
+    expect(faults).toEqual([{ file: "a.yaml", line, message: expect.stringMatching(says) as string }])
+    expect(await lampIn(cluster)).toEqual(before)
+  },
+)
 
 test.each([
   { text: "kind: Lamp\nmetadata: {name: a}\n", says: "apiVersion: is required" },
@@ -147,7 +150,7 @@ test.each([
     text: "apiVersion: v1\nkind: Namespace\nmetadata: {name: x, namespace: y}\n",
     says: /must be absent, because a Namespace is cluster-scoped/,
   },
-])("a manifest is refused: $says", async ({ text, says }) => {
+])("a manifest is rejected: $says", async ({ text, says }) => {
   const { open } = await temporary()
   const cluster = await open()
   const { faults } = await declare(cluster, { "a.yaml": text })
@@ -156,7 +159,7 @@ test.each([
   ])
 })
 
-test("what others declare is passed over, and a second manifest of the same name is a fault that names the first", async () => {
+test("foreign kinds are skipped, and a second manifest of the same name is a fault that names the first", async () => {
   const { open } = await temporary()
   const cluster = await open()
   const files = {
@@ -169,7 +172,7 @@ test("what others declare is passed over, and a second manifest of the same name
   expect((await lampIn(cluster))["spec"]).toEqual({ room: "study", watts: 40 })
 })
 
-test("what is declared no more is deleted, once its finalizers are gone, and what cannot be read is not", async () => {
+test("an object without a manifest is deleted after its finalizers, unless its file is unreadable", async () => {
   const { open } = await temporary()
   const cluster = await open()
   const files = { "a.yaml": lampText("desk", "{room: study}"), "b.yaml": lampText("floor", "{room: study}") }
@@ -187,7 +190,7 @@ test("what is declared no more is deleted, once its finalizers are gone, and wha
   expect((await lampIn(cluster)).metadata.uid).not.toBe(leaving.metadata.uid)
 })
 
-test("everything is on disk before it is told, for its owner alone, and is all there after a start", async () => {
+test("objects are on disk, with mode 0600, before they are reported, and are read again at the start", async () => {
   const { open, folder } = await temporary()
   const cluster = await open()
   await declare(cluster, {
@@ -222,7 +225,7 @@ test("everything is on disk before it is told, for its owner alone, and is all t
   expect(Number((await lampIn(again)).metadata.resourceVersion)).toBeGreaterThan(version)
 })
 
-test("a writer that leaves out what it said before takes it back, and what another said stays", async () => {
+test("a field that its manager no longer applies is removed, and fields of other managers stay", async () => {
   const { open } = await temporary()
   const cluster = await open()
   const bundle = (data: object, metadata = {}) => ({
@@ -245,7 +248,7 @@ test("a writer that leaves out what it said before takes it back, and what anoth
 test.each([
   { why: "another object of the same name", metadata: { uid: "other" }, status: 409 },
   { why: "an object that has changed since", metadata: { resourceVersion: "0" }, status: 409 },
-  { why: "an object that is gone", metadata: { name: "gone" }, status: 404 },
+  { why: "a deleted object", metadata: { name: "gone" }, status: 404 },
 ])("nothing is written to $why", async ({ metadata, status }) => {
   const { open } = await temporary()
   const cluster = await open()
@@ -259,7 +262,7 @@ test.each([
   expect(await lampIn(cluster)).toEqual(object)
 })
 
-test("with a uid nothing is made, and nothing else of the name is changed or deleted", async () => {
+test("a write with a uid creates nothing, and does not touch another object of the same name", async () => {
   const { open } = await temporary()
   const cluster = await open()
   const object = (uid?: string) => ({ metadata: { name: "a", namespace: "default", ...(uid && { uid }) }, data: {} })
@@ -273,7 +276,7 @@ test("with a uid nothing is made, and nothing else of the name is changed or del
   expect(await cluster.get(secrets, "default/a")).toBeUndefined()
 })
 
-test("who follows is told what is there, and then of every change that concerns it, until it stops", async () => {
+test("a follower receives the existing objects, then each change that matches, until it stops", async () => {
   const { open } = await temporary()
   const cluster = await open()
   await cluster.apply(secrets, { metadata: { name: "a", namespace: "default", labels: { ours: "true" } } }, "one")
@@ -320,7 +323,7 @@ test("who follows is told what is there, and then of every change that concerns 
   expect(space.heard).toEqual(["found default/a", "changed default/a"])
 })
 
-test("a file that somebody has put into the folder is named, rather than guessed at", async () => {
+test("a foreign file in the status folder is an error that names it", async () => {
   const { open, folder } = await temporary()
   await declare(await open(), { "a.yaml": lampText("desk", "{room: study}") })
   const { writeFile } = await import("node:fs/promises")

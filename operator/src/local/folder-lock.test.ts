@@ -12,7 +12,7 @@ async function temporary(): Promise<string> {
   return folder
 }
 
-test("a folder that another process holds is not given twice, and is free after it", async () => {
+test("a folder is locked by one process, and free after its end", async () => {
   const folder = await temporary()
   const other = spawn(process.execPath, ["--eval", "setInterval(() => {}, 1000)"])
   onTestFinished(() => void other.kill("SIGKILL"))
@@ -25,7 +25,7 @@ test("a folder that another process holds is not given twice, and is free after 
   expect(await readFile(join(folder, "lock"), "utf8")).toBe(String(process.pid))
 })
 
-test.each(["", "0", "-1", "nobody"])("a file that names no process (%j) holds nothing", async (text) => {
+test.each(["", "0", "-1", "nobody"])("a lock file without a process id (%j) locks nothing", async (text) => {
   const folder = await temporary()
   await writeFile(join(folder, "lock"), text)
   await using lock = await lockFolder(folder)

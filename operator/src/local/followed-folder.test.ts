@@ -76,7 +76,7 @@ async function following(files: Readonly<Record<string, string>>, options: { rea
   return { folder, seen, complaints, pauses, looked, path: (file: string) => join(folder, file) }
 }
 
-test("what is written is told as soon as it rests, whenever the next look would be", async () => {
+test("a written file is reported as soon as writes pause, independently of the polling interval", async () => {
   const { seen, path } = await following({ "a.yaml": lamp("a"), "below/b.yaml": lamp("b") }, { pollMs: 3_600_000 })
   await writeFile(path("a.yaml"), lamp("c"))
   await expect.poll(() => seen.at(-1)).toEqual(["c", "b"])
@@ -87,7 +87,7 @@ test("what is written is told as soon as it rests, whenever the next look would 
   await expect.poll(() => seen.at(-1)).toEqual(["c", "d", "e"])
 })
 
-test("[F-T1] what is there is told at first, and what is written, once each", async () => {
+test("[F-T1] existing files and later writes are reported once each", async () => {
   const { seen, path } = await following({ "a.yaml": lamp("a") })
   await writeFile(path("a.yaml"), lamp("b"))
   await expect.poll(() => seen).toEqual([["a"], ["b"]])
@@ -100,7 +100,7 @@ test("[F-T1] what is there is told at first, and what is written, once each", as
   await expect.poll(() => seen).toEqual([["a"], ["b"], ["b", "c"], ["c"], ["c", "d"]])
 })
 
-test("[F-T1] a file that an editor takes away and writes anew was never gone", async () => {
+test("[F-T1] a file that an editor replaces is not reported as deleted", async () => {
   const { seen, path, pauses } = await following({ "a.yaml": lamp("a"), "b.yaml": lamp("b") })
   pauses.close()
   await rm(path("a.yaml"))
@@ -116,7 +116,7 @@ test("[F-T1] a file that an editor takes away and writes anew was never gone", a
     ])
 })
 
-test("[F-T1] what is written bit by bit is read once it is whole", async () => {
+test("[F-T1] a file that is written in parts is read once it is complete", async () => {
   const { seen, path, pauses } = await following({ "a.yaml": lamp("a") })
   pauses.close()
   for (let length = 7; length > 0; length -= 1) {
@@ -133,7 +133,7 @@ test("[F-T1] what is written bit by bit is read once it is whole", async () => {
   expect(seen).toEqual([["a"], ["whole"]])
 })
 
-test("[F-T1] nothing is read while git changes the working copy", async () => {
+test("[F-T1] the folder is not read while git changes the working copy", async () => {
   const { seen, path, looked } = await following({ "a.yaml": lamp("a") })
   await mkdir(path(".git"))
   await writeFile(path(".git/index.lock"), "")
@@ -144,7 +144,7 @@ test("[F-T1] nothing is read while git changes the working copy", async () => {
   await expect.poll(() => seen).toEqual([["a"], ["c"]])
 })
 
-test("[F-T1] a folder that is gone has said nothing, and is complained of once", async () => {
+test("[F-T1] a missing folder deletes nothing, and is logged once", async () => {
   const { seen, folder, path, complaints, looked } = await following({ "a.yaml": lamp("a") })
   await rename(folder, `${folder}-away`)
   await expect.poll(() => complaints).toEqual(["the folder of manifests cannot be read"])

@@ -16,7 +16,7 @@ async function folderWith(files: Readonly<Record<string, string>>): Promise<stri
   return folder
 }
 
-test("every document is an object of its own, and knows its line", () => {
+test("every document is a separate manifest with its line", () => {
   const { manifests, faults } = parseManifests(
     "a.yaml",
     `# two\n${workspace("a")}---\n${workspace("b")}---\n# nothing\n`,
@@ -29,7 +29,7 @@ test("every document is an object of its own, and knows its line", () => {
   expect(manifests[1]?.lineOf(["metadata", "name"])).toBe(8)
 })
 
-test("what is not there has the line of what is above it", () => {
+test("a missing field has the line of its parent", () => {
   const [manifest] = parseManifests("a.yaml", "kind: A\nspec:\n  list:\n    - x: 1\n    - x: 2\n").manifests
   expect(manifest?.lineOf(["spec", "list", "1", "x"])).toBe(5)
   expect(manifest?.lineOf(["spec", "list", "7", "x"])).toBe(4)
@@ -37,7 +37,7 @@ test("what is not there has the line of what is above it", () => {
   expect(manifest?.lineOf(["status"])).toBe(1)
 })
 
-test("JSON and lists are read as well", () => {
+test("parseManifests reads JSON and lists", () => {
   const { manifests } = parseManifests("a.json", '{"kind": "List", "items": [\n{"kind": "A"},\n{"kind": "B"}]}')
   expect(manifests.map(({ line, object }) => [line, object])).toEqual([
     [2, { kind: "A" }],
@@ -57,14 +57,14 @@ test.each([
   expect(faults).toEqual([{ file: "a.yaml", line, message: expect.stringMatching(says) as string }])
 })
 
-test("a file with a fault keeps its other documents, and is told apart from one that is gone", async () => {
+test("a file with a fault keeps its other documents, and is distinct from a deleted file", async () => {
   const folder = await folderWith({ "a.yaml": `${workspace("a")}---\nb: [\n`, "c.yaml": workspace("c") })
   const { manifests, unreadable } = await readManifests(folder, ["a.yaml", "c.yaml", "gone.yaml"])
   expect(manifests.map(({ file }) => file)).toEqual(["a.yaml", "c.yaml"])
   expect([...unreadable]).toEqual(["a.yaml", "gone.yaml"])
 })
 
-test("an alias that would fill the memory is refused", async () => {
+test("an alias that expands beyond the limit is rejected", async () => {
   const bomb = [
     "a: &a [1,1,1,1,1,1,1,1,1,1]",
     ..."bcdefghi".split("").map((name, index) => {
@@ -76,7 +76,7 @@ test("an alias that would fill the memory is refused", async () => {
   expect((await readManifests(folder, ["bomb.yaml"])).faults).toHaveLength(1)
 })
 
-test("files below are found, hidden ones are not, and links lead nowhere", async () => {
+test("manifests are found in subfolders, except hidden files and links", async () => {
   const folder = await folderWith({ "b/c.yml": "", "a.yaml": "", ".git/x.yaml": "", "read.me": "", "b/.swp.yaml": "" })
   await symlink(folder, join(folder, "b/up"))
   await symlink(join(folder, "a.yaml"), join(folder, "z.yaml"))

@@ -72,7 +72,7 @@ async function setting(mount: string) {
   }
 }
 
-test("of two objects that say one rule differently the older is heard, and the younger when that is gone", async () => {
+test("an older CertificateRole wins if two set a rule of one role differently; the younger applies after its deletion", async () => {
   const { make, look, go, domains } = await setting("fought-over")
   const younger = make("shop", "02", { allowedDomains: ["shop.example"] })
   expect((await look(younger)).is).toBe("ready")
@@ -89,14 +89,14 @@ test("of two objects that say one rule differently the older is heard, and the y
   expect(await domains()).toEqual(["shop.example"])
 })
 
-test("a younger one neither makes nor takes over what an older says otherwise", async () => {
+test("a younger CertificateRole neither creates nor adopts a role that an older one sets differently", async () => {
   const { make, look, names } = await setting("not-made")
   make("team", "01", { allowedDomains: ["team.example"], ttl: "1h" })
   expect((await look(make("shop", "02", { allowedDomains: ["shop.example"] }))).reason).toBe("AlreadyManaged")
   expect(await names()).toEqual([])
 })
 
-test("objects that say the same, or other rules, share a role", async () => {
+test("CertificateRoles with equal or disjoint rules share a role", async () => {
   const { make, look, domains } = await setting("shared")
   const domain = make("team", "01", { allowedDomains: ["team.example"], ttl: "1h" })
   const time = make("shop", "02", { ttl: "60m", allowSubdomains: true })
@@ -104,7 +104,7 @@ test("objects that say the same, or other rules, share a role", async () => {
   expect(await domains()).toEqual(["team.example"])
 })
 
-test("an object that was renamed leaves the role to the one in its place; the last one takes it along", async () => {
+test("a role is deleted with the last CertificateRole that manages it", async () => {
   const { make, look, go, names } = await setting("renamed")
   const [before, after] = [make("team", "01", { ttl: "1h" }), make("shop", "02", { ttl: "1h" })]
   for (const object of [before, after]) expect((await look(object)).is).toBe("ready")

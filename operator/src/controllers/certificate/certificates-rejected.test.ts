@@ -19,7 +19,7 @@ const ready = (object: Parameters<(typeof certificateFigures)[0]["of"]>[0], now:
   certificateFigures.find(({ name }) => name === "chancery_operator_certificate_ready_status")?.of(object, now)
 
 describe("a Secret that the API server rejects", () => {
-  test("[F-K1] is told in the status, an event and a metric, and the certificate is Expired when it has ended", async () => {
+  test("[F-K1] is reported in the status, an event and a metric; the certificate becomes Expired at its end", async () => {
     await using one = await openCertificate({ duration: "24h" })
     await one.look()
     expect(one.conditions()).toEqual(["Ready=True Issued"])
@@ -45,7 +45,7 @@ describe("a Secret that the API server rejects", () => {
     expect(one.status.failedIssuanceAttempts).toBeUndefined()
   })
 
-  test("[F-K2] costs no certificate: a rehearsal is rejected first", async () => {
+  test("[F-K2] wastes no certificate, because a dry run is rejected first", async () => {
     await using one = await openCertificate({})
     one.reject(rejectsSecret)
     await one.lookFor(dayMs)
@@ -57,7 +57,7 @@ describe("a Secret that the API server rejects", () => {
     expect(await one.issued()).toEqual([])
   })
 
-  test("[F-K2] of the next key costs no certificate either", async () => {
+  test("[F-K2] wastes no certificate if it is the Secret of the next key", async () => {
     await using one = await openCertificate({})
     one.reject((resource, { metadata }) =>
       resource === secrets && metadata.name !== "tls" ? forbidden("no more keys") : undefined,
@@ -67,7 +67,7 @@ describe("a Secret that the API server rejects", () => {
     expect(await one.issued()).toEqual([])
   })
 
-  test("[F-K2] after the certificate was issued: that one is kept and written later", async () => {
+  test("[F-K2] is written later with the same certificate if the rejection follows the issuance", async () => {
     await using one = await openCertificate({})
     one.reject(rejectsWrite)
     await one.lookFor(dayMs)
@@ -96,7 +96,7 @@ describe("a Secret that the API server rejects", () => {
     },
   )
 
-  test("[F-K2] after the certificate was issued, and then the spec changes: it is revoked, and the status says so", async () => {
+  test("[F-K2] has its certificate revoked, as the status shows, if the spec changes after the issuance", async () => {
     await using one = await openCertificate({})
     one.reject(rejectsWrite)
     await one.look()
@@ -111,7 +111,7 @@ describe("a Secret that the API server rejects", () => {
     expect((await one.engine.pki("pki").certificates.get(first?.serialNumber ?? "")).revokedAt).not.toBeNull()
   })
 
-  test("[F-K2] costs at most three certificates an hour whatever the spec becomes", async () => {
+  test("[F-K2] wastes at most three certificates an hour for any changes of the spec", async () => {
     await using one = await openCertificate({})
     one.reject(rejectsWrite)
     for (let edit = 0; edit < 10; edit += 1) {
@@ -126,7 +126,7 @@ describe("a Secret that the API server rejects", () => {
     expect((await one.issued()).filter(({ revokedAt }) => revokedAt === null)).toHaveLength(1)
   })
 
-  test("[F-K2] is tried at once when it was deleted", async () => {
+  test("[F-K2] is written immediately after its deletion", async () => {
     await using one = await openCertificate({ duration: "24h" })
     await one.look()
     const immutable: Rejects = (resource, { metadata }) =>
@@ -142,7 +142,7 @@ describe("a Secret that the API server rejects", () => {
     expect(one.conditions()).toEqual(["Ready=True Issued"])
   })
 
-  test("[F-K1] for a label alone is told beside a certificate that stays Ready", async () => {
+  test("[F-K1] is reported while the certificate stays Ready if only a label is rejected", async () => {
     await using one = await openCertificate({})
     await one.look()
     one.reject(rejectsSecret)
@@ -157,7 +157,7 @@ describe("a Secret that the API server rejects", () => {
   })
 })
 
-test("[F-K2] a certificate whose answer never came is revoked before another one is issued", async () => {
+test("[F-K2] a certificate whose response was lost is revoked before the next one is issued", async () => {
   await using one = await openCertificate({})
   one.loseAnswers(true)
   await expect(one.look()).rejects.toThrow("the process ends here")
@@ -171,7 +171,7 @@ test("[F-K2] a certificate whose answer never came is revoked before another one
   ])
 })
 
-test("[F-K1] a ConfigMap and a restart that are rejected are told, and do not keep the certificate from being Ready", async () => {
+test("[F-K1] a rejected ConfigMap or restart is reported, and the certificate is Ready", async () => {
   await using one = await openCertificate({
     trust: { publishTo: { configMapName: "trust" } },
     rolloutRestart: [{ kind: "Deployment", name: "web" }],
@@ -209,7 +209,7 @@ describe("a Secret that another writer changes", () => {
     return data["tls.key"] ?? ""
   }
 
-  test("[F-K5] once is put back as it was, with the same certificate", async () => {
+  test("[F-K5] is restored once with the same certificate", async () => {
     const key = await foreignKey()
     await using one = await openCertificate({})
     await one.look()
@@ -222,7 +222,7 @@ describe("a Secret that another writer changes", () => {
     expect(await one.issued()).toHaveLength(1)
   })
 
-  test("[F-K5] again and again is put back after pauses that grow, the writer is named, and no certificate is issued", async () => {
+  test("[F-K5] repeatedly is restored after growing pauses; the writer is named, and no certificate is issued", async () => {
     const key = await foreignKey()
     await using one = await openCertificate({})
     await one.look()
@@ -248,7 +248,7 @@ describe("a Secret that another writer changes", () => {
     expect(await one.issued()).toHaveLength(1)
   })
 
-  test("[F-K5] is deleted again and again: three certificates are issued, then it is put back as it was", async () => {
+  test("[F-K5] is restored without a new certificate after three were issued for repeated deletions", async () => {
     await using one = await openCertificate({})
     await one.look()
     for (let deletion = 0; deletion < 10; deletion += 1) {
@@ -258,7 +258,7 @@ describe("a Secret that another writer changes", () => {
     expect(await one.issued()).toHaveLength(4)
   })
 
-  test("[F-K5] loses its annotations again and again after a restart: a handful of certificates an hour is the limit", async () => {
+  test("[F-K5] costs a few certificates an hour at most if it repeatedly loses its annotations after a restart", async () => {
     await using one = await openCertificate({})
     await one.look()
     for (let loss = 0; loss < 20; loss += 1) {
@@ -269,7 +269,7 @@ describe("a Secret that another writer changes", () => {
   })
 })
 
-test("[F-K10] a spec with another secretName has the same certificate in a Secret of that name", async () => {
+test("[F-K10] a changed secretName moves the certificate to the new Secret", async () => {
   await using one = await openCertificate({})
   await one.look()
   const before = one.secret()
@@ -281,8 +281,8 @@ test("[F-K10] a spec with another secretName has the same certificate in a Secre
   expect(await one.issued()).toHaveLength(1)
 })
 
-describe("a role that gives something else than the spec says", () => {
-  test("[F-K7] is read first: usages that it lacks are named, and no certificate is issued", async () => {
+describe("a role that contradicts the spec", () => {
+  test("[F-K7] is read first; the message lists missing usages, and no certificate is issued", async () => {
     await using one = await openCertificate({ usages: ["codeSigning"] })
     await one.lookFor(dayMs)
     expect(one.conditions()).toEqual([
@@ -294,7 +294,7 @@ describe("a role that gives something else than the spec says", () => {
     expect(await one.issued()).toEqual([])
   })
 
-  test("[F-K7] in a way that only the certificate shows: it is revoked, listed, and at most three an hour are issued", async () => {
+  test("[F-K7] has its certificates revoked and listed, at most three an hour, if only the certificate shows the difference", async () => {
     await using one = await openCertificate({ renewBefore: "59m" }, { ttlMs: hourMs, maxTtlMs: hourMs })
     await one.lookFor(hourMs - 60_000)
     expect(one.message("Ready")).toContain("due for renewal immediately")
@@ -304,22 +304,25 @@ describe("a role that gives something else than the spec says", () => {
     expect(one.status.history?.[0]).toMatchObject({ discarded: true, revokedAt: expect.any(String) as string })
   })
 
-  test.each(["www.example.com.", "bücher.example"])("[F-K6] [F-K7] %s is issued once and stays", async (name) => {
-    await using one = await openCertificate({ dnsNames: [name], commonName: name })
-    await one.look()
-    await one.look()
-    expect(one.conditions()).toEqual(["Ready=True Issued"])
-    expect(await one.issued()).toHaveLength(1)
-  })
+  test.each(["www.example.com.", "bücher.example"])(
+    "[F-K6] [F-K7] a certificate for %s is issued once and kept",
+    async (name) => {
+      await using one = await openCertificate({ dnsNames: [name], commonName: name })
+      await one.look()
+      await one.look()
+      expect(one.conditions()).toEqual(["Ready=True Issued"])
+      expect(await one.issued()).toHaveLength(1)
+    },
+  )
 })
 
-describe("[F-K3] no common name is invented", () => {
+describe("[F-K3] the common name is absent", () => {
   const long = `${"a".repeat(60)}.example.com`
   test.each([
     { spec: { dnsNames: [long] }, names: [long] },
     { spec: { dnsNames: undefined, uris: ["spiffe://example.com/web"] }, names: ["spiffe://example.com/web"] },
     { spec: { dnsNames: undefined, ipAddresses: ["10.0.0.1"] }, names: ["10.0.0.1"] },
-  ])("for $spec where the role requires none", async ({ spec }) => {
+  ])("for $spec if the role requires none", async ({ spec }) => {
     await using one = await openCertificate(spec, { requireCn: false })
     await one.look()
     expect(one.conditions()).toEqual(["Ready=True Issued"])
@@ -327,7 +330,7 @@ describe("[F-K3] no common name is invented", () => {
     expect(held.is === "whole" ? held.leaf.subjectName : undefined).toEqual([])
   })
 
-  test("where the role requires one, the first DNS name that fits is it", async () => {
+  test("or the first DNS name that fits, if the role requires one", async () => {
     await using one = await openCertificate({ dnsNames: [long, "www.example.com"] })
     await one.look()
     const held = one.held()
@@ -353,7 +356,7 @@ test("[F-K12] labels and annotations of secretTemplate are on the Secret of the 
 })
 
 describe("a Certificate that revokes when it is deleted", () => {
-  test("[F-K4] does so although its issuer is gone", async () => {
+  test("[F-K4] does so although its issuer was deleted", async () => {
     await using one = await openCertificate({ revocationPolicy: { onDelete: true } })
     await one.look()
     one.storeOf(issuer).delete("team/ca")

@@ -230,7 +230,7 @@ interface Settled {
 }
 
 describe("a Certificate that is issued and renewed", () => {
-  test("has two certificates, the first of which is revoked, and leaves no key behind", async () => {
+  test("has its first certificate revoked, and its temporary keys deleted", async () => {
     const { memory, settled, serialNumber } = await story({ at: 0, mode: "not made" })
     expect(settled["status"]).toMatchObject({
       revision: 2,
@@ -241,7 +241,7 @@ describe("a Certificate that is issued and renewed", () => {
   })
 
   const modes = ["not made", "answer lost"] as const
-  test.each(modes)("comes to the same whatever single effect is %s", async (mode) => {
+  test.each(modes)("reaches the same result if any single effect is %s", async (mode) => {
     const whole = await story({ at: 0, mode })
     // The trust bundle; twice a key, a signature, a Secret and the deletion of a key; then a revocation.
     expect(whole.faults.count).toBe(10)

@@ -17,9 +17,21 @@ test.each([
     after: undefined,
     why: "the first is more than an hour ago",
   },
-  { wasted: ago(), unasked: ago(40, 30, 20, 10), isAsked: false, after: undefined, why: "four nobody asked for" },
-  { wasted: ago(), unasked: ago(40, 30, 20, 10, 5), isAsked: false, after: now + 20 * minuteMs, why: "five" },
-  { wasted: ago(), unasked: ago(40, 30, 20, 10, 5), isAsked: true, after: undefined, why: "this one is asked for" },
+  {
+    wasted: ago(),
+    unasked: ago(40, 30, 20, 10),
+    isAsked: false,
+    after: undefined,
+    why: "four were issued unrequested",
+  },
+  {
+    wasted: ago(),
+    unasked: ago(40, 30, 20, 10, 5),
+    isAsked: false,
+    after: now + 20 * minuteMs,
+    why: "five were issued unrequested",
+  },
+  { wasted: ago(), unasked: ago(40, 30, 20, 10, 5), isAsked: true, after: undefined, why: "this one is requested" },
 ])("[F-K2] another certificate may be issued after $after: $why", ({ wasted, unasked, isAsked, after }) => {
   expect(issuableAfter({ wasted, unasked }, { isAsked, now })).toBe(after)
 })
@@ -34,11 +46,11 @@ test.each([
   expect(mayReplace({ unasked }, now)).toBe(may)
 })
 
-test("[F-K2] times of more than an hour ago are forgotten", () => {
+test("[F-K2] times older than an hour are discarded", () => {
   expect(withTime(ago(70, 59), now)).toEqual([...ago(59), now])
 })
 
-test("[F-K2] memories of Certificates that are gone are dropped, and another one of the same name has its own", () => {
+test("[F-K2] memories of deleted Certificates are dropped, and a new one of the same name starts with its own", () => {
   const memories = new IssuanceMemories()
   const known = new Set(["team/kept"])
   const kept = memories.of("team/kept", "1", known)

@@ -66,7 +66,7 @@ test.each([
     becomes: { dnsNames: ["a..b", "_x.example"] },
     why: "ASCII is the engine's",
   },
-])("[F-K6] [F-K7] $spec becomes $becomes: $why", ({ spec, becomes }) => {
+])("[F-K6] [F-K7] canonical names of $spec are $becomes: $why", ({ spec, becomes }) => {
   const canonical = withCanonicalNames(certificateSpec(spec))
   expect(canonical).toEqual({ ...certificateSpec(spec), ...becomes })
   expect(namesProblem(canonical)).toBeUndefined()
@@ -76,11 +76,11 @@ test.each([
   { spec: { dnsNames: ["a.example.com", "☃..example"] }, field: "dnsNames" },
   { spec: { emailAddresses: ["jürgen@example.com"] }, field: "emailAddresses" },
   { spec: { uris: ["https://example.com/größe"] }, field: "uris" },
-])("[F-K6] $spec.$field outside ASCII is a problem of spec.$field", ({ spec, field }) => {
+])("[F-K6] namesProblem names spec.$field when $spec.$field is not ASCII", ({ spec, field }) => {
   expect(namesProblem(withCanonicalNames(certificateSpec(spec)))).toMatch(new RegExp(`^spec\\.${field}: `))
 })
 
-test("[F-K7] differences name what the spec has and what the certificate has", async () => {
+test("[F-K7] describeDifferences lists the values of the spec and of the certificate", async () => {
   const { leaf, values } = await issuer.issue(certificateSpec())
   const spec = certificateSpec({ dnsNames: ["api.example.com"], usages: ["codeSigning"] })
   expect(describeDifferences(differences(spec, leaf, values))).toBe(
@@ -100,14 +100,14 @@ const everything = {
   usages: ["digitalSignature", "serverAuth", "clientAuth"],
 }
 
-describe("of a certificate that was issued for a spec", () => {
+describe("differences between a certificate and its spec", () => {
   test.each<{ spec: Record<string, unknown>; other: Record<string, unknown>; fields: string[]; why: string }>([
-    { spec: everything, other: {}, fields: [], why: "all is as asked for" },
+    { spec: everything, other: {}, fields: [], why: "the certificate matches" },
     {
       spec: everything,
       other: { dnsNames: ["WWW.example.com", "*.api.example.com"] },
       fields: [],
-      why: "case is no matter",
+      why: "case does not matter",
     },
     {
       spec: everything,
@@ -119,7 +119,7 @@ describe("of a certificate that was issued for a spec", () => {
     { spec: everything, other: { usages: undefined }, fields: [], why: "more usages than needed" },
     { spec: everything, other: { commonName: "web server" }, fields: ["commonName"], why: "another common name" },
     { spec: everything, other: { dnsNames: ["www.example.com"] }, fields: ["dnsNames"], why: "one name too many" },
-    { spec: everything, other: { dnsNames: undefined }, fields: ["dnsNames"], why: "names where none are wanted" },
+    { spec: everything, other: { dnsNames: undefined }, fields: ["dnsNames"], why: "undeclared names" },
     { spec: everything, other: { ipAddresses: ["10.0.0.2"] }, fields: ["ipAddresses"], why: "another address" },
     { spec: everything, other: { uris: ["spiffe://example.com/Web"] }, fields: ["uris"], why: "another URI" },
     {
@@ -139,12 +139,12 @@ describe("of a certificate that was issued for a spec", () => {
       fields: ["dnsNames"],
       why: "the common name is to stay out",
     },
-  ])("the fields that $other makes differ are $fields: $why", async ({ spec, other, fields }) => {
+  ])("are the fields $fields with $other: $why", async ({ spec, other, fields }) => {
     const { leaf, values } = await issuer.issue(certificateSpec(spec))
     expect(differingFields(certificateSpec({ ...spec, ...other }), leaf, values)).toEqual(fields)
   })
 
-  test("nothing differs, whatever it asks for", async () => {
+  test("are empty for any spec", async () => {
     const label = fc.stringMatching(/^[a-z][a-z0-9]{0,8}$/)
     const names = <Value>(value: fc.Arbitrary<Value>) =>
       fc.option(fc.uniqueArray(value, { minLength: 1, maxLength: 3 }), { nil: undefined })

@@ -19,7 +19,7 @@ test.each<{
   mayAdopt?: boolean
   is: object
 }>([
-  { why: "there is no other and no Secret", certificate: old, is: { is: "granted" } },
+  { why: "there is no other claimant and no Secret", certificate: old, is: { is: "granted" } },
   {
     why: "it is written in the Secret",
     certificate: young,
@@ -42,30 +42,35 @@ test.each<{
     secret: secret("young"),
     is: { is: "taken", by: "young" },
   },
-  { why: "whoever is written in it is gone", certificate: old, secret: secret("gone"), is: { is: "granted" } },
   {
-    why: "whoever is written in it is gone, and another came first",
+    why: "the Certificate in its annotation was deleted",
+    certificate: old,
+    secret: secret("gone"),
+    is: { is: "granted" },
+  },
+  {
+    why: "the Certificate in its annotation was deleted, and another is older",
     certificate: young,
     claimants: [old],
     secret: secret("gone"),
     is: { is: "taken", by: "old" },
   },
-  { why: "the Secret is nobody's", certificate: old, secret: secret(), is: { is: "foreign" } },
+  { why: "the Secret has no owner", certificate: old, secret: secret(), is: { is: "foreign" } },
   {
-    why: "the Secret is nobody's and may be taken over",
+    why: "the Secret has no owner and may be taken over",
     certificate: old,
     secret: secret(),
     mayAdopt: true,
     is: { is: "granted" },
   },
   {
-    why: "another may take over what is nobody's",
+    why: "another Certificate may take over a Secret without owner",
     certificate: young,
     claimants: [old],
     secret: secret(),
     mayAdopt: true,
     is: { is: "taken", by: "old" },
   },
-])("a Secret is $is where $why", ({ certificate, claimants = [], secret, mayAdopt = false, is }) => {
+])("a Secret is $is if $why", ({ certificate, claimants = [], secret, mayAdopt = false, is }) => {
   expect(claimOf({ certificate, claimants, secret, mayAdopt })).toEqual(is)
 })

@@ -65,19 +65,19 @@ const cases: readonly {
     unready: "KeyPairMismatch",
   },
   {
-    why: "nobody says who issued it",
+    why: "the Secret has no issuer annotations",
     other: () => ({ written: undefined }),
     trigger: "IssuerChanged",
     unready: "IssuerChanged",
   },
   {
-    why: "another issuer is asked for",
+    why: "the spec has another issuer",
     other: () => ({ spec: certificateSpec({ issuerRef: { name: "other" } }) }),
     trigger: "IssuerChanged",
     unready: "IssuerChanged",
   },
   {
-    why: "an issuer of another kind is asked for",
+    why: "the spec has an issuer of another kind",
     other: () => ({ spec: certificateSpec({ issuerRef: { name: "ca", kind: "ClusterIssuer" } }) }),
     trigger: "IssuerChanged",
     unready: "IssuerChanged",
@@ -89,30 +89,30 @@ const cases: readonly {
     unready: "OwnerConflict",
   },
   {
-    why: "another kind of key is asked for",
+    why: "the spec has another key type",
     other: () => ({ spec: certificateSpec({ privateKey: { algorithm: "RSA" } }) }),
     trigger: "KeySpecChanged",
     unready: "KeySpecChanged",
   },
   {
-    why: "a longer key is asked for",
+    why: "the spec has a longer key",
     other: () => ({ spec: certificateSpec({ privateKey: { size: 384 } }) }),
     trigger: "KeySpecChanged",
     unready: "KeySpecChanged",
   },
   {
-    why: "the engine makes keys as the role says",
+    why: "the engine generates keys according to the role",
     other: () => ({ spec: certificateSpec({ keySource: "Engine", privateKey: { size: 384 } }) }),
     trigger: undefined,
     unready: undefined,
   },
   {
-    why: "another name is asked for",
+    why: "the spec has another name",
     other: () => ({ spec: certificateSpec({ dnsNames: ["api.example.com"] }) }),
     trigger: "SpecChanged",
     unready: "SpecChanged",
   },
-  { why: "another role is asked for", other: () => ({ role: "web" }), trigger: "SpecChanged", unready: "SpecChanged" },
+  { why: "the spec has another role", other: () => ({ role: "web" }), trigger: "SpecChanged", unready: "SpecChanged" },
   {
     why: "the issuer has another authority",
     other: () => ({ authority: "b2" }),
@@ -126,7 +126,7 @@ const cases: readonly {
     unready: undefined,
   },
   {
-    why: "nobody knows the authority",
+    why: "the authority is unknown",
     other: () => ({ authority: undefined }),
     trigger: undefined,
     unready: undefined,
@@ -145,7 +145,7 @@ const cases: readonly {
     unready: undefined,
   },
   {
-    why: "somebody asks for another",
+    why: "a renewal is requested",
     other: () => ({ isRenewalRequested: true }),
     trigger: "RenewRequested",
     unready: undefined,
@@ -154,12 +154,12 @@ const cases: readonly {
 ]
 
 describe("a certificate", () => {
-  test.each(cases)("is issued for $trigger and not ready for $unready where $why", ({ other, trigger, unready }) => {
+  test.each(cases)("is issued for $trigger and unready for $unready if $why", ({ other, trigger, unready }) => {
     expect(issuanceTrigger(facts(other()))?.reason).toBe(trigger)
     expect(unreadiness(facts(other()))?.reason).toBe(unready)
   })
 
-  test("has the first reason of several, and is ready only if none of them makes it unready", () => {
+  test("has the first of several reasons, and is ready only if none of them makes it unready", () => {
     const order = cases.map(({ trigger }) => trigger)
     // Cases that set the same member cannot be combined: the later one replaces the member of the earlier.
     const combinable = cases.filter(({ trigger }) => trigger !== "IssuerChanged" && trigger !== undefined)
@@ -175,7 +175,7 @@ describe("a certificate", () => {
     )
   })
 
-  test("is told of in sentences that name the Secret and the fields", () => {
+  test("has messages that name the Secret and the fields", () => {
     const changed = facts({ spec: certificateSpec({ commonName: "web", dnsNames: ["api.example.com"] }) })
     expect(issuanceTrigger(changed)?.message).toBe("The certificate does not match spec.commonName and spec.dnsNames.")
     expect(issuanceTrigger(facts({ held: { is: "missing" } }))?.message).toBe("There is no Secret web-tls.")

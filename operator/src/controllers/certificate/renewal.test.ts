@@ -10,8 +10,8 @@ const life = (ms: number) => ({ notBefore: start, notAfter: start + ms })
 const text = (instant: number) => new Date(instant).toISOString()
 
 test.each([
-  { lifeMs: 90 * day, terms: {}, before: 30 * day, why: "a third of its life unless something is said" },
-  { lifeMs: 90 * day, terms: { renewBeforeMs: 10 * day }, before: 10 * day, why: "what is said" },
+  { lifeMs: 90 * day, terms: {}, before: 30 * day, why: "a third of its life by default" },
+  { lifeMs: 90 * day, terms: { renewBeforeMs: 10 * day }, before: 10 * day, why: "renewBefore" },
   { lifeMs: 90 * day, terms: { renewBeforePercentage: 50 }, before: 45 * day, why: "a share of its life" },
   { lifeMs: 10 * day, terms: { renewBeforeMs: 10 * day }, before: (10 * day) / 3, why: "not its whole life" },
   { lifeMs: 10 * day, terms: { renewBeforeMs: minute }, before: 5 * minute, why: "five minutes at least" },
@@ -19,11 +19,11 @@ test.each([
   { lifeMs: 30 * minute, terms: { renewBeforeMs: minute }, before: 3 * minute, why: "a tenth of a short life" },
   { lifeMs: 30 * minute, terms: { renewBeforePercentage: 99 }, before: 29 * minute, why: "a minute is left to it" },
   { lifeMs: minute, terms: {}, before: minute / 10, why: "a tenth even of a minute" },
-])("is due $before ms before the end of $lifeMs: $why", ({ lifeMs, terms, before }) => {
+])("a renewal is due $before ms before the end of $lifeMs: $why", ({ lifeMs, terms, before }) => {
   expect(renewBeforeMs(life(lifeMs), terms)).toBeCloseTo(before, 6)
 })
 
-describe("the time of a renewal", () => {
+describe("the renewal time", () => {
   const windows = (...cron: string[]) => cron.map((cron) => ({ cron, durationMs: 2 * hour, timezone: "Europe/Zurich" }))
   const noon = Date.UTC(2026, 2, 2, 12)
   // The lifetime is 90 days, and the renewal is scheduled a third of it before the end.
@@ -45,23 +45,23 @@ describe("the time of a renewal", () => {
     { cron: ["0 2 * * 6", "0 3 * * 4"], now: start, at: "2026-03-05T02:00:00.000Z", why: "the first of two" },
     { cron: ["0 2 * * *"], now: noon, at: "2026-03-03T01:00:00.000Z", why: "the first was missed" },
     { cron: ["0 2 * * *"], now: noon - 10 * hour, at: "2026-03-02T01:00:00.000Z", why: "the window is open now" },
-    { cron: ["0 2 1 4 *"], now: start, at: text(due), outside: true, why: "none opens while enough is left" },
+    { cron: ["0 2 1 4 *"], now: start, at: text(due), outside: true, why: "none opens early enough" },
   ])("is in a window: $why", ({ cron, now, at, outside = false }) => {
     const found = renewalTime(life(90 * day), { windows: windows(...cron) }, 0, now)
     expect({ ...found, at: text(found.at) }).toEqual({ at, isOutsideWindow: outside })
   })
 
-  test("is in a window that opens when the clock there is put forward over its time", () => {
+  test("is in a window whose opening the start of summer time skips", () => {
     const terms = { renewBeforeMs: 10 * day, windows: windows("0 2 29 3 *") }
     expect(text(renewalTime(life(90 * day), terms, 0, start).at)).toBe("2026-03-29T01:00:00.000Z")
   })
 
-  test("is a day early at least where there are windows", () => {
+  test("is at least a day early with windows", () => {
     const found = renewalTime(life(3 * day), { windows: windows("0 2 3 1 *") }, 0, start)
     expect({ ...found, at: text(found.at) }).toEqual({ at: text(start + 2 * day), isOutsideWindow: true })
   })
 
-  test("lies within the life, to the second, and is the same for the same share", () => {
+  test("is within the lifetime, a whole second, and equal for equal shares", () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 2 * minute, max: 20_000 * day }),
@@ -128,8 +128,8 @@ describe("the next attempt after a failure", () => {
     { failures: 1, left: hour, delay: 30_000, why: "half a minute when it ends soon" },
     { failures: 9, left: hour, delay: 15 * minute, why: "a quarter of what is left" },
     { failures: 9, left: 20_000, delay: 10_000, why: "not all the time in the last seconds" },
-    { failures: 1, left: undefined, delay: 30_000, why: "half a minute where there is none" },
-    { failures: 9, left: -day, delay: hour, why: "an hour at most where it has ended" },
+    { failures: 1, left: undefined, delay: 30_000, why: "half a minute without a certificate" },
+    { failures: 9, left: -day, delay: hour, why: "an hour at most after the expiry" },
   ])("number $failures with $left ms left is after $delay ms: $why", ({ failures, left, delay }) => {
     const notAfter = left === undefined ? undefined : now + left
     expect(nextAttempt({ failures, notAfter, now, chance: 0.5 }) - now).toBe(delay)

@@ -27,7 +27,7 @@ const text = (secret: KubernetesObject, key: string) => bytes(secret, key).toStr
 const count = (pem: string, label: string) => pem.split(`-----BEGIN ${label}-----`).length - 1
 
 describe("the Secret of a certificate", () => {
-  test("holds leaf and intermediate without the root, the key, and the root apart, as OpenSSL sees it", async () => {
+  test("contains leaf and intermediate, the key, and the root separately, as OpenSSL reads them", async () => {
     const { secret } = await made()
     expect(Object.keys(secret["data"] as object)).toEqual(["tls.key", "tls.crt", "ca.crt"])
     expect(count(text(secret, "tls.crt"), "CERTIFICATE")).toBe(2)
@@ -39,7 +39,7 @@ describe("the Secret of a certificate", () => {
     expect(openssl(["x509", "-in", "chain.pem", "-noout", "-pubkey"], files)).toBe(publicKey)
   })
 
-  test("says whose it is and what it says", async () => {
+  test("has annotations with the owner and the content", async () => {
     const { secret, content } = await made({ secretTemplate: { labels: { app: "web" }, annotations: { note: "x" } } })
     expect(secret["type"]).toBe("kubernetes.io/tls")
     expect(secret.metadata).toMatchObject({
@@ -86,7 +86,7 @@ describe("the Secret of a certificate", () => {
     expect(heldIn(secret).is).toBe("whole")
   })
 
-  test("has the other forms that are asked for, each as OpenSSL reads it", async () => {
+  test("has the requested additional formats, which OpenSSL reads", async () => {
     const additionalOutputFormats = [
       { type: "DER" },
       { type: "CombinedPEM" },
@@ -110,7 +110,7 @@ describe("the Secret of a certificate", () => {
     expect(store("truststore.p12")).toMatch(/CN ?= ?Example Root/)
   })
 
-  test("keeps its stores for as long as what is in them stays", async () => {
+  test("keeps its PKCS #12 stores while their content is unchanged", async () => {
     const additionalOutputFormats = [{ type: "PKCS12" }]
     const { secret, content } = await made({ additionalOutputFormats })
     const again = await secretFor(content, secret)
@@ -120,7 +120,7 @@ describe("the Secret of a certificate", () => {
     expect(bytes(other, "keystore.p12").equals(bytes(secret, "keystore.p12"))).toBe(false)
   })
 
-  test("keeps the type that it has, and names itself by its uid", async () => {
+  test("keeps its type, and is applied with its uid", async () => {
     const present: KubernetesObject = { metadata: { name: "web-tls", uid: "s-1" }, type: "Opaque" }
     const { secret } = await made({ secretDeletionPolicy: "Retain" }, present)
     expect(secret["type"]).toBe("Opaque")
@@ -150,21 +150,21 @@ describe("the Secret of a certificate", () => {
     },
     { why: "it is not there", change: () => undefined, is: false },
     {
-      why: "a label of ours is gone",
+      why: "a label of the operator was removed",
       change: (secret) => ({ ...secret, metadata: { ...secret.metadata, labels: {} } }),
       is: false,
     },
     {
-      why: "a form is there that is not asked for any more",
+      why: "it has a format that the spec no longer has",
       change: (secret) => ({ ...secret, data: { ...(secret["data"] as object), "key.der": "eA==" } }),
       is: false,
     },
     {
-      why: "its owner was taken away",
+      why: "its owner reference was removed",
       change: (secret) => ({ ...secret, metadata: { ...secret.metadata, ownerReferences: [] } }),
       is: false,
     },
-  ])("need not be written where $why: $is", async ({ change, is }) => {
+  ])("is up to date if $why: $is", async ({ change, is }) => {
     const { secret } = await made()
     expect(isAsWanted(secret, change(secret))).toBe(is)
   })
@@ -181,11 +181,11 @@ describe("the Secret of a certificate", () => {
       data: { "tls.key": "eA==", "tls.crt": "eA==" },
       is: { is: "incomplete", problem: "has an unreadable value for tls.key" },
     },
-  ])("holds no certificate with $why", ({ data, is }) => {
+  ])("contains no certificate with $why", ({ data, is }) => {
     expect(heldIn({ metadata: { name: "tls" }, data })).toEqual(is)
   })
 
-  test("holds a certificate that is not for its key where another's key is put in", async () => {
+  test("is mismatched if the key of another certificate is written to it", async () => {
     const [one, other] = [await made(), await made()]
     const mixed = {
       ...one.secret,

@@ -27,14 +27,14 @@ const shown = (authorities: readonly TrustedAuthority[]) =>
 const terms = { overlapMs: 24 * hour, now }
 const certificate: KubernetesObject = { metadata: { name: "web", namespace: "team", uid: "u-1" } }
 
-describe("whom to trust", () => {
-  test("is the one authority at first, and stays so", () => {
+describe("the trust bundle", () => {
+  test("contains one CA while it does not change", () => {
     const first = trusted([], { ...terms, current: a, inUse: [] })
     expect(shown(first)).toEqual(["a"])
     expect(shown(trusted(first, { ...terms, current: a, inUse: [a] }))).toEqual(["a"])
   })
 
-  test("is the old one too for the overlap, and for as long as a certificate of it is in use", () => {
+  test("also contains the old CA for the overlap, and while one of its certificates is in use", () => {
     const before = trusted([], { ...terms, current: a, inUse: [a] })
     const during = trusted(before, { ...terms, current: b, inUse: [a] })
     expect(shown(during)).toEqual(["b", "a 24h"])
@@ -45,7 +45,7 @@ describe("whom to trust", () => {
     expect(shown(trusted(during, { ...after, inUse: [b] }))).toEqual(["b"])
   })
 
-  test("is three while two changes overlap, and the old one again where it comes back", () => {
+  test("contains three CAs while two changes overlap, and an old CA again after its return", () => {
     const first = trusted([], { ...terms, current: a, inUse: [a] })
     const second = trusted(first, { ...terms, current: b, inUse: [a] })
     const third = trusted(second, { ...terms, now: now + hour, current: c, inUse: [a] })
@@ -53,11 +53,11 @@ describe("whom to trust", () => {
     expect(shown(trusted(second, { ...terms, now: now + hour, current: a, inUse: [a] }))).toEqual(["a", "b 25h"])
   })
 
-  test("is what the certificate in use needs too where nothing was published yet", () => {
+  test("contains the CA of the certificate in use if nothing was published yet", () => {
     expect(shown(trusted([], { ...terms, current: b, inUse: [a] }))).toEqual(["b", "a 24h"])
   })
 
-  test("changes hands after half of the overlap, and is looked at again when it is over", () => {
+  test("is due for a takeover after half of the overlap, and for a check after its end", () => {
     const during = trusted(trusted([], { ...terms, current: a, inUse: [a] }), { ...terms, current: b, inUse: [a] })
     expect(takeoverAt(during, terms.overlapMs)).toBe(now + 12 * hour)
     expect(nextEnd(during, now)).toBe(now + 24 * hour)
@@ -65,7 +65,7 @@ describe("whom to trust", () => {
     expect(takeoverAt(trusted([], { ...terms, current: a, inUse: [] }), terms.overlapMs)).toBeUndefined()
   })
 
-  test("is remembered by the ConfigMap that it is published in", () => {
+  test("is read back from its ConfigMap", () => {
     const during = trusted(trusted([], { ...terms, current: a, inUse: [a] }), { ...terms, current: b, inUse: [a] })
     const configMap = trustConfigMap("trust", certificate, during, undefined)
     expect(trustedIn(configMap)).toEqual(

@@ -123,7 +123,7 @@ const reasonOf = async (work: Promise<unknown>): Promise<string> => {
 const own = { kind: "Connection", name: "default" } as const
 const shared = { kind: "ClusterConnection", name: "default" } as const
 
-test("one client serves all objects of a connection, with all that the connection says", async () => {
+test("all objects of a connection share one client with its settings", async () => {
   const { engines, opened, putSecret, put } = open()
   putSecret("team/engine", { token: "abc\n", other: "xyz" })
   putSecret("team/authority", { "ca.crt": "PEM" })
@@ -153,7 +153,7 @@ test("one client serves all objects of a connection, with all that the connectio
   ])
 })
 
-test("a token that was changed is used from the next look on, and what was begun with the old one may end", async () => {
+test("a changed token is used from the next reconciliation on, and running requests finish with the old one", async () => {
   const { engines, opened, touched, putSecret, put, timers } = open()
   putSecret("team/engine", { token: "old" })
   put(connection({ rateLimit: { rps: 5 } }))
@@ -168,7 +168,7 @@ test("a token that was changed is used from the next look on, and what was begun
   expect(opened.map(({ closed }) => closed)).toEqual([true, false])
 })
 
-test("only Secrets that a connection names are followed, for as long as it does", async () => {
+test("the operator watches a Secret only while a connection refers to it", async () => {
   const { engines, followed, put } = open()
   put(connection({ caSecretRef: { name: "authority" } }))
   put(clusterConnection())
@@ -180,7 +180,7 @@ test("only Secrets that a connection names are followed, for as long as it does"
 })
 
 test.each([
-  { why: "there is none", put: undefined, is: "stalled ConnectionMissing" },
+  { why: "there is no connection", put: undefined, is: "stalled ConnectionMissing" },
   { why: "it was not looked at yet", put: connection({}, null), is: "reconciling ConnectionNotReady" },
   {
     why: "it was looked at before it was changed",
@@ -194,7 +194,7 @@ test.each([
     is: "stalled SecretKeyMissing",
   },
   { why: "it is from before the schema was stricter", put: connection({ baseURL: 5 }), is: "stalled InvalidSpec" },
-])("an object waits for its connection where $why", async ({ put: object, is }) => {
+])("an object waits for its connection if $why", async ({ put: object, is }) => {
   const { engines, putSecret, put, opened } = open()
   putSecret("team/other", { unused: "abc" })
   if (object !== undefined) put(object)
@@ -228,7 +228,7 @@ test.each([
     allowed: { labelSelector: { matchExpressions: [{ key: "tier", operator: "DoesNotExist" as const }] } },
     may: false,
   },
-])("a namespace that is gold may use what allows $allowed: $may", async ({ allowed, may }) => {
+])("a namespace with the label gold may use a connection that allows $allowed: $may", async ({ allowed, may }) => {
   expect(allows(allowed, "team", { tier: "gold" })).toBe(may)
   const { engines, namespaces, putSecret, put, opened } = open()
   putSecret("operators/engine", { token: "abc" })
@@ -247,7 +247,7 @@ test.each<{ code: EngineErrorCode; reason: string }>([
   { code: "invalid", reason: "stalled EngineRefused" },
   { code: "unavailable", reason: "reconciling EngineUnavailable" },
   { code: "busy", reason: "reconciling EngineUnavailable" },
-])("$code of the engine is $reason of its connection", async ({ code, reason }) => {
+])("a connection has the reason $reason when its engine returns $code", async ({ code, reason }) => {
   const { engines, putSecret, put } = open({
     async organization() {
       throw new EngineError(code, "words of the engine")
@@ -259,7 +259,7 @@ test.each<{ code: EngineErrorCode; reason: string }>([
   expect(await reasonOf(reconcile(object, visit))).toBe(reason)
 })
 
-test("a connection is ready when the engine takes its token, and says until when it will, how many use it, and the version", async () => {
+test("a ready connection has the token expiry, the number of references and the API version in its status", async () => {
   const expiresAt = Date.parse("2030-01-01T00:00:00Z")
   const { engines, putSecret, put } = open({ lookup: async () => ({ expiresAt }) })
   putSecret("team/engine", { token: "abc" })
@@ -271,7 +271,7 @@ test("a connection is ready when the engine takes its token, and says until when
   })
 })
 
-test("a token that may not look at itself is good all the same", async () => {
+test("a connection is ready with a token that may not look itself up", async () => {
   const { engines, putSecret, put } = open({
     async lookup() {
       throw new EngineError("forbidden", "no policy allows it")
@@ -285,7 +285,7 @@ test("a token that may not look at itself is good all the same", async () => {
   })
 })
 
-test("looking again at a connection that was well is one request: for its organization, its token and its version in turn", async () => {
+test("the poll of a ready connection is one request, for its organization, token or version in turn", async () => {
   const asked: string[] = []
   const { engines, putSecret, put } = open({
     lookup: async () => {
@@ -309,7 +309,7 @@ test("looking again at a connection that was well is one request: for its organi
   expect(asked.slice(3)).toEqual(["version", "token", "organization"])
 })
 
-test("a connection stays for as long as objects use it", async () => {
+test("a connection is deleted only after the last object that uses it", async () => {
   const { engines } = open()
   let references = 1
   const { finalize } = reconcileConnections({
@@ -323,7 +323,7 @@ test("a connection stays for as long as objects use it", async () => {
   expect(await finalize?.(connection(), visit)).toBeUndefined()
 })
 
-test("an embedded engine needs no object", async () => {
+test("an embedded engine requires no ClusterConnection object", async () => {
   const engine = {} as Engine
   const { engines } = open()
   const withEmbedded = new EngineConnections({
@@ -343,7 +343,7 @@ test("an embedded engine needs no object", async () => {
   expect(await reasonOf(engines.connect(ref, "team", signal))).toBe("stalled ConnectionMissing")
 })
 
-test("[F-K9] an object of the embedded engine's name says which namespaces may use it", async () => {
+test("[F-K9] a ClusterConnection with the embedded engine's name restricts its namespaces", async () => {
   const engine = {} as Engine
   const clusterConnections = new ObjectStore()
   const engines = new EngineConnections({
@@ -376,21 +376,24 @@ test("[F-K9] an object of the embedded engine's name says which namespaces may u
 test.each([
   { answer: "a page for every path", body: "<html></html>", status: 200 },
   { answer: "404 for every path", body: '{"errors":[]}', status: 404 },
-])("[F-K8] a server that is no Chancery and gives $answer is stalled NotAnEngine, and the log says so", async (row) => {
-  const server = createServer((_request, response) => void response.writeHead(row.status).end(row.body))
-  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve))
-  onTestFinished(() => void server.close())
-  const { port } = server.address() as AddressInfo
-  await using engine = await openEngine(`http://127.0.0.1:${port}`, { token: "abc", attempts: 1 })
-  const logged: unknown[] = []
-  const log = { ...silent, warn: (_text: string, facts: unknown) => void logged.push(facts) }
-  const engines = { client: async () => ({ engine }) }
-  const { reconcile } = reconcileConnections({ kind: "Connection", log, engines, referencesTo: () => 0 })
-  expect(await reasonOf(reconcile(connection(), visit))).toBe("stalled NotAnEngine")
-  expect(logged).toEqual([expect.objectContaining({ key: "team/default", reason: "NotAnEngine" })])
-})
+])(
+  "[F-K8] a connection to another server that returns $answer is stalled with NotAnEngine, and logged",
+  async (row) => {
+    const server = createServer((_request, response) => void response.writeHead(row.status).end(row.body))
+    await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve))
+    onTestFinished(() => void server.close())
+    const { port } = server.address() as AddressInfo
+    await using engine = await openEngine(`http://127.0.0.1:${port}`, { token: "abc", attempts: 1 })
+    const logged: unknown[] = []
+    const log = { ...silent, warn: (_text: string, facts: unknown) => void logged.push(facts) }
+    const engines = { client: async () => ({ engine }) }
+    const { reconcile } = reconcileConnections({ kind: "Connection", log, engines, referencesTo: () => 0 })
+    expect(await reasonOf(reconcile(connection(), visit))).toBe("stalled NotAnEngine")
+    expect(logged).toEqual([expect.objectContaining({ key: "team/default", reason: "NotAnEngine" })])
+  },
+)
 
-test("[F-K8] a closed port is told by its cause", async () => {
+test("[F-K8] the message names the cause when the port is closed", async () => {
   const server = createServer()
   await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve))
   const { port } = server.address() as AddressInfo
@@ -415,14 +418,14 @@ test.each([
   { code: "CERT_HAS_EXPIRED", is: "stalled CertificateNotTrusted" },
   { code: "ERR_SSL_WRONG_VERSION_NUMBER", is: "stalled NotAnEngine" },
   { code: "HPE_INVALID_CONSTANT", is: "stalled NotAnEngine" },
-])("[F-K8] an engine that is not reached by $code is $is, with the cause in its message", async ({ code, is }) => {
+])("[F-K8] an engine that fails with $code is $is, with the cause in the message", async ({ code, is }) => {
   const cause = Object.assign(new Error("no connection"), { code })
   const told = refused(new EngineError("unavailable", `https://engine.example gave no answer (${code}).`, { cause }))
   expect(await reasonOf(Promise.reject(told))).toBe(is)
   expect(told.message).toContain(code)
 })
 
-test("[F-K4] an object that is being deleted uses a connection whose token is gone", async () => {
+test("[F-K4] an object uses its connection during deletion after the token was deleted", async () => {
   const { engines, opened, putSecret, put, dropSecret } = open()
   putSecret("team/engine", { token: "abc" })
   put(connection())

@@ -94,7 +94,7 @@ const data = (object: KubernetesObject | undefined, name: string): string => {
 const told = (conditions: readonly Pick<StoredCondition, "type" | "status" | "reason">[] | undefined) =>
   conditions?.map(({ type, status, reason }) => `${type}=${status} ${reason}`)
 
-test("the mount serves ACME as the spec says, what it does not say stays, and what is changed is changed back", async () => {
+test("an Issuer applies its ACME settings, keeps settings that it omits, and reverts changes", async () => {
   const { pki, make, look } = await setting("said")
   await pki.settings.changeAcme({ maxTtlMs: 3_600_000, eabPolicy: "always-required" })
   const object = make("ca", { directory: "forbid" })
@@ -113,7 +113,7 @@ test("the mount serves ACME as the spec says, what it does not say stays, and wh
   expect(await pki.settings.acme()).toMatchObject({ ...settings, maxTtlMs: 0 })
 })
 
-test("a token is handed out once in a Secret of the Issuer, and again when that is deleted", async () => {
+test("an Issuer writes an EAB token to its Secret once, and another one after the Secret was deleted", async () => {
   const { make, look, secret, drop, bindings } = await setting("token")
   const object = make("ca", { eabPolicy: "NewAccountRequired", eabSecretName: "eab" })
   await look(object)
@@ -131,14 +131,14 @@ test("a token is handed out once in a Secret of the Issuer, and again when that 
   expect(await bindings()).toHaveLength(2)
 })
 
-test("a token whose Secret could not be written is taken back", async () => {
+test("an EAB token is deleted if its Secret could not be written", async () => {
   const { make, look, bindings, forbid } = await setting("taken-back")
   forbid()
   await expect(look(make("ca", { eabSecretName: "eab" }))).rejects.toThrow("forbidden")
   expect(await bindings()).toEqual([])
 })
 
-test("[F-K1] a Secret for a token that the API server rejects is told, and no token is made for it", async () => {
+test("[F-K1] a rejected Secret for an EAB token is reported, and no token is created", async () => {
   const { make, look, bindings, reject } = await setting("rejected")
   reject("exceeded quota: few")
   const { health, conditions } = await look(make("ca", { eabSecretName: "eab" }))
@@ -147,7 +147,7 @@ test("[F-K1] a Secret for a token that the API server rejects is told, and no to
   expect(await bindings()).toEqual([])
 })
 
-test("[F-K1] a ConfigMap for the authority that the API server rejects is told", async () => {
+test("[F-K1] a rejected ConfigMap for the CA chain is reported", async () => {
   const { make, look, reject } = await setting("chain-rejected")
   const object = make("ca", {})
   reject("no more ConfigMaps")
@@ -158,7 +158,7 @@ test("[F-K1] a ConfigMap for the authority that the API server rejects is told",
   expect(String(error)).toContain("no more ConfigMaps")
 })
 
-test("what is in the way of ACME is told, and certificates are issued all the same", async () => {
+test("an obstacle to ACME is reported, and the Issuer stays ready", async () => {
   const nowhere = await setting("nowhere", { address: "" })
   const { health, conditions, status } = await nowhere.look(nowhere.make("ca", {}))
   expect([health.is, told(conditions)]).toEqual(["ready", ["AcmeOffered=False EngineRefused"]])
@@ -178,7 +178,7 @@ test("what is in the way of ACME is told, and certificates are issued all the sa
   expect(await pki.settings.acme()).toMatchObject({ defaultDirectoryPolicy: "sign-verbatim" })
 })
 
-test("looking again where all was well asks for the authority and for ACME in turn, and forgets neither", async () => {
+test("the poll of a ready Issuer reads the authority and the ACME settings in turn", async () => {
   const { make, look, asked } = await setting("turns")
   const object = make("ca", { eabSecretName: "eab" })
   const { status = {} } = await look(object)

@@ -27,19 +27,19 @@ test.each([
   },
   // These are not settings of the workspace itself.
   { given: { tags: ["a"], sshKey: { id: "s" }, lock: {}, dataRetentionPolicy: { dontDelete: true } }, wanted: {} },
-])("a spec with $given wants $wanted and nothing else", ({ given, wanted }) => {
+])("desiredSettings of a spec with $given is exactly $wanted", ({ given, wanted }) => {
   const settings = desiredSettings(spec(given), place)
   expect(settings).toEqual({ organization: "acme", name: "web", ...wanted })
   expect(workspaceResource.validate({ ...settings })).toEqual([])
 })
 
-test("names in a spec are ids in the engine", () => {
+test("names of a spec are replaced by ids", () => {
   const ids = { projectId: "prj-1", agentPoolId: "apool-1", sshKeyId: "sshkey-1" }
   const given = { executionMode: "agent", agentPool: { name: "p" }, project: { name: "x" } }
   expect(desiredSettings(spec(given), { ...place, ids })).toMatchObject({ projectId: "prj-1", agentPoolId: "apool-1" })
 })
 
-test("every setting that the engine manages has a field of the spec, or is found by another way", () => {
+test("every setting of the engine has a field in the spec, or is set in another way", () => {
   const settings = new Set(Object.keys((workspace.spec as unknown as { shape: object }).shape))
   const fields = workspaceResource.memberNames.map((member) => fieldOf(member).split(".")[0] ?? "")
   expect(fields.filter((field) => !settings.has(field))).toEqual([])
@@ -54,11 +54,11 @@ test.each([
   },
   { before: { description: "x", autoApply: true }, after: {}, dropped: [] },
   { before: { lock: {} }, after: { lock: {} }, dropped: [] },
-])("from $before to $after the settings $dropped are taken back", ({ before, after, dropped }) => {
+])("a change from $before to $after resets the settings $dropped", ({ before, after, dropped }) => {
   expect(droppedSettings(spec(after), appliedOf(spec(before), {}))).toEqual(dropped)
 })
 
-test("what a spec brings is remembered by name, and nothing where it brings nothing", () => {
+test("the status lists the fields of the spec by name, and is empty for an empty spec", () => {
   expect(appliedOf(spec({ description: "x" }), {})).toEqual({})
   const given = { lock: {}, tags: ["a"], tagBindings: [{ key: "k", value: "v" }] }
   expect(appliedOf(spec(given), { remoteStateConsumerIds: ["ws-1"] })).toEqual({
@@ -81,7 +81,7 @@ test.each([
     },
     turns: ["workspace", "tagBindings", "remoteStateConsumers", "dataRetentionPolicy", "workspace"],
   },
-])("with $members polls look at $turns", ({ members, turns }) => {
+])("polls of a spec with $members read $turns", ({ members, turns }) => {
   expect(turns.map((_, poll) => aspectOf(spec(members), poll))).toEqual(turns)
 })
 
@@ -103,13 +103,16 @@ test.each([
   { reconcileInterval: "1h", annotation: "5m", ms: 300_000 },
   { reconcileInterval: "1h", annotation: "soon", ms: 3_600_000 },
   { reconcileInterval: "1h", annotation: "1s", ms: 30_000 },
-])("every $reconcileInterval, by the annotation $annotation, is $ms ms", ({ reconcileInterval, annotation, ms }) => {
-  const annotations = annotation === undefined ? {} : { "chancery.dev/poll-interval": annotation }
-  const object = { metadata: { name: "web", annotations } }
-  expect(intervalMs(object, spec({ reconcileInterval }))).toBe(ms)
-})
+])(
+  "the interval $reconcileInterval with the annotation $annotation is $ms ms",
+  ({ reconcileInterval, annotation, ms }) => {
+    const annotations = annotation === undefined ? {} : { "chancery.dev/poll-interval": annotation }
+    const object = { metadata: { name: "web", annotations } }
+    expect(intervalMs(object, spec({ reconcileInterval }))).toBe(ms)
+  },
+)
 
-test("a difference is told as JSON, cut where it is long, and many of them by a few names", () => {
+test("a difference is shown as truncated JSON, and many of them as a few names", () => {
   expect(difference("vcsRepo", { identifier: "a/b" }, null)).toEqual({
     field: "vcsRepo",
     desired: '{"identifier":"a/b"}',

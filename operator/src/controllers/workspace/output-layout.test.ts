@@ -10,7 +10,7 @@ test.each([
   { what: "nothing", value: null, text: "null" },
   { what: "a list", value: ["a", 1], text: '["a",1]' },
   { what: "an object", value: { a: { b: null } }, text: '{"a":{"b":null}}' },
-])("$what stands there as $text", ({ value, text }) => {
+])("the output $what is published as $text", ({ value, text }) => {
   for (const sensitive of [false, true]) {
     const { plain, sensitive: hidden, unfit } = layoutOf([{ name: "x", sensitive, value }])
     expect(sensitive ? hidden : plain).toEqual({ x: text })
@@ -41,7 +41,7 @@ test.each([
   expect(layout.unfit).toEqual(unfit)
 })
 
-test("an output that is sensitive and one that is not may have one key: they are in two objects", () => {
+test("a sensitive and a plain output may share a key, because they are in two objects", () => {
   const { plain, sensitive, unfit } = layoutOf([
     { name: "gröe", sensitive: true, value: "1" },
     { name: "gräe", sensitive: false, value: "2" },
@@ -49,6 +49,6 @@ test("an output that is sensitive and one that is not may have one key: they are
   expect([plain, sensitive, unfit]).toEqual([{ gr_e: "2" }, { gr_e: "1" }, []])
 })
 
-test("the content is counted as the apiserver counts it: values, in bytes", () => {
+test("the content size is the bytes of all values, as in the API server", () => {
   expect(contentBytesOf({ name: "ü", other: "abc" })).toBe(5)
 })

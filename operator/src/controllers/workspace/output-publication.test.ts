@@ -40,7 +40,7 @@ async function opened(name: string, outputs: Record<string, unknown> = {}, fateO
   return { it, id }
 }
 
-test("a workspace without a state publishes nothing, and says so; with one it publishes its outputs", async () => {
+test("a workspace publishes its outputs, or reports that it has no state", async () => {
   const { it, id } = await opened("first")
   expect(it.condition("OutputsPublished")).toBe("False StateMissing")
   expect(it.condition("Synced")).toBe("True InStep")
@@ -74,7 +74,7 @@ test("a workspace without a state publishes nothing, and says so; with one it pu
   }
 })
 
-test("a poll asks for outputs only when there is another state", async () => {
+test("a poll reads outputs only after the state changed", async () => {
   const { it, id } = await opened("polled")
   await stage.putState(id, 1, { a: output("1") })
   it.pass(10 * minute)
@@ -101,7 +101,7 @@ test("an output that becomes sensitive moves to the Secret", async () => {
   expect(await published("moved-outputs")).toEqual([{ other: "y" }, { key: "x" }])
 })
 
-test.each([configMaps, secrets])("a $kind that somebody has edited or deleted is put right", async (resource) => {
+test.each([configMaps, secrets])("a $kind that another client edited or deleted is restored", async (resource) => {
   const name = `edited-${resource.plural}`
   const { it, id } = await opened(name)
   await stage.putState(id, 1, { a: output("1"), b: output("2", true) })
@@ -128,7 +128,7 @@ test.each([configMaps, secrets])("a $kind that somebody has edited or deleted is
 test.each([
   { resource: configMaps, reason: "ConfigMapConflict" },
   { resource: secrets, reason: "SecretNameConflict" },
-])("a $resource.kind of somebody else is left alone, and nothing is published", async ({ resource, reason }) => {
+])("a $resource.kind of another owner stays unchanged, and nothing is published", async ({ resource, reason }) => {
   const name = `foreign-${resource.plural}`
   const theirs = { metadata: { namespace: "team", name: `${name}-outputs` }, data: { mine: "eHg=" } }
   await stage.cluster.apply(resource, theirs, "somebody")
@@ -145,7 +145,7 @@ test.each([
   expect(await published(`${name}-outputs`)).toEqual([{ a: "1" }, { b: "2" }])
 })
 
-test("under other names they are published anew, and what had the old ones goes away", async () => {
+test("outputs are published under new names, and objects with the old names are deleted", async () => {
   const { it, id } = await opened("renamed", { configMapName: "one", secretName: "two" })
   await stage.putState(id, 1, { a: output("1"), b: output("2", true) })
   await it.look()
@@ -156,7 +156,7 @@ test("under other names they are published anew, and what had the old ones goes 
   expect(await objectAt(configMaps, "one")).toBeUndefined()
 })
 
-test("taken out of the spec they go away, with their condition and their status", async () => {
+test("outputs are deleted with their condition and status when the spec no longer has them", async () => {
   const { it, id } = await opened("withdrawn")
   await stage.putState(id, 1, { a: output("1") })
   await it.look()
@@ -168,7 +168,7 @@ test("taken out of the spec they go away, with their condition and their status"
   expect(it.status).not.toHaveProperty("outputs")
 })
 
-test("what has no key is left out by name, and the others are published", async () => {
+test("outputs without a valid key are listed in the message, and the others are published", async () => {
   const { it, id } = await opened("unfit")
   const long = "k".repeat(254)
   await stage.putState(id, 1, { [long]: output("1"), größe: output("2"), fine: output("3") })
@@ -184,22 +184,25 @@ test("what has no key is left out by name, and the others are published", async 
 test.each([
   { sensitive: false, kind: "ConfigMap" },
   { sensitive: true, kind: "Secret" },
-])("more than a $kind holds is not published, and what was stays", async ({ sensitive, kind }) => {
-  const name = `large-${kind.toLowerCase()}`
-  const { it, id } = await opened(name)
-  await stage.putState(id, 1, { a: output("1") })
-  await it.look()
-  const half = maxContentBytes / 2
-  await stage.putState(id, 2, { a: output("x".repeat(half), sensitive), b: output("y".repeat(half + 1), sensitive) })
-  await it.look()
-  expect(it.condition("OutputsPublished")).toBe("False OutputsTooLarge")
-  expect(it.message("OutputsPublished")).toContain(`for the ${kind} have ${maxContentBytes + 1} bytes`)
-  expect(await published(`${name}-outputs`)).toEqual([{ a: "1" }, {}])
-  expect(it.status["outputs"]).toMatchObject({ serial: 1 })
-  await stage.putState(id, 3, { a: output("x".repeat(half), sensitive), b: output("y".repeat(half), sensitive) })
-  await it.look()
-  expect(it.condition("OutputsPublished")).toBe("True OutputsPublished")
-})
+])(
+  "outputs that exceed the size of a $kind are not published, and the previous ones stay",
+  async ({ sensitive, kind }) => {
+    const name = `large-${kind.toLowerCase()}`
+    const { it, id } = await opened(name)
+    await stage.putState(id, 1, { a: output("1") })
+    await it.look()
+    const half = maxContentBytes / 2
+    await stage.putState(id, 2, { a: output("x".repeat(half), sensitive), b: output("y".repeat(half + 1), sensitive) })
+    await it.look()
+    expect(it.condition("OutputsPublished")).toBe("False OutputsTooLarge")
+    expect(it.message("OutputsPublished")).toContain(`for the ${kind} have ${maxContentBytes + 1} bytes`)
+    expect(await published(`${name}-outputs`)).toEqual([{ a: "1" }, {}])
+    expect(it.status["outputs"]).toMatchObject({ serial: 1 })
+    await stage.putState(id, 3, { a: output("x".repeat(half), sensitive), b: output("y".repeat(half), sensitive) })
+    await it.look()
+    expect(it.condition("OutputsPublished")).toBe("True OutputsPublished")
+  },
+)
 
 test.each([
   { code: "pending", retryAfterMs: undefined, againAfterMs: 5_000 },
@@ -221,7 +224,7 @@ test.each([
   expect(it.condition("OutputsPublished")).toBe("True OutputsPublished")
 })
 
-test("a token that may not read the state is told of, and the workspace is kept all the same", async () => {
+test("a token that may not read the state is reported, and the workspace is still reconciled", async () => {
   const fate = new EngineError("not-found", "The resource does not exist, or you are not authorized.")
   const { it, id } = await opened("withheld", {}, (call) => (call === "stateVersions.current" ? fate : "done"))
   await stage.putState(id, 1, { a: output("1") })
@@ -229,7 +232,7 @@ test("a token that may not read the state is told of, and the workspace is kept 
   expect(it.condition("OutputsPublished")).toBe("False EngineRefused")
 })
 
-test("an engine that does not answer is asked again, as it always is", async () => {
+test("outputs are retried when the engine does not respond", async () => {
   let fate: SimulatedFate = "done"
   const { it, id } = await opened("unanswered", {}, (call) => (call === "stateVersions.outputs" ? fate : "done"))
   await stage.putState(id, 1, { a: output("1") })
@@ -246,20 +249,23 @@ test("an engine that does not answer is asked again, as it always is", async () 
 test.each([
   { resource: configMaps, reason: "ConfigMapRejected" },
   { resource: secrets, reason: "SecretRejected" },
-])("[F-K1] outputs whose $resource.kind the API server rejects are told, with its words and an event", async (row) => {
-  const name = `rejected-${row.resource.plural}`
-  const { it, id } = await opened(name)
-  await stage.putState(id, 1, { region: output("eu"), password: output("s3cret", true) })
-  stage.reject((resource, object) =>
-    resource === row.resource && object.metadata.name === `${name}-outputs`
-      ? new ApiError(403, "Forbidden", "exceeded quota: few")
-      : undefined,
-  )
-  expect(await it.look()).toBe("Available")
-  expect(it.condition("OutputsPublished")).toBe(`False ${row.reason}`)
-  expect(it.message("OutputsPublished")).toContain("exceeded quota: few")
-  expect(it.happened).toContain(row.reason)
-  stage.reject(() => undefined)
-  await it.look()
-  expect(it.condition("OutputsPublished")).toBe("True OutputsPublished")
-})
+])(
+  "[F-K1] outputs whose $resource.kind the API server rejects are reported with its message and an event",
+  async (row) => {
+    const name = `rejected-${row.resource.plural}`
+    const { it, id } = await opened(name)
+    await stage.putState(id, 1, { region: output("eu"), password: output("s3cret", true) })
+    stage.reject((resource, object) =>
+      resource === row.resource && object.metadata.name === `${name}-outputs`
+        ? new ApiError(403, "Forbidden", "exceeded quota: few")
+        : undefined,
+    )
+    expect(await it.look()).toBe("Available")
+    expect(it.condition("OutputsPublished")).toBe(`False ${row.reason}`)
+    expect(it.message("OutputsPublished")).toContain("exceeded quota: few")
+    expect(it.happened).toContain(row.reason)
+    stage.reject(() => undefined)
+    await it.look()
+    expect(it.condition("OutputsPublished")).toBe("True OutputsPublished")
+  },
+)

@@ -3,14 +3,14 @@ import { describe, expect, test } from "vitest"
 import { openWorkspaces, type WorkspacesFixture } from "../../../testing/workspaces-fixture.ts"
 import { isClusterName, tagOwnerOf } from "./tag-owner.ts"
 
-describe("who holds the tags of an object", () => {
-  test("is the object, in its cluster", () => {
+describe("the owner of an object's tags", () => {
+  test("names the cluster and the object", () => {
     expect(tagOwnerOf({ metadata: { namespace: "team", name: "api", uid: "u" } }, "eu-1")).toBe(
       "kubernetes:eu-1/team/api",
     )
   })
 
-  test("is known by its uid where the names are too long", () => {
+  test("contains the uid if the names are too long", () => {
     const uid = "2b0a7d3e-1c9f-4a53-9d1e-0c2f8b7e6a54"
     const cluster = "c".repeat(63)
     const owner = tagOwnerOf({ metadata: { namespace: "n".repeat(63), name: "w".repeat(253), uid } }, cluster)
@@ -18,10 +18,10 @@ describe("who holds the tags of an object", () => {
     expect(owner.length).toBeLessThanOrEqual(maxOwner)
   })
 
-  test.each(["default", "eu-1", "prod.example.com", "a", "c".repeat(63)])("a cluster may be called %s", (name) =>
+  test.each(["default", "eu-1", "prod.example.com", "a", "c".repeat(63)])("isClusterName accepts %s", (name) =>
     expect(isClusterName(name)).toBe(true),
   )
-  test.each(["", "EU", "a/b", "-a", "a-", "a b", "é", "c".repeat(64)])("a cluster is not called %j", (name) =>
+  test.each(["", "EU", "a/b", "-a", "a-", "a b", "é", "c".repeat(64)])("isClusterName rejects %j", (name) =>
     expect(isClusterName(name)).toBe(false),
   )
 })
@@ -45,8 +45,8 @@ const bindings = (given: Readonly<Record<string, string>>) => ({
   tagBindings: Object.entries(given).map(([key, value]) => ({ key, value })),
 })
 
-describe("an object and another owner", () => {
-  test("hold each their own, and what both hold stays until both have let go", async () => {
+describe("a Workspace object and another owner of tags", () => {
+  test("own their tags each, and a shared tag stays until both have released it", async () => {
     await using stage = await openWorkspaces()
     const { id } = await stage.engine.workspaces.create("acme", { name: "web" })
     await stage.engine.tags.add(id, [{ name: "both" }, { name: "theirs" }], { owner: theirs })
@@ -62,7 +62,7 @@ describe("an object and another owner", () => {
     expect(await held(stage, id)).toBe("theirs@theirs")
   })
 
-  test("leave each other alone where the object's are to be the only ones", async () => {
+  test("keep each other's tags with tagsPolicy Exclusive", async () => {
     await using stage = await openWorkspaces()
     const { id } = await stage.engine.workspaces.create("acme", { name: "web", tags: [{ name: "nobodys" }] })
     await stage.engine.tags.add(id, [{ name: "theirs" }], { owner: theirs })
@@ -77,7 +77,7 @@ describe("an object and another owner", () => {
     expect(await held(stage, id)).toBe("cost=1@ours env=prod@theirs mine@ours theirs@theirs")
   })
 
-  test("want different values of one key, which the object tells of", async () => {
+  test("conflict on one key with different values, which the object reports", async () => {
     await using stage = await openWorkspaces()
     const { id } = await stage.engine.workspaces.create("acme", { name: "web" })
     await stage.engine.tags.bind(id, [{ key: "env", value: "prod" }], { owner: theirs })
@@ -87,7 +87,7 @@ describe("an object and another owner", () => {
     expect(await held(stage, id)).toBe("env=prod@theirs mine@ours")
   })
 
-  test("share what an object had before it wrote as an owner, from its next look at everything on", async () => {
+  test("share tags that the object added before owners existed, after its next complete reconciliation", async () => {
     await using stage = await openWorkspaces()
     const object = stage.open("web", spec({ tags: ["mine"], ...bindings({ cost: "1" }) }))
     expect(await object.look()).toBe("Available")
@@ -102,7 +102,7 @@ describe("an object and another owner", () => {
     expect(object.happened).toEqual(["Created"])
   })
 
-  test("and one that only reports writes nothing", async () => {
+  test("stay unchanged if the object only reports drift", async () => {
     await using stage = await openWorkspaces()
     const { id } = await stage.engine.workspaces.create("acme", { name: "web" })
     await stage.engine.tags.add(id, [{ name: "both" }], { owner: theirs })

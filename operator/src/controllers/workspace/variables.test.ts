@@ -58,7 +58,7 @@ async function pollAll(it: Opened): Promise<readonly string[]> {
 }
 const changing = (calls: readonly string[]) => calls.filter((call) => /variables\.(create|update|delete)/.test(call))
 
-test("variables are made as they are written, of both categories, from Secrets and ConfigMaps", async () => {
+test("variables of both categories are created from values, Secrets and ConfigMaps", async () => {
   await put(secrets, "made", { password: " s3cret\n" })
   await put(configMaps, "made", { region: "eu" })
   const { reason, id, it } = await opened("made", {
@@ -89,7 +89,7 @@ test("variables are made as they are written, of both categories, from Secrets a
   expect(JSON.stringify(it.status)).not.toContain("s3cret")
 })
 
-test("looking again changes nothing, in the engine or in the status, and takes one request in its turn", async () => {
+test("a poll of unchanged variables takes one request and changes neither engine nor status", async () => {
   await put(secrets, "quiet", { a: "1" })
   const { it } = await opened("quiet", {
     variables: [
@@ -107,7 +107,7 @@ test("looking again changes nothing, in the engine or in the status, and takes o
   expect(it.status).toEqual(before)
 })
 
-test("a workspace without variables is asked for none", async () => {
+test("a workspace without variables sends no request for them", async () => {
   const { it } = await opened("none", {})
   expect(it.calls.filter((call) => call.startsWith("variables."))).toEqual([])
 })
@@ -117,7 +117,7 @@ test.each([
   { what: "description", patch: { description: "edited" } },
   { what: "hcl", patch: { hcl: true } },
   { what: "sensitive", patch: { sensitive: true } },
-])("a $what that somebody has changed is changed back", async ({ what, patch }) => {
+])("a $what that another client changed is reverted", async ({ what, patch }) => {
   const { it, id } = await opened(`back-${what}`, { variables: [{ key: "a", value: "1" }] })
   await stage.engine.variables.update({ id }, (await found(id, "a")).id, patch)
   await pollAll(it)
@@ -125,7 +125,7 @@ test.each([
   expect(it.happened).toEqual(["Created", "DriftCorrected"])
 })
 
-test("a variable that somebody has deleted is made again, and a sensitive one that was written is written again", async () => {
+test("a deleted variable is created again, and a sensitive one that another client wrote is written again", async () => {
   await put(secrets, "again", { a: "1" })
   const { it, id } = await opened("again", {
     variables: [
@@ -142,7 +142,7 @@ test("a variable that somebody has deleted is made again, and a sensitive one th
   expect(it.status["variables"]).toMatchObject([{ key: "gone" }, { versionID: (await found(id, "a")).versionId }])
 })
 
-test("the variables of others are left alone, and one that is declared too is taken over", async () => {
+test("undeclared variables stay unchanged, and an existing one that is declared is taken over", async () => {
   const { it, id } = await opened("others", { variables: [{ key: "ours", value: "1" }] })
   const theirs = { description: "", category: "terraform", hcl: false, sensitive: false } as const
   await stage.engine.variables.create({ id }, { ...theirs, key: "theirs", value: "t" })
@@ -159,27 +159,30 @@ test("the variables of others are left alone, and one that is declared too is ta
   expect(it.status).not.toHaveProperty("variables")
 })
 
-test("a variable that changes its category is another one", async () => {
+test("a variable whose category changes is replaced", async () => {
   const { it, id } = await opened("category", { variables: [{ key: "a", value: "1" }] })
   it.edit({ variables: [{ key: "a", category: "env", value: "1" }] })
   await it.look()
   expect(await toldOf(id)).toEqual(["env a 1"])
 })
 
-test.each([secrets, configMaps])("the value follows the $kind, at once and whoever's turn it is", async (resource) => {
-  const name = `followed-${resource.plural}`
-  await put(resource, name, { a: "1" })
-  const from = resource === secrets ? fromSecret : fromConfigMap
-  const { it, id } = await opened(name, { variables: [{ key: "a", ...from(name, "a"), sensitive: false }] })
-  for (const value of ["2", "3", "4"]) {
-    await put(resource, name, { a: value })
-    it.pass(7 * minute)
-    await it.poll()
-    expect(await toldOf(id)).toEqual([`terraform a ${value}`])
-  }
-})
+test.each([secrets, configMaps])(
+  "a changed $kind updates the value immediately, whatever the poll reads",
+  async (resource) => {
+    const name = `followed-${resource.plural}`
+    await put(resource, name, { a: "1" })
+    const from = resource === secrets ? fromSecret : fromConfigMap
+    const { it, id } = await opened(name, { variables: [{ key: "a", ...from(name, "a"), sensitive: false }] })
+    for (const value of ["2", "3", "4"]) {
+      await put(resource, name, { a: value })
+      it.pass(7 * minute)
+      await it.poll()
+      expect(await toldOf(id)).toEqual([`terraform a ${value}`])
+    }
+  },
+)
 
-test("a sensitive value is written when its Secret is another one, and once", async () => {
+test("a sensitive value is written once after its Secret was replaced", async () => {
   await put(secrets, "rotated", { a: "1" })
   const { it, id } = await opened("rotated", { variables: [{ key: "a", ...fromSecret("rotated", "a") }] })
   const before = (await found(id, "a")).versionId
@@ -202,7 +205,7 @@ test.each([
     says: "no value for constructor",
   },
   { of: "text", from: fromSecret("binary", "a"), reason: "InvalidSpec", says: "not valid UTF-8" },
-])("while there is not $of nothing is changed, and $reason names it", async ({ from, reason, says }) => {
+])("nothing is changed while $of is missing, and $reason names it", async ({ from, reason, says }) => {
   await put(secrets, "partial", { a: "1" })
   await put(configMaps, "partial", { a: "1" })
   const binary = {
@@ -228,7 +231,7 @@ test.each([
   expect((await stage.engine.workspaces.get({ id })).description).toBe("before")
 })
 
-test("a value that is optional has its variable for as long as it is there", async () => {
+test("an optional variable exists while its source exists", async () => {
   const { it, id } = await opened("optional", {
     variables: [
       { key: "a", ...fromSecret("perhaps", "a", { optional: true }) },
@@ -247,7 +250,7 @@ test("a value that is optional has its variable for as long as it is there", asy
   expect(it.status).not.toHaveProperty("variables")
 })
 
-test("what the engine would refuse is refused before anything is changed", async () => {
+test("invalid variables are rejected before any change", async () => {
   await put(secrets, "long", { a: "x".repeat(262_145) })
   const { it, id } = await opened("long", { variables: [{ key: "a", value: "1" }] })
   it.edit({
@@ -261,7 +264,7 @@ test("what the engine would refuse is refused before anything is changed", async
   expect(await toldOf(id)).toEqual(["terraform a 1"])
 })
 
-test("with Report nothing is changed, and no value that may be a secret is told", async () => {
+test("with driftPolicy Report nothing is changed, and no secret value is shown", async () => {
   await put(secrets, "reported", { a: "s3cret" })
   const variables = [
     { key: "a", ...fromSecret("reported", "a") },

@@ -8,11 +8,11 @@ const object = (status?: unknown) => ({ metadata: { name: "web", namespace: "tea
 test.each([
   { status: undefined, value: undefined },
   { status: { drift: [{}, {}] }, value: 2 },
-])("the drift of $status is $value", ({ status, value }) => {
+])("the drift metric of $status is $value", ({ status, value }) => {
   expect(drift?.of(object(status), 0)).toBe(value)
 })
 
-test("a figure is that of the objects there are when it is read, by the replica that leads", async () => {
+test("a metric of objects is computed by the leader when it is read", async () => {
   let leads = true
   const metrics = createMetrics({ name: "", leading: () => leads })
   let values = [{ namespace: "team", name: "web", value: 3 }]

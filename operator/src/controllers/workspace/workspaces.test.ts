@@ -19,7 +19,7 @@ const named = async (name: string) => {
   return items.filter((item) => item.name === name)
 }
 
-test("a creation is written down before it is begun, and forgotten when it is done", async () => {
+test("a creation is recorded in the status before it starts, and removed after it", async () => {
   const it = open("written", { description: "x" })
   expect(await it.look()).toBe("Available")
   expect(it.saved).toEqual([
@@ -32,7 +32,7 @@ test("a creation is written down before it is begun, and forgotten when it is do
 test.each<{ fate: SimulatedFate; made: number }>([
   { fate: "lost", made: 0 },
   { fate: "answer lost", made: 1 },
-])("a creation of which the request or the answer was lost ($fate) happens once", async ({ fate, made }) => {
+])("a workspace is created once if the request or the response is lost ($fate)", async ({ fate, made }) => {
   let fates: SimulatedFate[] = [fate, fate]
   const name = `lost-${made}`
   const it = open(name, { description: "x" }, (call) => {
@@ -50,7 +50,7 @@ test.each<{ fate: SimulatedFate; made: number }>([
   expect(it.saved).toHaveLength(1)
 })
 
-test("a creation that is refused is not pending, and is tried anew when the spec is another", async () => {
+test("a rejected creation is not pending, and is retried after a change of the spec", async () => {
   const it = open("refused", { executionMode: "agent", agentPool: { id: "apool-none" } })
   expect(await it.look()).toBe("EngineRefused")
   expect(it.status).toEqual({})
@@ -58,7 +58,7 @@ test("a creation that is refused is not pending, and is tried anew when the spec
   expect(await it.look()).toBe("Available")
 })
 
-test("what was begun and never heard of is deleted with its object; what carries another's mark is not", async () => {
+test("a workspace of a lost creation is deleted with its object, except one with another creation id", async () => {
   for (const [name, sourceName, reason] of [
     ["orphan", "chancery-operator/uid-of-orphan", true],
     ["stranger", "chancery-operator/uid-of-another", false],
@@ -73,13 +73,13 @@ test("what was begun and never heard of is deleted with its object; what carries
   }
 })
 
-test("an object that never made anything asks nobody when it goes", async () => {
+test("deleting an object that created nothing sends no request", async () => {
   const it = open("never", {})
   expect(await it.part()).toBe("gone")
   expect(it.calls).toEqual([])
 })
 
-test("a poll that finds nothing new asks the engine once and changes no word of the status", async () => {
+test("a poll without changes sends one request and does not write the status", async () => {
   await engine.projects.create("acme", { name: "Polled" })
   const it = open("polled", {
     project: { name: "Polled" },
@@ -110,7 +110,7 @@ test("a poll that finds nothing new asks the engine once and changes no word of 
   expect(it.happened).toEqual(["Created"])
 })
 
-test("a poll changes back what differs, and tells of it", async () => {
+test("a poll reverts differences and records an event", async () => {
   const it = open("drifting", { description: "as written", tags: ["ours"] })
   await it.look()
   const id = String(it.status["id"])
@@ -125,19 +125,22 @@ test("a poll changes back what differs, and tells of it", async () => {
 test.each([
   { driftPolicy: "Enforce", reason: "Available", count: 1 },
   { driftPolicy: "Report", reason: "WorkspaceMissing", count: 0 },
-])("a workspace that somebody has deleted is $reason with $driftPolicy", async ({ driftPolicy, reason, count }) => {
-  const name = `deleted-${driftPolicy.toLowerCase()}`
-  const it = open(name, { driftPolicy })
-  await it.look()
-  const id = String(it.status["id"])
-  await engine.workspaces.forceDelete({ id })
-  it.pass(10 * minute)
-  expect(await it.poll()).toBe(reason)
-  expect(await named(name)).toHaveLength(count)
-  expect(it.status["id"] === id).toBe(count === 0)
-})
+])(
+  "a workspace that another client deleted has the reason $reason with driftPolicy $driftPolicy",
+  async ({ driftPolicy, reason, count }) => {
+    const name = `deleted-${driftPolicy.toLowerCase()}`
+    const it = open(name, { driftPolicy })
+    await it.look()
+    const id = String(it.status["id"])
+    await engine.workspaces.forceDelete({ id })
+    it.pass(10 * minute)
+    expect(await it.poll()).toBe(reason)
+    expect(await named(name)).toHaveLength(count)
+    expect(it.status["id"] === id).toBe(count === 0)
+  },
+)
 
-test("what was brought is remembered though the rest was refused, so that it can be taken back", async () => {
+test("applied fields are recorded although others were rejected, so that they can be reset", async () => {
   const it = open("partly", { tags: ["first"] })
   await it.look()
   it.edit({ tags: ["second"], sshKey: { id: "sshkey-none" } })
@@ -150,7 +153,7 @@ test("what was brought is remembered though the rest was refused, so that it can
   expect(it.status).not.toHaveProperty("applied")
 })
 
-test("a name is looked up once for many objects, and again when one was edited later", async () => {
+test("a name is looked up once for many objects, and again after an object was edited", async () => {
   await engine.projects.create("acme", { name: "Shared" })
   const it = open("shared", { project: { name: "Shared" } })
   await it.look()
