@@ -126,35 +126,35 @@ export const requestOf = <Input extends object>(spec: object, members: Members):
 /** Returns `validate` of a resource in a mount. */
 export const requestValidator = <Spec extends { readonly mount: string }>(
   members: Members,
-  rules: (known: Partial<Spec>, unsaid: ReadonlySet<string>) => readonly Fault[],
+  rules: (known: Partial<Spec>, unchecked: ReadonlySet<string>) => readonly Fault[],
 ) =>
-  validator<Spec>(members, (known, unsaid) => [
+  validator<Spec>(members, (known, unchecked) => [
     ...(known.mount === undefined ? [] : mountMemberFaults("mount", known.mount)),
-    ...rules(known, unsaid),
+    ...rules(known, unchecked),
   ])
 
 /** Returns the faults of an engine rule under the names of declared members. */
-export function refusedBy(members: object, rule: () => void): readonly Fault[] {
+export function faultsOfRule(members: object, rule: () => void): readonly Fault[] {
   try {
     rule()
     return []
   } catch (error) {
-    if (isEngineError(error, "invalid")) return inDeclaredWords(members, error.faults)
+    if (isEngineError(error, "invalid")) return toDeclaredNames(members, error.faults)
     throw error
   }
 }
 
 /** Runs a request. Throws its `invalid` errors with the names of declared members. */
-export async function declaredRefusals<T>(members: object, work: () => Promise<T>): Promise<T> {
+export async function withDeclaredNames<T>(members: object, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
     if (!isEngineError(error, "invalid")) throw error
-    throw invalid(inDeclaredWords(members, error.faults))
+    throw invalid(toDeclaredNames(members, error.faults))
   }
 }
 
-const inDeclaredWords = (members: object, faults: readonly Fault[]): readonly Fault[] =>
+const toDeclaredNames = (members: object, faults: readonly Fault[]): readonly Fault[] =>
   declaredFaults(faults, (field) => {
     const member = membersOfFields.get(field) ?? field
     return member in members ? member : undefined

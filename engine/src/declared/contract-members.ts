@@ -47,7 +47,7 @@ export function contractMembers(parameters: object, { renamed, types, defaults }
   const fieldsByName = new Map(fields.map(([field]) => [nameOf(field), field]))
   const memberNames = new Map(fields.map(([field, { wireName }]) => [wireName ?? underscored(field), nameOf(field)]))
   /** Replaces names of API parameters in a rule by declared names. */
-  const inDeclaredWords = (rule: string): string =>
+  const toDeclaredNames = (rule: string): string =>
     rule.replaceAll(/[a-z]+(?:_[a-z]+)+/g, (word) => memberNames.get(word) ?? word)
   const read = (type: MemberType<unknown>, value: unknown): unknown =>
     Array.isArray(value) ? [...(value as unknown[])] : mapped(type.fromEngine, value)
@@ -56,7 +56,7 @@ export function contractMembers(parameters: object, { renamed, types, defaults }
       const memberType = types[field] ?? memberTypes.get(type)
       if (memberType === undefined) throw new TypeError(`parameter ${field} needs a declared type`)
       const facts = { default: read(memberType, (defaults as Values)[field]), example }
-      return [nameOf(field), member(memberType, inDeclaredWords(rule), facts)]
+      return [nameOf(field), member(memberType, toDeclaredNames(rule), facts)]
     }),
   )
   return {

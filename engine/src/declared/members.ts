@@ -110,15 +110,15 @@ function faultsOf(issue: z.core.$ZodIssue, at: Field): readonly { field: Field; 
 export const validator =
   <Spec extends object>(
     members: Members,
-    rules: (known: Partial<Spec>, unsaid: ReadonlySet<string>, spec: Values) => readonly Fault[] = () => [],
+    rules: (known: Partial<Spec>, unchecked: ReadonlySet<string>, spec: Values) => readonly Fault[] = () => [],
   ) =>
   (spec: Values, open: ReadonlySet<string> = new Set()): readonly Fault[] => {
     const faults = typeFaults(members, spec, open)
-    const unsaid = new Set([...open, ...faults.map(({ field }) => String(field?.[0]))])
-    const known = Object.fromEntries(Object.entries(spec).filter(([name]) => !unsaid.has(name)))
+    const unchecked = new Set([...open, ...faults.map(({ field }) => String(field?.[0]))])
+    const known = Object.fromEntries(Object.entries(spec).filter(([name]) => !unchecked.has(name)))
     return [
       ...faults,
-      ...rules(known as Partial<Spec>, unsaid, spec).filter(({ field }) => !unsaid.has(String(field?.[0]))),
+      ...rules(known as Partial<Spec>, unchecked, spec).filter(({ field }) => !unchecked.has(String(field?.[0]))),
     ]
   }
 

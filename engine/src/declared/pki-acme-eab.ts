@@ -97,7 +97,7 @@ const validate = validator<PkiAcmeEabSpec>(members, ({ mount, role, externalPoli
   ]
 })
 
-const unsaid = { issuerRef: null, role: null, externalPolicy: null, ttl: null }
+const unchecked = { issuerRef: null, role: null, externalPolicy: null, ttl: null }
 
 async function create(engine: Engine, spec: PkiAcmeEabSpec): Promise<Created<ObservedPkiAcmeEab>> {
   const faults = validate({ ...spec })
@@ -114,7 +114,7 @@ async function create(engine: Engine, spec: PkiAcmeEabSpec): Promise<Created<Obs
   return {
     id: `${mount}/eab/${id}`,
     observed: {
-      ...unsaid,
+      ...unchecked,
       ...(ttl === undefined ? {} : { ttl }),
       ...directory,
       mount,

@@ -1,7 +1,7 @@
 import type { IssueInput, IssuedCertificate } from "../pki/issuance/certificate-api.ts"
 import {
   nameMembers,
-  refusedBy,
+  faultsOfRule,
   requestMember,
   requestOf,
   requiredMember,
@@ -74,7 +74,7 @@ export const pkiCertificateResource = issuanceKind<PkiCertificateSpec, ObservedP
     ),
     privateKeyType: output(orNull(text).schema, "Type of the private key: `rsa`, `ec` or `ed25519`. Null after `get`."),
   },
-  rules: (known) => refusedBy(members, () => judgeIssue(inputOf(known))),
+  rules: (known) => faultsOfRule(members, () => judgeIssue(inputOf(known))),
   issue: (pki, spec, certMetadata) =>
     pki.certificates.issue(
       spec.role,

@@ -1,5 +1,5 @@
 import type { SignIntermediateInput } from "../pki/issuance/certificate-api.ts"
-import { authorityMembers, csrMember, refusedBy, requestMember, requestOf } from "./certificate-members.ts"
+import { authorityMembers, csrMember, faultsOfRule, requestMember, requestOf } from "./certificate-members.ts"
 import type { SpecOf } from "./members.ts"
 import { issuanceKind, issuanceMembers, type ObservedIssuance, onDestroyMember } from "./pki-issuance.ts"
 import { enforceLeafNotAfterMember } from "./pki-signed-certificate.ts"
@@ -34,9 +34,9 @@ export const pkiIntermediateResource = issuanceKind<PkiIntermediateSpec, Observe
     "A certificate of an intermediate authority whose key is not on this server. Use `PkiIssuer` for a key in a mount. Its id is `MOUNT/SERIAL`.",
   outputsDescription: "Outputs of an intermediate certificate.",
   members,
-  rules: (known, unsaid) => {
-    const isNameKnown = !unsaid.has("commonName") && !unsaid.has("useCsrValues")
-    return refusedBy(members, () => judgeIntermediate(inputOf(known), isNameKnown))
+  rules: (known, unchecked) => {
+    const isNameKnown = !unchecked.has("commonName") && !unchecked.has("useCsrValues")
+    return faultsOfRule(members, () => judgeIntermediate(inputOf(known), isNameKnown))
   },
   issue: ({ certificates }, spec) =>
     certificates.signIntermediate(inputOf(spec), spec.issuerRef === undefined ? {} : { issuerRef: spec.issuerRef }),

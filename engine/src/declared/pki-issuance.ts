@@ -12,7 +12,7 @@ import { parseExtensionValues } from "../x509/extensions.ts"
 import { sameName } from "../x509/name.ts"
 import { readPem, writePem } from "../x509/pem.ts"
 import { readPrivateKey } from "../x509/private-key.ts"
-import { declaredRefusals, requestMember, requestValidator } from "./certificate-members.ts"
+import { withDeclaredNames, requestMember, requestValidator } from "./certificate-members.ts"
 import type { Changes, Created, DeclaredResource, Definition, Known, Origin } from "./declared-resource.ts"
 import { member, type Members, output, rulesOf } from "./members.ts"
 import { declaredInstant, mountMember } from "./pki-values.ts"
@@ -94,7 +94,7 @@ interface Issuing<Spec extends IssuanceSpec, Observed extends ObservedIssuance> 
 > {
   /** Outputs in addition to those of every certificate. */
   readonly outputs?: Definition["outputs"]
-  readonly rules: (known: Partial<Spec>, unsaid: ReadonlySet<string>) => readonly Fault[]
+  readonly rules: (known: Partial<Spec>, unchecked: ReadonlySet<string>) => readonly Fault[]
   /** Issues a certificate. `metadata` is base64, and undefined if the program declares its own. */
   readonly issue: (pki: Pki, spec: Spec, metadata: string | undefined) => Promise<IssuedCertificate>
   /** Returns whether the mount stores metadata with a certificate of this spec. */
@@ -111,9 +111,9 @@ export function issuanceKind<Spec extends IssuanceSpec, Observed extends Observe
   issuing: Issuing<Spec, Observed>,
 ): DeclaredResource<Spec, Observed> & Definition {
   const { members, rules, outputs = {} } = issuing
-  const validate = requestValidator<Spec>(members, (known, unsaid) => [
+  const validate = requestValidator<Spec>(members, (known, unchecked) => [
     ...renewalFaults(known),
-    ...rules(known, unsaid),
+    ...rules(known, unchecked),
   ])
 
   const observedOf = (spec: Spec, issued: IssuedCertificate): Observed =>
@@ -146,7 +146,7 @@ export function issuanceKind<Spec extends IssuanceSpec, Observed extends Observe
       // Members whose values were unknown at the first check.
       if (wrong.length > 0) throw invalid(wrong)
       const mount = mountPathOf(spec.mount)
-      const issued = await declaredRefusals(members, () => heard(engine.pki(mount), spec, origin, issuing))
+      const issued = await withDeclaredNames(members, () => heard(engine.pki(mount), spec, origin, issuing))
       assertRenewalAhead(spec, issued, origin.now)
       return {
         id: `${mount}/${issued.serialNumber}`,
@@ -240,19 +240,19 @@ async function heard<Spec extends IssuanceSpec>(
   const marks = [now, now - dayMs].map((day) => markOf(marker, spec, day))
   const [mark = ""] = marks
   const metadata = metadataOf(mark)
-  const isUnheard = ({ serialNumber, status }: InventoryEntry): boolean =>
+  const isUnrecorded = ({ serialNumber, status }: InventoryEntry): boolean =>
     status === "valid" && !recorded.has(`${mountPathOf(spec.mount)}/${serialNumber}`)
 
   /** Returns a recovered certificate, or undefined if one must be issued. */
-  async function takenUp(unheard: readonly InventoryEntry[]): Promise<IssuedCertificate | undefined> {
-    const [first] = unheard
+  async function takenUp(unrecorded: readonly InventoryEntry[]): Promise<IssuedCertificate | undefined> {
+    const [first] = unrecorded
     if (first === undefined) return undefined
     if (!hasKey) return presented(pki, await pki.certificates.get(first.serialNumber))
-    for (const { serialNumber } of unheard) await pki.revocations.revoke({ serialNumber })
+    for (const { serialNumber } of unrecorded) await pki.revocations.revoke({ serialNumber })
     return undefined
   }
 
-  const left = (await Promise.all(marks.map((one) => carrying(pki, one)))).flat().filter(isUnheard)
+  const left = (await Promise.all(marks.map((one) => carrying(pki, one)))).flat().filter(isUnrecorded)
   const found = await takenUp(left).catch(unlessForbidden)
   if (found !== undefined) return found
   try {
@@ -262,13 +262,13 @@ async function heard<Spec extends IssuanceSpec>(
     const isRefused = isEngineError(error, "invalid") && error.faults.some(({ field }) => field?.[0] === "certMetadata")
     if (isRefused) return issue(pki, spec, undefined)
     if (!isEngineError(error, "unavailable")) throw error
-    const unheard = (await carrying(pki, mark)).filter(isUnheard)
-    if (unheard.length === 0)
+    const unrecorded = (await carrying(pki, mark)).filter(isUnrecorded)
+    if (unrecorded.length === 0)
       throw unavailable(
         `${error.message}; if a certificate was issued, certs/search finds it by the metadata "${mark}"`,
         error,
       )
-    return (await takenUp(unheard)) ?? issue(pki, spec, metadata)
+    return (await takenUp(unrecorded)) ?? issue(pki, spec, metadata)
   }
 }
 
@@ -279,10 +279,10 @@ const dayMs = 86_400_000
  * another mark.
  */
 function markOf(marker: string, spec: IssuanceSpec, now: number): string {
-  const asked = Object.entries(spec)
+  const entries = Object.entries(spec)
     .filter(([name, value]) => value !== undefined && !lifeMembers.includes(name))
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
-  const fingerprint = sha256(Buffer.from(JSON.stringify(asked))).slice(0, 16)
+  const fingerprint = sha256(Buffer.from(JSON.stringify(entries))).slice(0, 16)
   return `${marker} ${formatInstant(now).slice(0, 10)} ${fingerprint}`
 }
 

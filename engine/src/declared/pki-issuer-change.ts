@@ -9,7 +9,7 @@ import { parseCertificate } from "../x509/certificate.ts"
 import { readCertificatePem } from "../x509/certificate-pem.ts"
 import { writePem } from "../x509/pem.ts"
 import { readPublicKey, subjectKeyIdentifier } from "../x509/public-key.ts"
-import { declaredRefusals } from "./certificate-members.ts"
+import { withDeclaredNames } from "./certificate-members.ts"
 import type { Changes } from "./declared-resource.ts"
 import { issuerPlaceOf, type ObservedPkiAuthority, observedIssuer } from "./pki-issuer-observation.ts"
 import {
@@ -71,7 +71,7 @@ export async function updateIssuer(
   const isNew = issuerId !== observed.issuerId
   const changed = isNew ? Object.keys(wanted) : issuerChanges(wanted, observed, dropped).changed
   const patch = patchOf(wanted, observed.issuerId !== null && isNew ? observed : undefined, changed, issuerId)
-  if (Object.keys(patch).length > 0) await declaredRefusals(issuerMembers, () => pki.issuers.update(issuerId, patch))
+  if (Object.keys(patch).length > 0) await withDeclaredNames(issuerMembers, () => pki.issuers.update(issuerId, patch))
   if ((wanted.isDefault === true || observed.isDefault) && (isNew || !observed.isDefault))
     await pki.settings.changeIssuers({ default: issuerId })
   // The successor has the same name and key, and signs CRLs and OCSP responses for certificates of the old issuer.
@@ -109,7 +109,7 @@ async function signedOf(
   const csr = observed.csr ?? (await requested(pki, spec, observed.keyId ?? undefined)).csr
   const parent = engine.pki(spec.parentMount === undefined ? mount : mountPathOf(spec.parentMount))
   const input: SignIntermediateInput = { ...signedContentOf(spec), csr }
-  const { certificate, caChain } = await declaredRefusals(issuerMembers, () =>
+  const { certificate, caChain } = await withDeclaredNames(issuerMembers, () =>
     parent.certificates.signIntermediate(input, { issuerRef: spec.parentIssuerRef ?? "default" }),
   )
   const chain = [certificate, ...caChain.filter((der) => Buffer.compare(der, certificate) !== 0)]
@@ -175,7 +175,7 @@ export async function broughtIn(
   pem: string,
   endpoint: "issuers/import/bundle" | "intermediate/set-signed",
 ): Promise<string> {
-  const { mapping } = await declaredRefusals(issuerMembers, () => pki.issuers.import(pem, endpoint))
+  const { mapping } = await withDeclaredNames(issuerMembers, () => pki.issuers.import(pem, endpoint))
   const first = firstCertificateIn(pem)
   for (const id of mapping.keys()) {
     const { certificate } = await pki.issuers.certificate(id)

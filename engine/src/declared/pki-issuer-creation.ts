@@ -10,7 +10,7 @@ import { keyAlgorithm } from "../x509/key-algorithm.ts"
 import { sameName } from "../x509/name.ts"
 import { writePem } from "../x509/pem.ts"
 import { readPublicKey } from "../x509/public-key.ts"
-import { declaredRefusals } from "./certificate-members.ts"
+import { withDeclaredNames } from "./certificate-members.ts"
 import { type Created, type Origin, PartlyCreated } from "./declared-resource.ts"
 import { broughtIn, requested, updateIssuer } from "./pki-issuer-change.ts"
 import {
@@ -102,7 +102,7 @@ async function generated(engine: Engine, mount: string, spec: PkiIssuerSpec): Pr
   const pki = engine.pki(mount)
   let id: string
   try {
-    id = (await declaredRefusals(issuerMembers, () => pki.issuers.generateRoot(rootInputOf(spec)))).issuerId
+    id = (await withDeclaredNames(issuerMembers, () => pki.issuers.generateRoot(rootInputOf(spec)))).issuerId
   } catch (error) {
     if (!isEngineError(error, "unavailable")) throw error
     const present = await named(pki, spec.name)
@@ -125,7 +125,7 @@ async function intermediate(
   const keyName = keyNameOf(spec)
   const left = (await pki.keys.list()).find(({ name }) => name === keyName)
   if (left !== undefined) await rejectOtherKey(pki, spec, left.id)
-  const { keyId, csr } = await declaredRefusals(issuerMembers, () => requested(pki, spec, left?.id))
+  const { keyId, csr } = await withDeclaredNames(issuerMembers, () => requested(pki, spec, left?.id))
   const observed = unsigned(mount, { keyId, keyName, csr }, spec)
   const id = `${mount}/${keyId}`
   if (!isSignedHere(spec) && spec.signedCertificate === undefined) return { id, observed, adopted: false }

@@ -13,7 +13,7 @@ import { referenceNameProblem } from "../pki/names/reference-name.ts"
 import { type PemBlock, readPem, writePem } from "../x509/pem.ts"
 import { parseSignatureAlgorithm } from "../x509/signature-algorithm.ts"
 import { UnacceptableInput } from "../x509/unacceptable-input.ts"
-import { authorityMembers, refusedBy, requestMember, requestOf, requestValidator } from "./certificate-members.ts"
+import { authorityMembers, faultsOfRule, requestMember, requestOf, requestValidator } from "./certificate-members.ts"
 import { defaultsOf, member, required, type SpecOf } from "./members.ts"
 import { mountMember, mountMemberFaults, sameMountPath } from "./pki-values.ts"
 import { judgeAuthority } from "./request-rules.ts"
@@ -167,12 +167,12 @@ export const signedContentOf = (spec: PkiIssuerSpec): object => requestOf(spec, 
 export const isSignedHere = ({ parentIssuerRef, parentMount }: Partial<PkiIssuerSpec>): boolean =>
   parentIssuerRef !== undefined || parentMount !== undefined
 
-export const issuerFaults = requestValidator<PkiIssuerSpec>(issuerMembers, (known, unsaid) => [
+export const issuerFaults = requestValidator<PkiIssuerSpec>(issuerMembers, (known, unchecked) => [
   ...nameFaults("name", known.name),
   ...nameFaults("keyName", known.keyName),
   ...(known.parentMount === undefined ? [] : mountMemberFaults("parentMount", known.parentMount)),
   ...settingFaults(known),
-  ...(unsaid.has("kind") ? [] : kindFaults(known, unsaid)),
+  ...(unchecked.has("kind") ? [] : kindFaults(known, unchecked)),
   ...pemFaults("bundle", known.bundle),
   ...pemFaults("signedCertificate", known.signedCertificate),
 ])
@@ -204,7 +204,7 @@ function settingFaults(spec: Partial<PkiIssuerSpec>): readonly Fault[] {
   ]
 }
 
-function kindFaults(spec: Partial<PkiIssuerSpec>, unsaid: ReadonlySet<string>): readonly Fault[] {
+function kindFaults(spec: Partial<PkiIssuerSpec>, unchecked: ReadonlySet<string>): readonly Fault[] {
   const allowed = {
     root: Object.keys(madeMembers),
     intermediate: Object.keys({ ...madeMembers, ...signedMembers }),
@@ -218,7 +218,7 @@ function kindFaults(spec: Partial<PkiIssuerSpec>, unsaid: ReadonlySet<string>): 
     detail: `${name} has no effect with kind "${spec.kind ?? ""}"; remove it`,
   }))
   if (spec.kind === "imported") {
-    const isMissing = spec.bundle === undefined && !unsaid.has("bundle")
+    const isMissing = spec.bundle === undefined && !unchecked.has("bundle")
     return [...faults, ...(isMissing ? [{ field: ["bundle"], detail: 'bundle is required with kind "imported"' }] : [])]
   }
   const isTwice = spec.signedCertificate !== undefined && isSignedHere(spec)
@@ -226,11 +226,11 @@ function kindFaults(spec: Partial<PkiIssuerSpec>, unsaid: ReadonlySet<string>): 
   return [
     ...faults,
     ...(isTwice ? [{ field: ["signedCertificate"], detail: twice }] : []),
-    ...refusedBy(issuerMembers, () => {
+    ...faultsOfRule(issuerMembers, () => {
       // A key size cannot be checked without the key type.
       const { keyBits, ...others } = spec
-      const judged = unsaid.has("keyType") || keyBits === undefined ? others : spec
-      judgeAuthority(requestOf<RootInput>(judged, contentMembers), unsaid.has("commonName"))
+      const judged = unchecked.has("keyType") || keyBits === undefined ? others : spec
+      judgeAuthority(requestOf<RootInput>(judged, contentMembers), unchecked.has("commonName"))
     }),
   ]
 }

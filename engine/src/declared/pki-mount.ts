@@ -106,11 +106,11 @@ export const pkiMountResource: DeclaredResource<PkiMountSpec, ObservedPkiMount> 
   },
   adoption: "an existing mount at this path",
   memberNames: Object.keys(members),
-  validate: validator<PkiMountSpec>(members, (known, unsaid) => {
+  validate: validator<PkiMountSpec>(members, (known, unchecked) => {
     const { path, description = "" } = known
     const config: MountConfig = { ...initialMountConfig, ...configOf(known) }
     // While `maxLeaseTtl` is unknown, no default can exceed it.
-    const bounded = unsaid.has("maxLeaseTtl") ? { ...config, maxLeaseTtlMs: config.defaultLeaseTtlMs } : config
+    const bounded = unchecked.has("maxLeaseTtl") ? { ...config, maxLeaseTtlMs: config.defaultLeaseTtlMs } : config
     return [
       ...(path === undefined ? [] : mountMemberFaults("path", path)),
       ...declaredFaults(mountFaults({ description, config: bounded }), memberOf),

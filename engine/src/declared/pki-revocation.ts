@@ -4,7 +4,7 @@ import { mountPathOf } from "../pki/mounts/mount.ts"
 import { revocationTarget, parseReason, rejectOtherKey } from "../pki/revocation/revocable-certificate.ts"
 import type { RevokeInput } from "../pki/revocation/revocation.ts"
 import { parseSerialNumber } from "../x509/serial-number.ts"
-import { declaredRefusals, refusedBy, requestValidator } from "./certificate-members.ts"
+import { withDeclaredNames, faultsOfRule, requestValidator } from "./certificate-members.ts"
 import type { Changes, Created, Known, DeclaredResource, Definition } from "./declared-resource.ts"
 import { certificatePlaceOf, isThere } from "./pki-issuance.ts"
 import { declaredInstant, mountMember } from "./pki-values.ts"
@@ -82,11 +82,11 @@ export const pkiRevocationResource: DeclaredResource<PkiRevocationSpec, Observed
   delete: async () => undefined,
 }
 
-const validate = requestValidator<PkiRevocationSpec>(members, (known, unsaid) => {
-  const isMeantKnown = !unsaid.has("serialNumber") && !unsaid.has("certificate")
+const validate = requestValidator<PkiRevocationSpec>(members, (known, unchecked) => {
+  const isMeantKnown = !unchecked.has("serialNumber") && !unchecked.has("certificate")
   return [
     ...(isMeantKnown ? targetFaults(known) : []),
-    ...refusedBy(members, () => parseReason(known.reason)),
+    ...faultsOfRule(members, () => parseReason(known.reason)),
     ...(known.privateKey === undefined || known.certificate === undefined ? [] : keyFaults(known)),
   ]
 })
@@ -96,7 +96,7 @@ function targetFaults({ serialNumber, certificate }: Partial<PkiRevocationSpec>)
     return [{ field: ["serialNumber"], detail: "serialNumber or certificate is required" }]
   if (serialNumber !== undefined && certificate !== undefined)
     return [{ field: ["certificate"], detail: "certificate excludes serialNumber; remove one of them" }]
-  return refusedBy(members, () => revocationTarget(inputOf({ serialNumber, certificate })))
+  return faultsOfRule(members, () => revocationTarget(inputOf({ serialNumber, certificate })))
 }
 
 function keyFaults({ certificate, privateKey }: Partial<PkiRevocationSpec>): readonly Fault[] {
@@ -158,7 +158,7 @@ async function create(engine: Engine, spec: PkiRevocationSpec): Promise<Created<
   const { privateKey, certificate = null, reason = "unspecified" } = spec
   const input = inputOf(spec)
   // Revoking twice changes nothing, so a retry after a lost answer is safe.
-  const { serialNumber, revokedAt } = await declaredRefusals(members, () =>
+  const { serialNumber, revokedAt } = await withDeclaredNames(members, () =>
     privateKey === undefined ? revocations.revoke(input) : revocations.revokeWithKey({ ...input, privateKey }),
   )
   return {

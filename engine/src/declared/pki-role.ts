@@ -139,12 +139,12 @@ export type ObservedPkiRole = {
 /** Declared members of a role. Durations are strings such as `720h`, instants ISO 8601. */
 export type PkiRoleSpec = { readonly [Name in keyof ObservedPkiRole]?: ObservedPkiRole[Name] | undefined } & RolePlace
 
-const validate = validator<PkiRoleSpec>(members, ({ mount, name, ...known }, unsaid) => [
+const validate = validator<PkiRoleSpec>(members, ({ mount, name, ...known }, unchecked) => [
   ...(mount === undefined ? [] : mountMemberFaults("mount", mount)),
   ...(name === undefined ? [] : declaredFaults(roleNameFaults(name), (field) => field)),
   ...declaredFaults(ruleFaults(rules.toEngine(known)), rules.nameOf).filter(
     // A key size cannot be checked without the key type.
-    ({ field }) => field?.[0] !== "keyBits" || !unsaid.has("keyType"),
+    ({ field }) => field?.[0] !== "keyBits" || !unchecked.has("keyType"),
   ),
   ...(known.generateLease === true && known.noStore === true
     ? [{ field: ["generateLease"], detail: "generateLease has no effect with noStore; leave one of them out" }]

@@ -4,7 +4,7 @@ import {
   authorityMembers,
   csrMember,
   nameMembers,
-  refusedBy,
+  faultsOfRule,
   requestMember,
   requestOf,
   validityMembers,
@@ -69,11 +69,11 @@ export const pkiSignedCertificateResource = issuanceKind<PkiSignedCertificateSpe
   description: "A certificate for a CSR. The server never receives the private key. Its id is `MOUNT/SERIAL`.",
   outputsDescription: "Outputs of a signed certificate.",
   members,
-  rules: (known, unsaid) => [
-    ...(unsaid.has("verbatim") ? [] : modeFaults(known, unsaid)),
-    ...refusedBy(members, () =>
+  rules: (known, unchecked) => [
+    ...(unchecked.has("verbatim") ? [] : modeFaults(known, unchecked)),
+    ...faultsOfRule(members, () =>
       known.verbatim === true
-        ? judgeVerbatim(verbatimInputOf(known), { hasRole: known.role !== undefined || unsaid.has("role") })
+        ? judgeVerbatim(verbatimInputOf(known), { hasRole: known.role !== undefined || unchecked.has("role") })
         : judgeSign(signInputOf(known), known.csr),
     ),
   ],
@@ -91,12 +91,12 @@ export const pkiSignedCertificateResource = issuanceKind<PkiSignedCertificateSpe
 })
 
 /** Returns faults of members without effect in this mode, and of missing members. */
-function modeFaults(spec: Partial<PkiSignedCertificateSpec>, unsaid: ReadonlySet<string>): readonly Fault[] {
+function modeFaults(spec: Partial<PkiSignedCertificateSpec>, unchecked: ReadonlySet<string>): readonly Fault[] {
   const isVerbatim = spec.verbatim === true
   const idle = Object.keys(isVerbatim ? nameMembers : verbatimMembers).filter((name) => name in spec)
   const missing = isVerbatim
     ? []
-    : (["role", "commonName"] as const).filter((name) => !unsaid.has(name) && (spec[name] ?? "") === "")
+    : (["role", "commonName"] as const).filter((name) => !unchecked.has(name) && (spec[name] ?? "") === "")
   return [
     ...idle.map((name) => ({
       field: [name],

@@ -84,8 +84,8 @@ async function bring(
   if (modeOf(spec) === "exclusive") await engine.remoteStateConsumers.replace(workspaceId, consumerIds)
   else {
     if (consumerIds.length > 0) await engine.remoteStateConsumers.add(workspaceId, consumerIds)
-    const gone = before.filter((id) => !consumerIds.includes(id))
-    if (gone.length > 0) await engine.remoteStateConsumers.remove(workspaceId, gone)
+    const obsolete = before.filter((id) => !consumerIds.includes(id))
+    if (obsolete.length > 0) await engine.remoteStateConsumers.remove(workspaceId, obsolete)
   }
   return { workspaceId, consumerIds, mode: modeOf(spec) }
 }

@@ -99,8 +99,8 @@ async function bring(
     await engine.workspaces.update({ id: workspaceId }, { tagBindings: listOf(all) }, { owner })
   } else {
     // Remove first: a workspace has ten key-value bindings at most.
-    const gone = Object.keys(before).filter((key) => !keys.has(foldTag(key)))
-    if (gone.length > 0) await leaveOut(engine, workspaceId, gone, { owner })
+    const obsolete = Object.keys(before).filter((key) => !keys.has(foldTag(key)))
+    if (obsolete.length > 0) await leaveOut(engine, workspaceId, obsolete, { owner })
     if (keys.size > 0) await engine.tags.bind(workspaceId, listOf(bindings), { owner })
   }
   return { workspaceId, bindings, mode }
@@ -117,10 +117,10 @@ async function leaveOut(
   keys: readonly string[],
   { owner }: Writer,
 ): Promise<void> {
-  const gone = foldedKeys(keys)
+  const obsolete = foldedKeys(keys)
   const present = concerning(await shownOn(engine, workspaceId), new Set(), { owner })
   const [going, left] = [true, false].map((goes) =>
-    valuesOf(present.filter(({ key }) => gone.has(foldTag(key)) === goes)),
+    valuesOf(present.filter(({ key }) => obsolete.has(foldTag(key)) === goes)),
   )
   if (Object.keys(going ?? {}).length === 0) return
   if (owner === undefined) {

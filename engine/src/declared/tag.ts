@@ -70,7 +70,7 @@ async function observe(engine: Engine, id: string, spec: Partial<TagSpec>): Prom
   const { organization = "", name, workspaceIds = [] } = spec
   const tag = name === undefined ? await tagById(engine, organization, id) : await tagNamed(engine, organization, name)
   if (tag === undefined || tag.id !== id) return undefined
-  const carrying = new Set(workspaceIds.length === 0 ? [] : await bearersOf(engine, organization, tag.name))
+  const carrying = new Set(workspaceIds.length === 0 ? [] : await findTagged(engine, organization, tag.name))
   return { organization, name: tag.name, workspaceIds: workspaceIds.filter((one) => carrying.has(one)) }
 }
 
@@ -100,8 +100,8 @@ async function othersOn(
   workspaceIds: readonly string[],
 ): Promise<number> {
   if (instanceCount === 0 || workspaceIds.length === 0) return instanceCount
-  const bearers = await bearersOf(engine, organization, name)
-  return instanceCount - bearers.filter((id) => workspaceIds.includes(id)).length
+  const taggedIds = await findTagged(engine, organization, name)
+  return instanceCount - taggedIds.filter((id) => workspaceIds.includes(id)).length
 }
 
 async function created(engine: Engine, organization: string, name: string): Promise<TagView> {
@@ -165,7 +165,7 @@ const tagById = (engine: Engine, organization: string, id: string): Promise<TagV
     (tag) => tag.id === id,
   )
 
-const bearersOf = async (engine: Engine, organization: string, name: string): Promise<readonly string[]> => {
+const findTagged = async (engine: Engine, organization: string, name: string): Promise<readonly string[]> => {
   const ids: string[] = []
   await firstOf(
     (page) => engine.workspaces.list(organization, { tags: [name] }, page),

@@ -102,8 +102,8 @@ async function bring(
       writer,
     )
   }
-  const gone = present.filter((tag) => !wanted.has(foldTag(tag)))
-  await removeTags(engine, workspaceId, gone, writer)
+  const obsolete = present.filter((tag) => !wanted.has(foldTag(tag)))
+  await removeTags(engine, workspaceId, obsolete, writer)
   return { workspaceId, tags, mode: modeOf(spec) }
 }
 

@@ -148,7 +148,7 @@ export const workspaceResource: DeclaredResource<WorkspaceSpec, ObservedWorkspac
   delete: remove,
 }
 
-const validateMembers = validator<WorkspaceSpec>(members, (known, unsaid) => {
+const validateMembers = validator<WorkspaceSpec>(members, (known, unchecked) => {
   const { engineVersion, tagBindings, autoDestroyAt: _instant, ...rest } = known as WorkspaceSpec
   return [
     ...settingFaults(inputOf(rest), surroundingsUnknown(rest)).filter(
@@ -156,7 +156,7 @@ const validateMembers = validator<WorkspaceSpec>(members, (known, unsaid) => {
         // The engine decides whether its edition has assessments.
         field?.[0] !== "assessmentsEnabled" &&
         // The overwrites tell whether the pool is the workspace's own or inherited.
-        !(field?.[0] === "agentPoolId" && rest.agentPoolId === undefined && unsaid.has("settingOverwrites")),
+        !(field?.[0] === "agentPoolId" && rest.agentPoolId === undefined && unchecked.has("settingOverwrites")),
     ),
     ...(engineVersion !== undefined && !isEngineVersion(engineVersion)
       ? [
