@@ -87,14 +87,14 @@ function reconcileCommand(terminal: Terminal): Command {
         runtime: systemRuntime(log),
         embedded,
         traceparent,
-        told: teller(terminal),
+        reporter: terminalReporter(terminal),
       }
       const ending = new AbortController()
       void untilStopped(log, terminal).then(() => ending.abort())
       if (flags.watch === true) return keepFolder(options, ending.signal)
-      const told = flags.json === true ? silent : options.told
+      const reporter = flags.json === true ? silent : options.reporter
       const settled = await reconcileFolder(
-        { ...options, told },
+        { ...options, reporter },
         AbortSignal.any([ending.signal, AbortSignal.timeout(timeoutMs)]),
       )
       return show(settled, terminal, flags.json === true)
@@ -109,7 +109,10 @@ export async function keepManifests(options: StoredManifests, signal: AbortSigna
   await using _lock = await locked(statusFolder)
   terminal.out(`Reconciling the manifests in ${folder}; their status is in ${statusFolder}.\n`)
   const embedded = { name: usualConnection, engine, organization }
-  await keepFolder({ folder, statusFolder, runtime: systemRuntime(log), embedded, told: teller(terminal) }, signal)
+  await keepFolder(
+    { folder, statusFolder, runtime: systemRuntime(log), embedded, reporter: terminalReporter(terminal) },
+    signal,
+  )
 }
 
 async function locked(statusFolder: string): Promise<AsyncDisposable> {
@@ -119,12 +122,12 @@ async function locked(statusFolder: string): Promise<AsyncDisposable> {
   throw new CommandError(exitCodes.busy, message)
 }
 
-const silent: FolderOptions["told"] = { faults() {}, happened() {} }
+const silent: FolderOptions["reporter"] = { faults() {}, recordEvent() {} }
 
-const teller = (terminal: Terminal): FolderOptions["told"] => ({
+const terminalReporter = (terminal: Terminal): FolderOptions["reporter"] => ({
   faults: (faults) =>
     terminal.say(faults.length === 0 ? "All manifests are valid." : faults.map(sentenceOf).join("\n")),
-  happened: (object, { reason, note }) => terminal.out(`${object.kind} ${keyOf(object)}: ${reason}. ${note}`),
+  recordEvent: (object, { reason, note }) => terminal.out(`${object.kind} ${keyOf(object)}: ${reason}. ${note}`),
 })
 
 const sentenceOf = ({ file, line, message }: ManifestFault): string => `${file}:${line}: ${message}`

@@ -10,7 +10,7 @@ export interface HealthServerOptions {
   readonly port: number
   readonly metrics: Pick<OperatorMetrics, "expose">
   /** Returns why the process should be restarted; undefined while it is healthy. */
-  readonly ailment: () => string | undefined
+  readonly problem: () => string | undefined
   readonly ready: () => boolean
 }
 
@@ -44,8 +44,8 @@ async function answer(options: HealthServerOptions, { method, url }: IncomingMes
   if (method !== "GET" && method !== "HEAD") return say(405, "the method must be GET or HEAD\n")
   switch (url?.split("?")[0]) {
     case "/healthz": {
-      const ailment = options.ailment()
-      return say(ailment === undefined ? 200 : 500, `${ailment ?? "ok"}\n`)
+      const problem = options.problem()
+      return say(problem === undefined ? 200 : 500, `${problem ?? "ok"}\n`)
     }
     case "/readyz":
       return options.ready() ? say(200, "ok\n") : say(503, "the initial lists of objects are not complete\n")

@@ -111,21 +111,21 @@ function settings() {
 }
 
 async function main(): Promise<number> {
-  let given: ReturnType<typeof settings>
+  let parsed: ReturnType<typeof settings>
   try {
-    given = settings()
+    parsed = settings()
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n\n${usage}`)
     return exitCodes.usage
   }
-  if (given === undefined) {
+  if (parsed === undefined) {
     process.stdout.write(usage)
     return exitCodes.ended
   }
   const ending = new AbortController()
   for (const name of ["SIGTERM", "SIGINT"] as const) process.once(name, () => ending.abort())
   const listening = (url: string) => log.info("listening", { url })
-  return exitCodes[await runOperator({ ...given, runtime, listening }, ending.signal)]
+  return exitCodes[await runOperator({ ...parsed, runtime, listening }, ending.signal)]
 }
 
 process.exitCode = await main()

@@ -87,13 +87,13 @@ export function createMetrics(election: { readonly name: string; leading(): bool
 
   const read = new Map<string, ControllerFigures>()
   const reading = (name: string, help: string, label: string, figure: (figures: ControllerFigures) => number) => {
-    const asked = new Gauge({
+    const collector = new Gauge({
       name,
       help,
       labelNames: [label],
       registers,
       collect() {
-        for (const [controller, figures] of read) asked.set({ [label]: controller }, figure(figures))
+        for (const [controller, figures] of read) collector.set({ [label]: controller }, figure(figures))
       },
     })
   }
@@ -148,14 +148,14 @@ export function createMetrics(election: { readonly name: string; leading(): bool
       }
     },
     figure(name, help, read) {
-      const asked: Gauge = new Gauge({
+      const collector: Gauge = new Gauge({
         name,
         help,
         labelNames: ["namespace", "name"],
         registers,
         collect() {
-          asked.reset()
-          for (const { value, ...labels } of election.leading() ? read() : []) asked.set(labels, value)
+          collector.reset()
+          for (const { value, ...labels } of election.leading() ? read() : []) collector.set(labels, value)
         },
       })
     },

@@ -91,7 +91,7 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
     ...listen,
     metrics,
     ready: () => controllers.hasSynced,
-    ailment: () =>
+    problem: () =>
       turns.sinceMs() > turnMaximumMs ? "the event loop is blocked" : overdue(election.renewalAgeMs, runtime, lease),
   })
   closing.use(health)

@@ -3,7 +3,7 @@
 import type { Engine } from "@chancery/engine"
 import { openTestEngine, seededRandom } from "@chancery/testing"
 import { sha256 } from "@chancery/engine/x509"
-import { heldIn } from "../src/controllers/certificate/stored-certificate.ts"
+import { storedIn } from "../src/controllers/certificate/stored-certificate.ts"
 import { certificateIndexes, reconcileCertificates } from "../src/controllers/certificate/certificates.ts"
 import { ApiError } from "../src/kube/cluster.ts"
 import { conditionsOf, isOwn, stored, type StoredCondition } from "../src/controllers/conditions.ts"
@@ -200,7 +200,7 @@ export async function openCertificate(spec: object, role: object = {}) {
       return now
     },
     secret: () => storeOf(secrets).get("team/tls"),
-    held: () => heldIn(storeOf(secrets).get("team/tls")),
+    stored: () => storedIn(storeOf(secrets).get("team/tls")),
     /** Returns the conditions as `Type=Status Reason`. */
     conditions: () => (statusOf().conditions ?? []).map(({ type, status, reason }) => `${type}=${status} ${reason}`),
     message: (type: string) => statusOf().conditions?.find((each) => each.type === type)?.message ?? "",

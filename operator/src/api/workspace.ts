@@ -17,13 +17,13 @@ const workspaceName = z
   .max(90)
   .regex(/^[A-Za-z0-9_-]+$/)
 
-const given = (object: object, ...names: readonly string[]): number =>
+const countPresent = (object: object, ...names: readonly string[]): number =>
   names.filter((name) => (object as Record<string, unknown>)[name] !== undefined).length
 
 const oneOf = (what: string, ...names: readonly string[]): Rule<object> => ({
   rule: `[${names.map((name) => `has(self.${name})`).join(", ")}].filter(x, x).size() == 1`,
   message: `${what} requires exactly one of ${names.join(", ")}`,
-  holds: (value) => given(value, ...names) === 1,
+  holds: (value) => countPresent(value, ...names) === 1,
 })
 
 const named = (what: string, words: string) =>
@@ -276,7 +276,7 @@ const shape = z.object({
     {
       rule: "has(self.at) || has(self.activityDuration) || has(self.inherit)",
       message: "autoDestroy requires at least one of at, activityDuration, inherit",
-      holds: (value) => given(value, "at", "activityDuration", "inherit") > 0,
+      holds: (value) => countPresent(value, "at", "activityDuration", "inherit") > 0,
     },
   )
     .optional()

@@ -313,11 +313,11 @@ export class Controller {
       ),
     }
     if (isDeepStrictEqual(status, look.object["status"])) return
-    const said = turningPoint(before.conditions ?? [], conditions)
+    const transition = turningPoint(before.conditions ?? [], conditions)
     await this.#write(look, { ...status })
-    if (said !== undefined) {
-      const type = said.status === "True" ? "Normal" : "Warning"
-      await recorder.record(look.object, { type, reason: said.reason, note: said.message })
+    if (transition !== undefined) {
+      const type = transition.status === "True" ? "Normal" : "Warning"
+      await recorder.record(look.object, { type, reason: transition.reason, note: transition.message })
     }
   }
 

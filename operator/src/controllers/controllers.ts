@@ -189,7 +189,7 @@ export function openControllers(options: ControllersOptions): Controllers {
     )
   }
 
-  const told = (resource: Resource): Changed => {
+  const reporterOf = (resource: Resource): Changed => {
     const name = nameOf(resource)
     const store = storeOf(resource)
     const connectionKind = (["Connection", "ClusterConnection"] as const).find(
@@ -225,14 +225,14 @@ export function openControllers(options: ControllersOptions): Controllers {
   }
 
   const followings: readonly Following[] = [
-    ...kinds.map(({ kind }) => cluster.follow({ resource: kind }, storeOf(kind), told(kind))),
+    ...kinds.map(({ kind }) => cluster.follow({ resource: kind }, storeOf(kind), reporterOf(kind))),
     ...[...others.values()]
       .filter(({ resource }) => !controllers.has(nameOf(resource)))
       .map(({ resource, labelSelector }) =>
         cluster.follow(
           { resource, ...(labelSelector === undefined ? {} : { labelSelector }) },
           storeOf(resource),
-          told(resource),
+          reporterOf(resource),
         ),
       ),
   ]

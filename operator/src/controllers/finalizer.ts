@@ -2,7 +2,7 @@ import { type KubernetesObject, type Resource } from "../kube/kubernetes-object.
 import { NotReadyError } from "./reconcile-result.ts"
 
 /** Runs the cleanup. If it is stalled, adds the command to the message that removes the finalizers without cleanup. */
-export async function toldHowToLetGo(
+export async function withFinalizerHint(
   { plural, group }: Resource,
   { metadata: { name, namespace } }: KubernetesObject,
   cleanUp: () => Promise<void>,

@@ -125,7 +125,7 @@ export class Reflector {
     } catch (error) {
       // The list was complete, so the error belongs to the watch after it.
       if (signal.aborted || this.#resourceVersion !== undefined) throw error
-      runtime.log.info("a streamed list has failed, so pages are asked for", {
+      runtime.log.info("a streamed list has failed, so pages are parameters for", {
         resource: resource.plural,
         error: String(error),
       })
@@ -144,8 +144,8 @@ export class Reflector {
     let found = listed === undefined ? undefined : new Map<ObjectKey, KubernetesObject>()
     // The server ends each watch after this time; random, so that not all end at once.
     const timeoutSeconds = String(300 + Math.floor(runtime.random() * 300))
-    const asked = { ...query, ...this.#selection(), allowWatchBookmarks: "true", timeoutSeconds }
-    for await (const event of api.watch(resource, namespace, asked, signal)) {
+    const parameters = { ...query, ...this.#selection(), allowWatchBookmarks: "true", timeoutSeconds }
+    for await (const event of api.watch(resource, namespace, parameters, signal)) {
       signal.throwIfAborted()
       if (event.type === "ERROR") throw errorOf(event)
       const { resourceVersion: version } = event.object.metadata

@@ -138,11 +138,11 @@ function dataOf(
 }
 
 /** Returns members that the schema does not know. Clients that validate request the same from an API server. */
-function unknownMembers(given: unknown, known: unknown, path: string): readonly AdmissionRejection[] {
-  if (Array.isArray(given) && Array.isArray(known))
-    return given.flatMap((item, index) => unknownMembers(item, known[index], `${path}.${index}`))
-  if (!isObject(given) || !isObject(known)) return []
-  return Object.entries(given).flatMap(([name, value]) =>
+function unknownMembers(input: unknown, known: unknown, path: string): readonly AdmissionRejection[] {
+  if (Array.isArray(input) && Array.isArray(known))
+    return input.flatMap((item, index) => unknownMembers(item, known[index], `${path}.${index}`))
+  if (!isObject(input) || !isObject(known)) return []
+  return Object.entries(input).flatMap(([name, value]) =>
     name in known || value === undefined || value === null
       ? unknownMembers(value, known[name], `${path}.${name}`)
       : [{ field: `${path}.${name}`, message: "is not a known field" }],

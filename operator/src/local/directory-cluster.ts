@@ -61,7 +61,7 @@ const manifestManager = "manifest"
 export class DirectoryCluster implements Cluster {
   readonly #options: DirectoryClusterOptions
   readonly #resources: readonly Resource[]
-  readonly #kept = new Map<string, Map<ObjectKey, StoredObject>>()
+  readonly #stored = new Map<string, Map<ObjectKey, StoredObject>>()
   readonly #followers = new Set<Follower>()
   /** Objects that were declared again while under deletion, by place. */
   readonly #awaited = new Map<string, Part>()
@@ -71,7 +71,7 @@ export class DirectoryCluster implements Cluster {
   private constructor(options: DirectoryClusterOptions) {
     this.#options = options
     this.#resources = [...options.kinds, ...plainResources]
-    for (const resource of this.#resources) this.#kept.set(nameOf(resource), new Map())
+    for (const resource of this.#resources) this.#stored.set(nameOf(resource), new Map())
   }
 
   /** Opens the cluster and reads all stored objects. */
@@ -83,7 +83,7 @@ export class DirectoryCluster implements Cluster {
 
   /** Returns all current objects of a kind. */
   list(resource: Resource): readonly KubernetesObject[] {
-    return [...(this.#kept.get(nameOf(resource))?.values() ?? [])].map(({ object }) => object)
+    return [...(this.#stored.get(nameOf(resource))?.values() ?? [])].map(({ object }) => object)
   }
 
   /**
@@ -125,7 +125,7 @@ export class DirectoryCluster implements Cluster {
         await this.#say(resource, key, manifestManager, { declared, file: manifest.file })
       }
     }
-    for (const objects of this.#kept.values()) {
+    for (const objects of this.#stored.values()) {
       for (const [key, { resource, parts }] of objects) {
         const file = parts.get(manifestManager)?.file
         if (file !== undefined && !declaredIn.has(placeOf(resource, key)) && !unreadable.has(file))
@@ -162,7 +162,7 @@ export class DirectoryCluster implements Cluster {
   }
 
   async get(resource: Resource, key: ObjectKey): Promise<KubernetesObject | undefined> {
-    return this.#kept.get(nameOf(resource))?.get(key)?.object
+    return this.#stored.get(nameOf(resource))?.get(key)?.object
   }
 
   async apply(
@@ -184,7 +184,7 @@ export class DirectoryCluster implements Cluster {
   }
 
   async dataManagers(resource: Resource, key: ObjectKey): Promise<readonly string[]> {
-    const parts = this.#kept.get(nameOf(resource))?.get(key)?.parts ?? new Map<string, Part>()
+    const parts = this.#stored.get(nameOf(resource))?.get(key)?.parts ?? new Map<string, Part>()
     return [...parts].flatMap(([manager, { declared }]) => ("data" in declared ? [manager] : []))
   }
 
@@ -197,8 +197,8 @@ export class DirectoryCluster implements Cluster {
   ): Promise<KubernetesObject> {
     const key = namespace === undefined ? name : `${namespace}/${name}`
     return this.#serially(async () => {
-      const kept = this.#existing(resource, key, uid, resourceVersion)
-      return this.#put(key, { ...kept, object: { ...kept.object, status } })
+      const stored = this.#existing(resource, key, uid, resourceVersion)
+      return this.#put(key, { ...stored, object: { ...stored.object, status } })
     })
   }
 
@@ -209,10 +209,11 @@ export class DirectoryCluster implements Cluster {
   ): Promise<KubernetesObject> {
     const key = namespace === undefined ? name : `${namespace}/${name}`
     return this.#serially(async () => {
-      const kept = this.#existing(resource, key, uid, resourceVersion)
-      const { finalizers: _, ...metadata } = kept.object.metadata
-      const object = { ...kept.object, metadata: { ...metadata, ...(finalizers.length > 0 && { finalizers }) } }
-      if (metadata.deletionTimestamp === undefined || finalizers.length > 0) return this.#put(key, { ...kept, object })
+      const stored = this.#existing(resource, key, uid, resourceVersion)
+      const { finalizers: _, ...metadata } = stored.object.metadata
+      const object = { ...stored.object, metadata: { ...metadata, ...(finalizers.length > 0 && { finalizers }) } }
+      if (metadata.deletionTimestamp === undefined || finalizers.length > 0)
+        return this.#put(key, { ...stored, object })
       await this.#remove(resource, key)
       return object
     })
@@ -223,8 +224,8 @@ export class DirectoryCluster implements Cluster {
   }
 
   #living(resource: Resource, key: ObjectKey): StoredObject | undefined {
-    const kept = this.#kept.get(nameOf(resource))?.get(key)
-    return kept?.object.metadata.deletionTimestamp === undefined ? kept : undefined
+    const stored = this.#stored.get(nameOf(resource))?.get(key)
+    return stored?.object.metadata.deletionTimestamp === undefined ? stored : undefined
   }
 
   /** Returns the place that the manifest declares; undefined if its kind is unknown or its name is missing. */
@@ -238,32 +239,32 @@ export class DirectoryCluster implements Cluster {
   /** Replaces what `manager` applied before. With a uid, it creates nothing and changes no other object of the same name. */
   #say(resource: Resource, key: ObjectKey, manager: string, part: Part, uid?: string): Promise<KubernetesObject> {
     return this.#serially(async () => {
-      if (!this.#kept.has(nameOf(resource)))
+      if (!this.#stored.has(nameOf(resource)))
         throw new ApiError(404, "NotFound", `${resource.plural} are not available with manifests`)
-      const kept = this.#kept.get(nameOf(resource))?.get(key)
-      if (uid !== undefined && kept?.object.metadata.uid !== uid) throw conflict(resource, key)
+      const stored = this.#stored.get(nameOf(resource))?.get(key)
+      if (uid !== undefined && stored?.object.metadata.uid !== uid) throw conflict(resource, key)
       // The deletion completes first. Then the object is created from its latest declaration.
-      if (kept?.object.metadata.deletionTimestamp !== undefined && manager === manifestManager) {
+      if (stored?.object.metadata.deletionTimestamp !== undefined && manager === manifestManager) {
         this.#awaited.set(placeOf(resource, key), part)
-        return kept.object
+        return stored.object
       }
-      const parts = new Map(kept?.parts)
+      const parts = new Map(stored?.parts)
       // The last writer of a field wins.
       parts.delete(manager)
       parts.set(manager, part)
-      return this.#put(key, { resource, object: kept?.object ?? this.#born(resource, key), parts })
+      return this.#put(key, { resource, object: stored?.object ?? this.#born(resource, key), parts })
     })
   }
 
   /** Removes the manifest's part after no manifest declares the object any more. */
   #retract(resource: Resource, key: ObjectKey): Promise<unknown> {
     return this.#serially(async () => {
-      const kept = this.#kept.get(nameOf(resource))?.get(key)
-      if (kept === undefined) return
-      const parts = new Map(kept.parts)
+      const stored = this.#stored.get(nameOf(resource))?.get(key)
+      if (stored === undefined) return
+      const parts = new Map(stored.parts)
       parts.delete(manifestManager)
       if (parts.size === 0) await this.#delete(resource, key)
-      else await this.#put(key, { ...kept, parts })
+      else await this.#put(key, { ...stored, parts })
     })
   }
 
@@ -279,59 +280,59 @@ export class DirectoryCluster implements Cluster {
     uid: string | undefined,
     resourceVersion: string | undefined,
   ): StoredObject {
-    const kept = this.#kept.get(nameOf(resource))?.get(key)
-    if (kept === undefined) throw new ApiError(404, "NotFound", `there is no ${resource.kind} ${key}`)
-    const { metadata } = kept.object
+    const stored = this.#stored.get(nameOf(resource))?.get(key)
+    if (stored === undefined) throw new ApiError(404, "NotFound", `there is no ${resource.kind} ${key}`)
+    const { metadata } = stored.object
     const same = uid === undefined || metadata.uid === uid
     if (!same || (resourceVersion !== undefined && metadata.resourceVersion !== resourceVersion))
       throw conflict(resource, key)
-    return kept
+    return stored
   }
 
   async #delete(resource: Resource, key: ObjectKey, uid?: string): Promise<void> {
-    const kept = this.#kept.get(nameOf(resource))?.get(key)
-    if (kept === undefined || (uid !== undefined && kept.object.metadata.uid !== uid)) return
-    const { metadata } = kept.object
+    const stored = this.#stored.get(nameOf(resource))?.get(key)
+    if (stored === undefined || (uid !== undefined && stored.object.metadata.uid !== uid)) return
+    const { metadata } = stored.object
     if ((metadata.finalizers ?? []).length === 0) return this.#remove(resource, key)
     if (metadata.deletionTimestamp !== undefined) return
     const deletionTimestamp = secondTime(this.#options.runtime.clock.now())
     const generation = (metadata.generation ?? 0) + 1
     await this.#put(key, {
-      ...kept,
-      object: { ...kept.object, metadata: { ...metadata, generation, deletionTimestamp } },
+      ...stored,
+      object: { ...stored.object, metadata: { ...metadata, generation, deletionTimestamp } },
     })
   }
 
   /** Composes the object, writes it to disk, and then notifies followers. Does nothing if nothing differs. */
   async #put(key: ObjectKey, { resource, object, parts }: StoredObject): Promise<KubernetesObject> {
     const made = composed(object, parts)
-    const previous = this.#kept.get(nameOf(resource))?.get(key)
+    const previous = this.#stored.get(nameOf(resource))?.get(key)
     if (previous !== undefined && isDeepStrictEqual(previous.object, made) && sameFile(previous, parts))
       return previous.object
     const version = String((this.#version += 1))
     const next = { ...made, metadata: { ...made.metadata, resourceVersion: version } }
     await this.#write({ resource, object: next, parts }, key)
-    this.#kept.get(nameOf(resource))?.set(key, { resource, object: next, parts })
+    this.#stored.get(nameOf(resource))?.set(key, { resource, object: next, parts })
     if (previous === undefined || !isDeepStrictEqual(previous.object, made))
       this.#tell(resource, key, previous?.object, next)
     return next
   }
 
   async #remove(resource: Resource, key: ObjectKey): Promise<void> {
-    const objects = this.#kept.get(nameOf(resource))
-    const kept = objects?.get(key)
-    if (kept === undefined) return
+    const objects = this.#stored.get(nameOf(resource))
+    const stored = objects?.get(key)
+    if (stored === undefined) return
     await rm(this.#fileOf(resource, key), { force: true })
     objects?.delete(key)
-    this.#tell(resource, key, kept.object, undefined)
+    this.#tell(resource, key, stored.object, undefined)
     const again = this.#awaited.get(placeOf(resource, key))
     if (again !== undefined) {
       this.#awaited.delete(placeOf(resource, key))
       await this.#put(key, { resource, object: this.#born(resource, key), parts: new Map([[manifestManager, again]]) })
     }
     // Garbage collection as in a Kubernetes cluster: deletes objects that this one owns.
-    const { uid } = kept.object.metadata
-    for (const others of this.#kept.values())
+    const { uid } = stored.object.metadata
+    for (const others of this.#stored.values())
       for (const [dependent, { resource: of, object }] of others)
         if (ownersOf(object).some((owner) => owner.uid === uid)) await this.#delete(of, dependent)
   }
@@ -386,9 +387,9 @@ export class DirectoryCluster implements Cluster {
     })
     for (const path of paths) {
       if (!path.endsWith(".yaml")) continue
-      const kept = keptIn(resource, await readFile(join(root, path), "utf8"), join(root, path))
-      this.#version = Math.max(this.#version, Number(kept.object.metadata.resourceVersion ?? 0))
-      this.#kept.get(nameOf(resource))?.set(keyOf(kept.object), kept)
+      const stored = parseStoredObject(resource, await readFile(join(root, path), "utf8"), join(root, path))
+      this.#version = Math.max(this.#version, Number(stored.object.metadata.resourceVersion ?? 0))
+      this.#stored.get(nameOf(resource))?.set(keyOf(stored.object), stored)
     }
   }
 }
@@ -399,7 +400,7 @@ interface Managed {
   readonly applied?: Part["declared"]
 }
 
-function keptIn(resource: Resource, text: string, file: string): StoredObject {
+function parseStoredObject(resource: Resource, text: string, file: string): StoredObject {
   const document = parse(text) as Partial<KubernetesObject> | null
   if (document?.metadata?.uid === undefined)
     throw new Error(`${file} contains no valid object; do not edit files of this folder`)
@@ -460,8 +461,8 @@ function merged(
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-const sameFile = (kept: StoredObject, parts: StoredObject["parts"]): boolean =>
-  kept.parts.get(manifestManager)?.file === parts.get(manifestManager)?.file && isDeepStrictEqual(kept.parts, parts)
+const sameFile = (stored: StoredObject, parts: StoredObject["parts"]): boolean =>
+  stored.parts.get(manifestManager)?.file === parts.get(manifestManager)?.file && isDeepStrictEqual(stored.parts, parts)
 
 function matches({ namespace, name, labelSelector }: Followed, { metadata }: KubernetesObject): boolean {
   if (namespace !== undefined && metadata.namespace !== namespace) return false

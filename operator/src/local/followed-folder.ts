@@ -46,9 +46,10 @@ export async function followFolder(
       }
       complaint = ""
     } catch (error) {
-      const said = String(error)
-      if (said !== complaint) runtime.log.error("the folder of manifests cannot be read", { folder, error: said })
-      complaint = said
+      const errorText = String(error)
+      if (errorText !== complaint)
+        runtime.log.error("the folder of manifests cannot be read", { folder, error: errorText })
+      complaint = errorText
     }
     const times = {
       leastMs: Math.max(wokenMs, tookMs / wokenShare),

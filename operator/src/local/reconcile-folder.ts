@@ -22,10 +22,10 @@ export interface FolderOptions {
   readonly embedded?: EmbeddedEngine
   /** Trace context of requests to engines, as in `openEngine`. */
   readonly traceparent?: EngineOptions["traceparent"]
-  readonly told: {
+  readonly reporter: {
     /** Called with all faults after each reading that found other faults than before. */
     faults(faults: readonly ManifestFault[]): void
-    happened(object: KubernetesObject, happening: EventToRecord): void
+    recordEvent(object: KubernetesObject, happening: EventToRecord): void
   }
 }
 
@@ -58,7 +58,7 @@ export async function reconcileFolder(options: FolderOptions, signal: AbortSigna
     await new Promise<void>((resolve) => void options.runtime.timers.after(settledCheckMs, resolve))
   ending.abort()
   await working
-  return { objects: keeping.objects().map(told), faults }
+  return { objects: keeping.objects().map(folderObjectOf), faults }
 }
 
 /** Reconciles until the signal aborts, and follows changes of the folder. */
@@ -75,13 +75,7 @@ interface Keeping extends AsyncDisposable {
   objects(): readonly KubernetesObject[]
 }
 
-async function openFolder({
-  statusFolder,
-  runtime,
-  embedded,
-  traceparent,
-  told: reporter,
-}: FolderOptions): Promise<Keeping> {
+async function openFolder({ statusFolder, runtime, embedded, traceparent, reporter }: FolderOptions): Promise<Keeping> {
   const cluster = await DirectoryCluster.open({ folder: statusFolder, kinds, runtime })
   const controllers = openControllers({
     cluster,
@@ -89,7 +83,7 @@ async function openFolder({
     runtime,
     namespace: ownNamespace,
     clusterName: "manifests",
-    recorder: { record: async (object, happening) => reporter.happened(object, happening) },
+    recorder: { record: async (object, happening) => reporter.recordEvent(object, happening) },
     metrics: createMetrics({ name: "manifests", leading: () => true }),
     // All addresses: a user who writes manifests on this machine can reach them anyway.
     addresses: parsePermittedAddresses("private,loopback,link-local") ?? { kinds: [], ranges: [] },
@@ -133,9 +127,9 @@ interface Conditions {
 }
 
 /** Returns whether the object is ready or needs an action by a user. */
-const isSettled = (object: KubernetesObject): boolean => told(object).is !== "reconciling"
+const isSettled = (object: KubernetesObject): boolean => folderObjectOf(object).is !== "reconciling"
 
-function told({ kind = "", metadata, status }: KubernetesObject): FolderObject {
+function folderObjectOf({ kind = "", metadata, status }: KubernetesObject): FolderObject {
   const { observedGeneration, conditions = [] } = (status ?? {}) as Conditions
   const { name, namespace, generation, deletionTimestamp } = metadata
   const holds = (type: string) => conditions.find((one) => one.type === type && one.status === "True")

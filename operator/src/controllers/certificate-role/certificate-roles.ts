@@ -12,7 +12,7 @@ import { keyOf, type KubernetesObject } from "../../kube/kubernetes-object.ts"
 import type { ObjectStore } from "../../kube/object-store.ts"
 import { type ReconcileResult, type OwnStatus, pollMs, refused, stalled, NotReadyError } from "../reconcile-result.ts"
 import { parsedSpec, type Reconciler, type ReconcileRequest } from "../reconciler.ts"
-import { toldHowToLetGo } from "../finalizer.ts"
+import { withFinalizerHint } from "../finalizer.ts"
 
 export interface CertificateRolesOptions {
   readonly engines: Pick<EngineConnections, "connect">
@@ -192,7 +192,7 @@ async function finalize(
   const spec = object["spec"] as Partial<CertificateRoleSpec>
   const { id } = visit.status as { readonly id?: string }
   if (spec.deletionPolicy === "Retain" || id === undefined) return undefined
-  return toldHowToLetGo(certificateRole, object, async () => {
+  return withFinalizerHint(certificateRole, object, async () => {
     const parsed = parsedSpec(certificateRole, object)
     const wanted = roleSpec(parsed, object)
     // The object was renamed or moved, and its successor manages the same role now. So the role stays.

@@ -57,9 +57,9 @@ export function waitingOn(
   nextAttemptAt: number,
 ): ReconcileResult {
   if (unready === undefined) return { health: usable(spec), nextAttemptAt }
-  const told = framed(object).conditions?.find(({ type }) => type === "Stalled" || type === "Reconciling")
-  const is = told?.type === "Stalled" ? "stalled" : "reconciling"
-  const { reason, message } = told ?? unready
+  const current = framed(object).conditions?.find(({ type }) => type === "Stalled" || type === "Reconciling")
+  const is = current?.type === "Stalled" ? "stalled" : "reconciling"
+  const { reason, message } = current ?? unready
   return { health: { is, reason, message }, nextAttemptAt }
 }
 
@@ -71,14 +71,14 @@ export const usable = ({ secretName }: CertificateSpec): Health => ({
 
 /** Returns the failure of an attempt and schedules the next one. `chance` is random in [0, 1); no attempt is made before `earliest`. */
 export function failed(
-  { object, before, held, visit }: CertificateContext,
+  { object, before, stored, visit }: CertificateContext,
   health: Health,
   chance: number,
   earliest: number = 0,
 ): Failure {
   const request = object.metadata.annotations?.[renewAnnotation]
   const failures = (before.failedIssuanceAttempts ?? 0) + 1
-  const notAfter = held.is === "whole" ? held.leaf.notAfter : undefined
+  const notAfter = stored.is === "whole" ? stored.leaf.notAfter : undefined
   return {
     health,
     attempt: {

@@ -31,7 +31,7 @@ export interface CertificateContext {
   readonly before: CertificateStatus
   /** The Secret as it was read or last written; undefined if it does not exist. */
   secret: KubernetesObject | undefined
-  held: StoredCertificateState
+  stored: StoredCertificateState
   readonly memory: IssuanceMemory
   /** Connection and mount of a certificate issued in this reconciliation. */
   issuedBy: IssuedBy | undefined

@@ -36,7 +36,7 @@ export interface CertificateStatusFacts {
   readonly before: CertificateStatus
   readonly spec: CertificateSpec
   /** Key and certificate in the Secret; undefined unless they are complete. */
-  readonly held: StoredCertificate | undefined
+  readonly stored: StoredCertificate | undefined
   readonly renewalAt: number | undefined
   readonly revision: number
   readonly renewRequest: string
@@ -47,15 +47,15 @@ export interface CertificateStatusFacts {
 
 /** Returns the status after a success, without earlier failures. */
 export function statusOf(facts: CertificateStatusFacts): CertificateStatus {
-  const { before, spec, held, renewalAt, revision, renewRequest, discarded, issuedBy } = facts
-  const history = historyOf(before, spec, held?.serialNumber, discarded)
+  const { before, spec, stored, renewalAt, revision, renewRequest, discarded, issuedBy } = facts
+  const history = historyOf(before, spec, stored?.serialNumber, discarded)
   return {
-    ...(held === undefined
+    ...(stored === undefined
       ? {}
       : {
-          serialNumber: held.serialNumber,
-          notBefore: secondTime(held.leaf.notBefore),
-          notAfter: secondTime(held.leaf.notAfter),
+          serialNumber: stored.serialNumber,
+          notBefore: secondTime(stored.leaf.notBefore),
+          notAfter: secondTime(stored.leaf.notAfter),
         }),
     ...(renewalAt === undefined ? {} : { renewalTime: secondTime(renewalAt) }),
     ...(revision === 0 ? {} : { revision }),

@@ -326,15 +326,15 @@ describe("[F-K3] the common name is absent", () => {
     await using one = await openCertificate(spec, { requireCn: false })
     await one.look()
     expect(one.conditions()).toEqual(["Ready=True Issued"])
-    const held = one.held()
-    expect(held.is === "whole" ? held.leaf.subjectName : undefined).toEqual([])
+    const stored = one.stored()
+    expect(stored.is === "whole" ? stored.leaf.subjectName : undefined).toEqual([])
   })
 
   test("or the first DNS name that fits, if the role requires one", async () => {
     await using one = await openCertificate({ dnsNames: [long, "www.example.com"] })
     await one.look()
-    const held = one.held()
-    expect(held.is === "whole" ? held.leaf.subjectName.flat().map(({ value }) => value) : []).toEqual([
+    const stored = one.stored()
+    expect(stored.is === "whole" ? stored.leaf.subjectName.flat().map(({ value }) => value) : []).toEqual([
       "www.example.com",
     ])
   })

@@ -2,7 +2,7 @@
 import { openTestEngine } from "@chancery/testing"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import type { Engine } from "@chancery/engine"
-import { heldIn } from "./stored-certificate.ts"
+import { storedIn } from "./stored-certificate.ts"
 import { certificateIndexes, reconcileCertificates } from "./certificates.ts"
 import { ApiError, type Cluster } from "../../kube/cluster.ts"
 import { conditionsOf, stored } from "../conditions.ts"
@@ -249,11 +249,11 @@ describe("a Certificate that is issued and renewed", () => {
       const { memory, settled, serialNumber } = await story({ at, mode })
       const status = settled["status"] as Settled
       const secret = memory.storeOf(secrets).get("team/tls")
-      const held = heldIn(secret)
+      const stored = storedIn(secret)
       const shown = {
         at,
-        held: held.is,
-        isTold: held.is === "whole" && held.serialNumber === status.serialNumber,
+        stored: stored.is,
+        isTold: stored.is === "whole" && stored.serialNumber === status.serialNumber,
         secrets: [...memory.storeOf(secrets).keys()].map((key) => parseKey(key).name),
         ready: status.conditions.some((one) => one.type === "Ready" && one.status === "True"),
         handled: status.lastHandledRenewAt,
@@ -263,7 +263,7 @@ describe("a Certificate that is issued and renewed", () => {
       }
       expect(shown).toEqual({
         at,
-        held: "whole",
+        stored: "whole",
         isTold: true,
         secrets: ["tls"],
         ready: true,

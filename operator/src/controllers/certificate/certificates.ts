@@ -11,7 +11,7 @@ import {
 } from "./certificate-context.ts"
 import { type CertificateStatus, type IssuedBy, statusOf, toBeRevoked } from "./certificate-status.ts"
 import { certificatesWith, creationIdOf } from "./creation-id.ts"
-import { type StoredCertificate, heldIn } from "./stored-certificate.ts"
+import { type StoredCertificate, storedIn } from "./stored-certificate.ts"
 import { IssuanceFailed, issue, nextKeyOf } from "./issuance.ts"
 import {
   contests,
@@ -44,7 +44,7 @@ import { isRejection } from "../../kube/cluster.ts"
 import type { Condition, Health } from "../conditions.ts"
 import { certificate, type CertificateSpec } from "../../api/certificate.ts"
 import { keyOf, type KubernetesObject, secondTime, secrets } from "../../kube/kubernetes-object.ts"
-import { toldHowToLetGo } from "../finalizer.ts"
+import { withFinalizerHint } from "../finalizer.ts"
 import {
   type ReconcileResult,
   pollMs,
@@ -59,16 +59,16 @@ import { inNamespaceOf, presentAt, put, unlessWithoutRehearsal } from "../../kub
 import { parsedSpec, type Reconciler, type ReconcileRequest } from "../reconciler.ts"
 
 /** Returns the spec of an object that may not match the schema, for indexes. */
-const said = (object: KubernetesObject) => (object["spec"] ?? {}) as Partial<CertificateSpec>
+const rawSpec = (object: KubernetesObject) => (object["spec"] ?? {}) as Partial<CertificateSpec>
 const within = ({ metadata: { namespace } }: KubernetesObject, name: string | undefined): readonly string[] =>
   name === undefined ? [] : [namespace === undefined ? name : `${namespace}/${name}`]
 
 export const certificateIndexes = {
-  secret: (object: KubernetesObject) => within(object, said(object).secretName),
-  trust: (object: KubernetesObject) => within(object, said(object).trust?.publishTo.configMapName),
-  role: (object: KubernetesObject) => within(object, said(object).role),
+  secret: (object: KubernetesObject) => within(object, rawSpec(object).secretName),
+  trust: (object: KubernetesObject) => within(object, rawSpec(object).trust?.publishTo.configMapName),
+  role: (object: KubernetesObject) => within(object, rawSpec(object).role),
   issuer: (object: KubernetesObject) => {
-    const { kind = "Issuer", name } = said(object).issuerRef ?? {}
+    const { kind = "Issuer", name } = rawSpec(object).issuerRef ?? {}
     if (name === undefined) return []
     return kind === "Issuer" ? within(object, name).map((key) => `Issuer/${key}`) : [`ClusterIssuer/${name}`]
   },
@@ -76,7 +76,7 @@ export const certificateIndexes = {
   connection: (object: KubernetesObject) => {
     const { issuedBy } = (object["status"] ?? {}) as { readonly issuedBy?: IssuedBy }
     const { namespace } = object.metadata
-    if (issuedBy === undefined || said(object).revocationPolicy?.onDelete !== true) return []
+    if (issuedBy === undefined || rawSpec(object).revocationPolicy?.onDelete !== true) return []
     const { kind, name } = issuedBy.connectionRef
     return [
       kind === "ClusterConnection" || namespace === undefined
@@ -94,7 +94,7 @@ export function reconcileCertificates(parts: CertificateParts): Reconciler {
   return {
     finalizer: {
       name: "chancery.dev/revoke",
-      needed: (object) => said(object).revocationPolicy?.onDelete === true,
+      needed: (object) => rawSpec(object).revocationPolicy?.onDelete === true,
     },
     reconcile: (object, visit) => certificates.reconcile(object, visit),
     finalize: (object, visit) => certificates.finalize(object, visit),
@@ -121,26 +121,29 @@ class Certificates {
     const known = knownIssuer(this.#parts, one)
     const trust = await publishTrust(this.#parts, one, known)
     const isRevoked = await this.#revocations.isRevoked(one, known)
-    const factsOf = (present: KubernetesObject | undefined, held: CertificateContext["held"]): CertificateFacts => ({
+    const factsOf = (
+      present: KubernetesObject | undefined,
+      stored: CertificateContext["stored"],
+    ): CertificateFacts => ({
       spec,
-      held,
+      stored,
       written: writtenIn(present),
       certificateName: object.metadata.name,
       role: this.#roleToCompare(present, one, known),
       authority: known?.fingerprint,
       isAuthorityDue: trust.isTakeoverDue,
       isRevoked: isRevoked && one.secret === secret,
-      renewalAt: renewalOf({ ...one, secret: present, held })?.at,
+      renewalAt: renewalOf({ ...one, secret: present, stored })?.at,
       isRenewalRequested: isRenewalRequested({ ...one, secret: present }),
       now: visit.now,
     })
-    const facts = () => factsOf(one.secret, one.held)
+    const facts = () => factsOf(one.secret, one.stored)
     const trigger = issuanceTrigger(facts())
     const waitsUntil = trigger === undefined ? undefined : backoffOf(one, known)
     if (waitsUntil !== undefined) return waitingOn(one, unreadiness(facts()), waitsUntil)
     const good = trigger === undefined ? undefined : this.#goodOf(one)
     const isDamaged =
-      good !== undefined && issuanceTrigger(factsOf(good.secret, { is: "whole", ...good.held })) === undefined
+      good !== undefined && issuanceTrigger(factsOf(good.secret, { is: "whole", ...good.stored })) === undefined
     const failure =
       trigger === undefined
         ? undefined
@@ -158,8 +161,8 @@ class Certificates {
   }
 
   async finalize(object: KubernetesObject, visit: ReconcileRequest): Promise<ReconcileResult | undefined> {
-    if (said(object).revocationPolicy?.onDelete !== true) return undefined
-    return toldHowToLetGo(certificate, object, async () => {
+    if (rawSpec(object).revocationPolicy?.onDelete !== true) return undefined
+    return withFinalizerHint(certificate, object, async () => {
       const spec = parsedSpec(certificate, object)
       const secret = this.#parts.storeOf(secrets).get(inNamespaceOf(object, spec.secretName))
       const one = { ...this.#caseOf(object, visit, spec, secret), isCleaningUp: true }
@@ -187,7 +190,7 @@ class Certificates {
       key: inNamespaceOf(object, spec.secretName),
       before,
       secret,
-      held: heldIn(secret),
+      stored: storedIn(secret),
       memory,
       issuedBy: undefined,
       isCleaningUp: false,
@@ -217,10 +220,10 @@ class Certificates {
 
   /** Returns the Secret of the last successful reconciliation of this process, unless another replica has issued since. */
   #goodOf({ memory: { good }, before }: CertificateContext): Good | undefined {
-    const held = heldIn(good)
-    if (good === undefined || held.is !== "whole") return undefined
-    const isLatest = before.serialNumber === undefined || before.serialNumber === held.serialNumber
-    return isLatest ? { secret: good, held } : undefined
+    const stored = storedIn(good)
+    if (good === undefined || stored.is !== "whole") return undefined
+    const isLatest = before.serialNumber === undefined || before.serialNumber === stored.serialNumber
+    return isLatest ? { secret: good, stored } : undefined
   }
 
   /**
@@ -229,7 +232,7 @@ class Certificates {
    */
   async #repair(
     one: CertificateContext,
-    { secret: good, held }: Good,
+    { secret: good, stored }: Good,
     trigger: ReissueReason,
   ): Promise<Failure | undefined> {
     const { object, spec, visit, memory } = one
@@ -239,7 +242,7 @@ class Certificates {
     const content = {
       certificate: object,
       spec,
-      held,
+      stored,
       role: written?.role ?? "",
       authority: written?.authority ?? "",
       revision: revisionIn(good),
@@ -253,7 +256,7 @@ class Certificates {
       const health = rejectionHealth("SecretRejected", `the Secret ${spec.secretName}`, error)
       return failed(one, health, this.#parts.runtime.random())
     }
-    one.held = { is: "whole", ...held }
+    one.stored = { is: "whole", ...stored }
     if (isMoved) return undefined
     await visit.record({
       type: "Warning",
@@ -299,7 +302,7 @@ class Certificates {
       const { health, againAfterMs } = error.outcome
       return { health, ...(againAfterMs === undefined ? {} : { againAfterMs }) }
     }
-    await tellRenewal(one, trigger, renewal)
+    await recordRenewal(one, trigger, renewal)
     return undefined
   }
 
@@ -321,12 +324,12 @@ class Certificates {
     const known = readyIssuer(spec, issuer)
     const role = this.#readyRole(one, known)
     const revision = Math.max(one.before.revision ?? 0, revisionIn(one.secret)) + 1
-    const { isNew, held } = await this.#nextCertificate(one, { known, role, revision, trigger })
+    const { isNew, stored } = await this.#nextCertificate(one, { known, role, revision, trigger })
     visit.signal.throwIfAborted()
     const content = {
       certificate: object,
       spec,
-      held,
+      stored,
       role,
       authority: known.fingerprint ?? "",
       revision,
@@ -341,9 +344,9 @@ class Certificates {
     memory.unwritten = undefined
     memory.rejectedVersion = undefined
     memory.wasted = []
-    if (isNew && !isAsked(one, trigger)) memory.unasked = withTime(memory.unasked, visit.now)
-    const keptKey = one.held.is === "whole" && one.held.privateKey === held.privateKey
-    one.held = { is: "whole", ...held }
+    if (isNew && !isRequested(one, trigger)) memory.unrequested = withTime(memory.unrequested, visit.now)
+    const keptKey = one.stored.is === "whole" && one.stored.privateKey === stored.privateKey
+    one.stored = { is: "whole", ...stored }
     one.issuedBy = { connectionRef: known.spec.connectionRef, mount: known.spec.mount }
     if (spec.keySource === "Operator" && !keptKey) await this.#deleteKey(one, revision)
     this.#revocations.asked(key, visit.now)
@@ -353,29 +356,29 @@ class Certificates {
   async #nextCertificate(
     one: CertificateContext,
     { known, role, revision, trigger }: NextIssuance,
-  ): Promise<{ readonly isNew: boolean; readonly held: StoredCertificate }> {
+  ): Promise<{ readonly isNew: boolean; readonly stored: StoredCertificate }> {
     const { object, spec, visit, memory, secret } = one
     const { unwritten } = memory
     if (unwritten !== undefined && isUsable(one, unwritten, { role, revision }))
-      return { isNew: false, held: unwritten.held }
+      return { isNew: false, stored: unwritten.stored }
     if (unwritten !== undefined) {
-      const { serialNumber, leaf } = unwritten.held
+      const { serialNumber, leaf } = unwritten.stored
       one.memory.discarded.push({ serialNumber, notAfter: secondTime(leaf.notAfter), discarded: true })
       memory.unwritten = undefined
     }
-    const until = issuableAfter(memory, { isAsked: isAsked(one, trigger), now: visit.now })
+    const until = issuableAfter(memory, { isRequested: isRequested(one, trigger), now: visit.now })
     if (until !== undefined) throw new IssuanceLimited(until)
     const { engine } = await connect(this.#parts, one, known)
     const creationId = creationIdOf(object, revision)
     await this.#discardUnheard(one, { known, revision, creationId })
     const parts = { cluster: this.#parts.cluster, secrets: this.#parts.storeOf(secrets) }
-    const held = await issue(parts, {
+    const stored = await issue(parts, {
       certificate: object,
       spec,
       issuer: known.spec,
       engine,
       role,
-      held: one.held,
+      stored: one.stored,
       // A revoked certificate may have been revoked because its key was compromised.
       mayKeepKey: trigger.reason !== "RevokedAtEngine",
       revision,
@@ -397,8 +400,8 @@ class Certificates {
       },
     })
     const { kind: issuerKind, name: issuerName } = spec.issuerRef
-    memory.unwritten = { held, issuerKind, issuerName, role, revision }
-    return { isNew: true, held }
+    memory.unwritten = { stored, issuerKind, issuerName, role, revision }
+    return { isNew: true, stored }
   }
 
   /** Discards certificates of the same revision whose response was lost, or whose issuance the process did not survive. */
@@ -450,47 +453,48 @@ class Certificates {
    * too.
    */
   async #keepUp(one: CertificateContext, isNew: boolean): Promise<readonly Condition[]> {
-    const { object, spec, held, before } = one
-    if (held.is !== "whole") return []
+    const { object, spec, stored, before } = one
+    if (stored.is !== "whole") return []
     const problems: Condition[] = []
-    const tell = async (type: string, reason: "SecretRejected" | "RestartRejected", message: string) => {
+    const record = async (type: string, reason: "SecretRejected" | "RestartRejected", message: string) => {
       problems.push({ type, status: "False", reason, message })
       await one.visit.record({ type: "Warning", reason, note: message })
     }
     try {
-      if (!isNew) await this.#mend(one, held)
+      if (!isNew) await this.#mend(one, stored)
     } catch (error) {
       if (!isRejection(error)) throw error
-      await tell(
+      await record(
         "SecretWritten",
         "SecretRejected",
         rejectionMessage(`a change of the Secret ${spec.secretName}`, error),
       )
     }
     const isPending = framed(object).conditions?.some(({ type }) => type === restartsCondition) === true
-    if (!isPending && (before.serialNumber === undefined || before.serialNumber === held.serialNumber)) return problems
+    if (!isPending && (before.serialNumber === undefined || before.serialNumber === stored.serialNumber))
+      return problems
     const refused: string[] = []
     for (const workload of spec.rolloutRestart ?? []) {
       try {
-        await restart(this.#parts, one, workload, held.serialNumber)
+        await restart(this.#parts, one, workload, stored.serialNumber)
       } catch (error) {
         if (!isRejection(error)) throw error
         refused.push(rejectionMessage(`the restart of the ${workload.kind} ${workload.name}`, error))
       }
     }
-    if (refused.length > 0) await tell(restartsCondition, "RestartRejected", refused.join(" "))
+    if (refused.length > 0) await record(restartsCondition, "RestartRejected", refused.join(" "))
     return problems
   }
 
   /** Corrects everything in the Secret except key and certificate, and deletes a leftover next key. */
-  async #mend(one: CertificateContext, held: StoredCertificate): Promise<void> {
+  async #mend(one: CertificateContext, stored: StoredCertificate): Promise<void> {
     const { object, spec, secret } = one
     const written = writtenIn(secret)
     const revision = revisionIn(secret)
     const content = {
       certificate: object,
       spec,
-      held,
+      stored,
       role: written?.role ?? "",
       authority: written?.authority ?? "",
       revision,
@@ -507,12 +511,12 @@ class Certificates {
     one: CertificateContext,
     { trigger, failure, trust, problems, unready }: Found,
   ): Promise<ReconcileResult> {
-    const { visit, spec, held, before, secret } = one
+    const { visit, spec, stored, before, secret } = one
     const renewal = renewalOf(one)
     const plain = statusOf({
       before,
       spec,
-      held: held.is === "whole" ? held : undefined,
+      stored: stored.is === "whole" ? stored : undefined,
       renewalAt: renewal?.at,
       revision: Math.max(revisionIn(secret), before.revision ?? 0),
       renewRequest: renewRequestIn(secret) || (before.lastHandledRenewAt ?? ""),
@@ -525,7 +529,7 @@ class Certificates {
         : plain
     if (failure?.attempt !== undefined && (unready === undefined || unready.reason === "Expired"))
       await visit.record({ type: "Warning", reason: failure.health.reason, note: failure.health.message })
-    const told = {
+    const outcome = {
       health: healthOf(spec, unready, failure),
       conditions: [
         ...(trigger === undefined || failure === undefined ? [] : [issuing(trigger, failure)]),
@@ -535,17 +539,17 @@ class Certificates {
       status: { ...settled, ...failure?.attempt?.status },
     }
     const nextAt = failure?.attempt?.nextAt ?? failure?.nextAt
-    if (nextAt !== undefined) return { ...told, nextAttemptAt: nextAt }
+    if (nextAt !== undefined) return { ...outcome, nextAttemptAt: nextAt }
     // Without a time, the controller's own backoff applies.
     const isRejected = problems.length > 0 || trust.isRejected === true
-    if ((failure !== undefined && failure.againAfterMs === undefined) || isRejected) return told
-    const ends = held.is === "whole" ? held.leaf.notAfter + 1_000 : undefined
+    if ((failure !== undefined && failure.againAfterMs === undefined) || isRejected) return outcome
+    const ends = stored.is === "whole" ? stored.leaf.notAfter + 1_000 : undefined
     const times = [renewal?.at, ends, trust.nextAt].flatMap((at) =>
       at === undefined || at <= visit.now ? [] : [at - visit.now],
     )
     const isPending = toBeRevoked(settled, spec, visit.now).length > 0
     const pollAfterMs = failure?.againAfterMs ?? (isPending ? pollMinimumMs : pollIntervalOf(one.object))
-    return { ...told, againAfterMs: Math.max(Math.min(pollAfterMs, ...times), 1_000) }
+    return { ...outcome, againAfterMs: Math.max(Math.min(pollAfterMs, ...times), 1_000) }
   }
 
   /** Returns the current connection and mount for a certificate that was issued before the status recorded them. */
@@ -561,7 +565,7 @@ class Certificates {
 
 interface Good {
   readonly secret: KubernetesObject
-  readonly held: StoredCertificate
+  readonly stored: StoredCertificate
 }
 
 interface NextIssuance {
@@ -600,7 +604,7 @@ const isHere = (secret: KubernetesObject, { spec }: CertificateContext): boolean
 const versionOf = (secret: KubernetesObject | undefined): string | null => secret?.metadata.resourceVersion ?? null
 
 /** Returns whether a user requested another certificate, or the renewal time has passed. */
-const isAsked = ({ object }: CertificateContext, { reason }: ReissueReason): boolean =>
+const isRequested = ({ object }: CertificateContext, { reason }: ReissueReason): boolean =>
   reason === "RenewalDue" ||
   reason === "RenewRequested" ||
   framed(object).observedGeneration !== object.metadata.generation
@@ -608,18 +612,18 @@ const isAsked = ({ object }: CertificateContext, { reason }: ReissueReason): boo
 /** Returns whether the certificate that could not be written still matches the spec, the issuer and the role. */
 function isUsable(
   { spec, object, visit }: CertificateContext,
-  { held, issuerKind, issuerName, ...unwritten }: UnwrittenCertificate,
+  { stored, issuerKind, issuerName, ...unwritten }: UnwrittenCertificate,
   wanted: { readonly role: string; readonly revision: number },
 ): boolean {
-  const renewal = renewalFor(object, spec, { held, revision: wanted.revision, now: visit.now })
+  const renewal = renewalFor(object, spec, { stored, revision: wanted.revision, now: visit.now })
   return (
     unwritten.revision === wanted.revision &&
     unwritten.role === wanted.role &&
     issuerKind === spec.issuerRef.kind &&
     issuerName === spec.issuerRef.name &&
-    (spec.keySource === "Engine" || isWantedKey(wantedKey(spec.privateKey), held.privateKey.algorithm)) &&
-    differences(spec, held.leaf, held.values).length === 0 &&
-    held.leaf.notAfter > visit.now &&
+    (spec.keySource === "Engine" || isWantedKey(wantedKey(spec.privateKey), stored.privateKey.algorithm)) &&
+    differences(spec, stored.leaf, stored.values).length === 0 &&
+    stored.leaf.notAfter > visit.now &&
     (renewal === undefined || renewal.at > visit.now)
   )
 }
@@ -660,14 +664,14 @@ function readyIssuer({ issuerRef: { kind, name } }: CertificateSpec, known: Know
 }
 
 /** Records an event for a renewal. The first certificate is reported by the condition Ready. */
-async function tellRenewal(
-  { before, visit, held }: CertificateContext,
+async function recordRenewal(
+  { before, visit, stored }: CertificateContext,
   trigger: ReissueReason,
   renewal: RenewalTime | undefined,
 ): Promise<void> {
-  if (before.serialNumber === undefined || held.is !== "whole") return
+  if (before.serialNumber === undefined || stored.is !== "whole") return
   const isOutside = trigger.reason === "RenewalDue" && renewal?.isOutsideWindow === true
-  const note = `${trigger.message} A new certificate was issued: ${held.serialNumber}.${isOutside ? " No renewal window opens in time." : ""}`
+  const note = `${trigger.message} A new certificate was issued: ${stored.serialNumber}.${isOutside ? " No renewal window opens in time." : ""}`
   await visit.record({ type: "Normal", reason: isOutside ? "RenewingOutsideWindow" : "Renewed", note })
 }
 
@@ -678,8 +682,8 @@ const issuing = (trigger: ReissueReason, { health }: Failure): Condition => ({
   message: `${trigger.message} ${health.message}`,
 })
 
-const renewalOf = ({ object, spec, held, secret, visit }: CertificateContext): RenewalTime | undefined =>
-  held.is === "whole" ? renewalFor(object, spec, { held, revision: revisionIn(secret), now: visit.now }) : undefined
+const renewalOf = ({ object, spec, stored, secret, visit }: CertificateContext): RenewalTime | undefined =>
+  stored.is === "whole" ? renewalFor(object, spec, { stored, revision: revisionIn(secret), now: visit.now }) : undefined
 
 function isRenewalRequested({ object, secret, before }: CertificateContext): boolean {
   const token = object.metadata.annotations?.[renewAnnotation]

@@ -7,43 +7,55 @@ const now = 10 * hourMs
 const ago = (...minutes: readonly number[]) => minutes.map((each) => now - each * minuteMs)
 
 test.each([
-  { wasted: ago(), unasked: ago(), isAsked: false, after: undefined, why: "none was issued" },
-  { wasted: ago(20, 10), unasked: ago(), isAsked: true, after: undefined, why: "two were wasted" },
-  { wasted: ago(50, 20, 10), unasked: ago(), isAsked: true, after: now + 10 * minuteMs, why: "three were wasted" },
+  { wasted: ago(), unrequested: ago(), isRequested: false, after: undefined, why: "none was issued" },
+  { wasted: ago(20, 10), unrequested: ago(), isRequested: true, after: undefined, why: "two were wasted" },
+  {
+    wasted: ago(50, 20, 10),
+    unrequested: ago(),
+    isRequested: true,
+    after: now + 10 * minuteMs,
+    why: "three were wasted",
+  },
   {
     wasted: ago(70, 20, 10),
-    unasked: ago(),
-    isAsked: true,
+    unrequested: ago(),
+    isRequested: true,
     after: undefined,
     why: "the first is more than an hour ago",
   },
   {
     wasted: ago(),
-    unasked: ago(40, 30, 20, 10),
-    isAsked: false,
+    unrequested: ago(40, 30, 20, 10),
+    isRequested: false,
     after: undefined,
     why: "four were issued unrequested",
   },
   {
     wasted: ago(),
-    unasked: ago(40, 30, 20, 10, 5),
-    isAsked: false,
+    unrequested: ago(40, 30, 20, 10, 5),
+    isRequested: false,
     after: now + 20 * minuteMs,
     why: "five were issued unrequested",
   },
-  { wasted: ago(), unasked: ago(40, 30, 20, 10, 5), isAsked: true, after: undefined, why: "this one is requested" },
-])("[F-K2] another certificate may be issued after $after: $why", ({ wasted, unasked, isAsked, after }) => {
-  expect(issuableAfter({ wasted, unasked }, { isAsked, now })).toBe(after)
+  {
+    wasted: ago(),
+    unrequested: ago(40, 30, 20, 10, 5),
+    isRequested: true,
+    after: undefined,
+    why: "this one is requested",
+  },
+])("[F-K2] another certificate may be issued after $after: $why", ({ wasted, unrequested, isRequested, after }) => {
+  expect(issuableAfter({ wasted, unrequested }, { isRequested, now })).toBe(after)
 })
 
 test.each([
-  { repairs: ago(), contests: -2, unasked: ago(), may: true },
-  { repairs: ago(10, 5), contests: 0, unasked: ago(10, 5), may: true },
-  { repairs: ago(20, 10, 5), contests: 1, unasked: ago(20, 10, 5), may: false },
-  { repairs: ago(70, 10, 5), contests: 0, unasked: ago(70, 10, 5), may: true },
-])("[F-K5] after repairs at $repairs there are $contests contests", ({ repairs, unasked, may, ...row }) => {
+  { repairs: ago(), contests: -2, unrequested: ago(), may: true },
+  { repairs: ago(10, 5), contests: 0, unrequested: ago(10, 5), may: true },
+  { repairs: ago(20, 10, 5), contests: 1, unrequested: ago(20, 10, 5), may: false },
+  { repairs: ago(70, 10, 5), contests: 0, unrequested: ago(70, 10, 5), may: true },
+])("[F-K5] after repairs at $repairs there are $contests contests", ({ repairs, unrequested, may, ...row }) => {
   expect(contests({ repairs }, now)).toBe(row.contests)
-  expect(mayReplace({ unasked }, now)).toBe(may)
+  expect(mayReplace({ unrequested }, now)).toBe(may)
 })
 
 test("[F-K2] times older than an hour are discarded", () => {

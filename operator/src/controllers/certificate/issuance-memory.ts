@@ -6,7 +6,7 @@ import type { StoredCertificate } from "./stored-certificate.ts"
 
 /** Certificate that was issued but is not in its Secret yet. */
 export interface UnwrittenCertificate {
-  readonly held: StoredCertificate
+  readonly stored: StoredCertificate
   readonly issuerKind: string
   readonly issuerName: string
   readonly role: string
@@ -29,7 +29,7 @@ export interface IssuanceMemory {
   /** Times of certificates that could not be written to the Secret. */
   wasted: readonly number[]
   /** Times of certificates that were neither requested nor scheduled. */
-  unasked: readonly number[]
+  unrequested: readonly number[]
   /** Times at which the Secret was restored. */
   repairs: readonly number[]
   /** Time before which the Secret is not restored again. */
@@ -65,7 +65,7 @@ export class IssuanceMemories {
       searchedRevision: undefined,
       lastFailure: undefined,
       wasted: [],
-      unasked: [],
+      unrequested: [],
       repairs: [],
       repairsAfter: 0,
     }
@@ -82,12 +82,12 @@ export const withTime = (times: readonly number[], now: number): readonly number
 
 /** Returns the time from which another certificate may be issued; undefined if it may be now. */
 export function issuableAfter(
-  { wasted, unasked }: Pick<IssuanceMemory, "wasted" | "unasked">,
-  { isAsked, now }: { readonly isAsked: boolean; readonly now: number },
+  { wasted, unrequested }: Pick<IssuanceMemory, "wasted" | "unrequested">,
+  { isRequested, now }: { readonly isRequested: boolean; readonly now: number },
 ): number | undefined {
   const ends = [
     freeAfter(lastHour(wasted, now), maxWasted),
-    ...(isAsked ? [] : [freeAfter(lastHour(unasked, now), maxUnasked)]),
+    ...(isRequested ? [] : [freeAfter(lastHour(unrequested, now), maxUnasked)]),
   ].flatMap((at) => at ?? [])
   return ends.length === 0 ? undefined : Math.max(...ends)
 }
@@ -97,8 +97,8 @@ const freeAfter = (times: readonly number[], maximum: number): number | undefine
   return blocking === undefined ? undefined : blocking + hourMs
 }
 
-export const mayReplace = ({ unasked }: Pick<IssuanceMemory, "unasked">, now: number): boolean =>
-  lastHour(unasked, now).length < maxReplacements
+export const mayReplace = ({ unrequested }: Pick<IssuanceMemory, "unrequested">, now: number): boolean =>
+  lastHour(unrequested, now).length < maxReplacements
 
 /** Returns by how much the repairs of the last hour exceed what mistakes explain. 0 or less means no conflict. */
 export const contests = ({ repairs }: Pick<IssuanceMemory, "repairs">, now: number): number =>

@@ -56,7 +56,7 @@ export interface Issuance {
   readonly engine: Engine
   /** Name of the role in the engine. */
   readonly role: string
-  readonly held: StoredCertificateState
+  readonly stored: StoredCertificateState
   readonly mayKeepKey: boolean
   /** Revision of the requested certificate. */
   readonly revision: number
@@ -187,26 +187,26 @@ function accepted(issuance: Issuance, issued: IssuedCertificate, key: PrivateKey
   if (privateKey === undefined)
     throw unfit("CertificateUnfit", "The engine returned no private key with the certificate.")
   const discarded = { serialNumber: issued.serialNumber, notAfter: secondTime(issued.notAfter), discarded: true }
-  const held = read(privateKey, issued, discarded)
-  const differing = differences(spec, held.leaf, held.values)
+  const stored = read(privateKey, issued, discarded)
+  const differing = differences(spec, stored.leaf, stored.values)
   if (differing.length > 0) {
     const message = `The engine issued a certificate that does not match the spec; check the role ${issuance.role}: ${describeDifferences(differing)}.`
     throw unfit("CertificateUnfit", message, discarded)
   }
-  const renewal = renewalFor(issuance.certificate, spec, { held, revision, now })
-  if (held.leaf.notAfter <= now || (renewal !== undefined && isDueAtOnce(held.leaf, renewal, now))) {
+  const renewal = renewalFor(issuance.certificate, spec, { stored, revision, now })
+  if (stored.leaf.notAfter <= now || (renewal !== undefined && isDueAtOnce(stored.leaf, renewal, now))) {
     const message =
       "The lifetime of the issued certificate is so short that it is due for renewal immediately; increase duration, or decrease renewBefore."
     throw unfit("LifetimeTooShort", message, discarded)
   }
-  return held
+  return stored
 }
 
 function read(privateKey: PrivateKey, issued: IssuedCertificate, discarded: EarlierCertificate): StoredCertificate {
   try {
     const { chain, authorities } = splitChain(issued.certificate, issued.issuingCa, issued.caChain)
-    const held = readStoredCertificate(privateKey, chain, authorities)
-    if (held.is === "whole") return held
+    const stored = readStoredCertificate(privateKey, chain, authorities)
+    if (stored.is === "whole") return stored
   } catch (error) {
     if (!(error instanceof UnacceptableInput)) throw error
   }
@@ -235,7 +235,7 @@ export function nextKeyOf({ metadata: { name, namespace, uid } }: KubernetesObje
 
 /** Returns the current key if it is to stay, else a stored one of an earlier attempt, else a new one. */
 async function keyFor({ cluster, secrets: store }: IssuanceParts, issuance: Issuance): Promise<PrivateKey> {
-  const { certificate, spec, held, mayKeepKey, revision } = issuance
+  const { certificate, spec, stored, mayKeepKey, revision } = issuance
   const wanted = wantedKey(spec.privateKey)
   if (wanted === undefined)
     throw new IssuanceFailed({
@@ -244,7 +244,7 @@ async function keyFor({ cluster, secrets: store }: IssuanceParts, issuance: Issu
       message: "spec.privateKey.size is not a valid key size.",
     })
   const isKept = spec.privateKey.rotationPolicy === "Never" && mayKeepKey
-  if (isKept && held.is === "whole" && isWantedKey(wanted, held.privateKey.algorithm)) return held.privateKey
+  if (isKept && stored.is === "whole" && isWantedKey(wanted, stored.privateKey.algorithm)) return stored.privateKey
   const place = nextKeyOf(certificate, revision)
   const present = store.get(place)
   const kept = present === undefined ? undefined : keyIn(present)

@@ -61,11 +61,11 @@ export function knownRole(
   { object, spec }: CertificateContext,
   { spec: issuer }: KnownIssuer,
 ): KnownRole | undefined {
-  const given = spec.role ?? issuer.defaultRole
-  if (given === undefined) return undefined
-  const found = storeOf(certificateRole).get(inNamespaceOf(object, given))
+  const roleName = spec.role ?? issuer.defaultRole
+  if (roleName === undefined) return undefined
+  const found = storeOf(certificateRole).get(inNamespaceOf(object, roleName))
   const declared = found?.["spec"] as Partial<CertificateRoleSpec> | undefined
-  if (found === undefined || declared?.mount !== issuer.mount) return { name: given, isReady: true }
+  if (found === undefined || declared?.mount !== issuer.mount) return { name: roleName, isReady: true }
   return { name: engineRoleName(declared, found), isReady: readySinceOf(found) !== undefined }
 }
 

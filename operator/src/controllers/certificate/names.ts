@@ -211,8 +211,8 @@ export function differences(
   ]
 }
 
-export const differingFields = (...given: Parameters<typeof differences>): readonly string[] =>
-  differences(...given).map(({ field }) => field)
+export const differingFields = (...args: Parameters<typeof differences>): readonly string[] =>
+  differences(...args).map(({ field }) => field)
 
 /** Returns at most one difference: the usages of the spec that a certificate or a role lacks. */
 export function missingUsages(

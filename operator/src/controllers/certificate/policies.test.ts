@@ -6,10 +6,10 @@ import { type CertificateFacts, issuanceTrigger, unreadiness, type WrittenFacts 
 
 const spec = certificateSpec()
 let issuer: IssuingEngine
-let held: StoredCertificate
+let stored: StoredCertificate
 beforeAll(async () => {
   issuer = await issuingEngine()
-  held = await issuer.issue(spec)
+  stored = await issuer.issue(spec)
 })
 afterAll(() => issuer[Symbol.asyncDispose]())
 
@@ -25,20 +25,20 @@ const written: WrittenFacts = {
 /** Facts about a certificate that needs no action. */
 const facts = (other: Partial<CertificateFacts> = {}): CertificateFacts => ({
   spec,
-  held: { is: "whole", ...held },
+  stored: { is: "whole", ...stored },
   written,
   certificateName: "web",
   role: "any",
   authority: "a1",
   isAuthorityDue: true,
   isRevoked: false,
-  renewalAt: held.leaf.notAfter - 1_000,
+  renewalAt: stored.leaf.notAfter - 1_000,
   isRenewalRequested: false,
-  now: held.leaf.notBefore + 60_000,
+  now: stored.leaf.notBefore + 60_000,
   ...other,
 })
 
-const ended = () => ({ now: held.leaf.notAfter + 1_000, renewalAt: undefined })
+const ended = () => ({ now: stored.leaf.notAfter + 1_000, renewalAt: undefined })
 const cases: readonly {
   readonly why: string
   readonly other: () => Partial<CertificateFacts>
@@ -48,19 +48,19 @@ const cases: readonly {
   { why: "nothing is wrong", other: () => ({}), trigger: undefined, unready: undefined },
   {
     why: "there is no Secret",
-    other: () => ({ held: { is: "missing" }, written: undefined }),
+    other: () => ({ stored: { is: "missing" }, written: undefined }),
     trigger: "SecretMissing",
     unready: "SecretMissing",
   },
   {
     why: "it lacks a key",
-    other: () => ({ held: { is: "incomplete", problem: "has no value for tls.key" } }),
+    other: () => ({ stored: { is: "incomplete", problem: "has no value for tls.key" } }),
     trigger: "SecretKeysMissing",
     unready: "SecretKeysMissing",
   },
   {
     why: "the key is another's",
-    other: () => ({ held: { is: "mismatched" } }),
+    other: () => ({ stored: { is: "mismatched" } }),
     trigger: "KeyPairMismatch",
     unready: "KeyPairMismatch",
   },
@@ -137,10 +137,10 @@ const cases: readonly {
     trigger: "RevokedAtEngine",
     unready: "RevokedAtEngine",
   },
-  { why: "it is due", other: () => ({ renewalAt: held.leaf.notBefore }), trigger: "RenewalDue", unready: undefined },
+  { why: "it is due", other: () => ({ renewalAt: stored.leaf.notBefore }), trigger: "RenewalDue", unready: undefined },
   {
     why: "it is due at this second",
-    other: () => ({ renewalAt: held.leaf.notBefore + 60_000 }),
+    other: () => ({ renewalAt: stored.leaf.notBefore + 60_000 }),
     trigger: "RenewalDue",
     unready: undefined,
   },
@@ -178,6 +178,6 @@ describe("a certificate", () => {
   test("has messages that name the Secret and the fields", () => {
     const changed = facts({ spec: certificateSpec({ commonName: "web", dnsNames: ["api.example.com"] }) })
     expect(issuanceTrigger(changed)?.message).toBe("The certificate does not match spec.commonName and spec.dnsNames.")
-    expect(issuanceTrigger(facts({ held: { is: "missing" } }))?.message).toBe("There is no Secret web-tls.")
+    expect(issuanceTrigger(facts({ stored: { is: "missing" } }))?.message).toBe("There is no Secret web-tls.")
   })
 })

@@ -11,7 +11,7 @@ import { differingFields } from "./names.ts"
 /** Facts on which the checks decide. */
 export interface CertificateFacts {
   readonly spec: CertificateSpec
-  readonly held: StoredCertificateState
+  readonly stored: StoredCertificateState
   /** Annotations of the Secret; undefined unless the operator wrote it. */
   readonly written: WrittenFacts | undefined
   readonly certificateName: string
@@ -44,16 +44,16 @@ export interface ReissueReason {
 
 type Check = (facts: CertificateFacts) => ReissueReason | undefined
 
-const secretIsThere: Check = ({ held, spec }) =>
-  held.is === "missing" ? { reason: "SecretMissing", message: `There is no Secret ${spec.secretName}.` } : undefined
+const secretIsThere: Check = ({ stored, spec }) =>
+  stored.is === "missing" ? { reason: "SecretMissing", message: `There is no Secret ${spec.secretName}.` } : undefined
 
-const keysAreThere: Check = ({ held, spec }) =>
-  held.is === "incomplete"
-    ? { reason: "SecretKeysMissing", message: `The Secret ${spec.secretName} ${held.problem}.` }
+const keysAreThere: Check = ({ stored, spec }) =>
+  stored.is === "incomplete"
+    ? { reason: "SecretKeysMissing", message: `The Secret ${spec.secretName} ${stored.problem}.` }
     : undefined
 
-const keyPairMatches: Check = ({ held, spec }) =>
-  held.is === "mismatched"
+const keyPairMatches: Check = ({ stored, spec }) =>
+  stored.is === "mismatched"
     ? {
         reason: "KeyPairMismatch",
         message: `The certificate in the Secret ${spec.secretName} does not match its private key.`,
@@ -79,16 +79,16 @@ const ownerIsThis: Check = ({ written, certificateName, spec }) =>
         message: `The Secret ${spec.secretName} belonged to the Certificate ${written.certificateName}, which no longer exists.`,
       }
 
-const keyIsAsSpecified: Check = ({ held, spec }) =>
-  held.is !== "whole" ||
+const keyIsAsSpecified: Check = ({ stored, spec }) =>
+  stored.is !== "whole" ||
   spec.keySource === "Engine" ||
-  isWantedKey(wantedKey(spec.privateKey), held.privateKey.algorithm)
+  isWantedKey(wantedKey(spec.privateKey), stored.privateKey.algorithm)
     ? undefined
     : { reason: "KeySpecChanged", message: "The key does not have the algorithm and size of spec.privateKey." }
 
-const namesAreAsSpecified: Check = ({ held, spec, written, role }) => {
-  if (held.is !== "whole") return undefined
-  const fields = differingFields(spec, held.leaf, held.values)
+const namesAreAsSpecified: Check = ({ stored, spec, written, role }) => {
+  if (stored.is !== "whole") return undefined
+  const fields = differingFields(spec, stored.leaf, stored.values)
   if (fields.length > 0) return { reason: "SpecChanged", message: `The certificate does not match ${listed(fields)}.` }
   return written === undefined || written.role === role
     ? undefined
@@ -100,9 +100,9 @@ const authorityIsCurrent: Check = ({ written, authority, isAuthorityDue }) =>
     ? undefined
     : { reason: "IssuerCAChanged", message: "The CA of the issuer is no longer the one that issued the certificate." }
 
-const isNotRevoked: Check = ({ held, isRevoked }) =>
-  held.is === "whole" && isRevoked
-    ? { reason: "RevokedAtEngine", message: `The engine has revoked the certificate ${held.serialNumber}.` }
+const isNotRevoked: Check = ({ stored, isRevoked }) =>
+  stored.is === "whole" && isRevoked
+    ? { reason: "RevokedAtEngine", message: `The engine has revoked the certificate ${stored.serialNumber}.` }
     : undefined
 
 const renewalIsNotDue: Check = ({ renewalAt, now }) =>
@@ -118,12 +118,12 @@ const renewalIsNotRequested: Check = ({ isRenewalRequested }) =>
       }
     : undefined
 
-const hasNotEnded: Check = ({ held, now }) =>
-  held.is === "whole" && held.leaf.notAfter < now
-    ? { reason: "Expired", message: `The certificate expired at ${secondTime(held.leaf.notAfter)}.` }
+const hasNotEnded: Check = ({ stored, now }) =>
+  stored.is === "whole" && stored.leaf.notAfter < now
+    ? { reason: "Expired", message: `The certificate expired at ${secondTime(stored.leaf.notAfter)}.` }
     : undefined
 
-const standing: readonly Check[] = [
+const commonChecks: readonly Check[] = [
   secretIsThere,
   keysAreThere,
   keyPairMatches,
@@ -135,14 +135,14 @@ const standing: readonly Check[] = [
 
 /** Returns why another certificate is issued; undefined if none is needed. */
 export const issuanceTrigger = (facts: CertificateFacts): ReissueReason | undefined =>
-  firstOf([...standing, authorityIsCurrent, isNotRevoked, renewalIsNotDue, renewalIsNotRequested], facts)
+  firstOf([...commonChecks, authorityIsCurrent, isNotRevoked, renewalIsNotDue, renewalIsNotRequested], facts)
 
 /**
  * Returns why the certificate is not ready; undefined if it is. A changed CA is no reason: the old CA stays published while certificates
  * use it.
  */
 export const unreadiness = (facts: CertificateFacts): ReissueReason | undefined =>
-  firstOf([...standing, isNotRevoked, hasNotEnded], facts)
+  firstOf([...commonChecks, isNotRevoked, hasNotEnded], facts)
 
 function firstOf(checks: readonly Check[], facts: CertificateFacts): ReissueReason | undefined {
   for (const check of checks) {

@@ -26,7 +26,7 @@ export function windowsProblem({ renewalWindows = [] }: CertificateSpec): string
 export function renewalFor(
   { metadata: { uid } }: KubernetesObject,
   spec: CertificateSpec,
-  { held, revision, now }: { readonly held: StoredCertificate; readonly revision: number; readonly now: number },
+  { stored, revision, now }: { readonly stored: StoredCertificate; readonly revision: number; readonly now: number },
 ): RenewalTime | undefined {
   if (spec.renewalPolicy === "Disabled") return undefined
   const terms = {
@@ -34,7 +34,7 @@ export function renewalFor(
     renewBeforePercentage: spec.renewBeforePercentage,
     windows: (spec.renewalWindows ?? []).map(windowOf),
   }
-  return renewalTime(held.leaf, terms, shareOf(`${uid}:${revision}`), now)
+  return renewalTime(stored.leaf, terms, shareOf(`${uid}:${revision}`), now)
 }
 
 /** Returns a number in [0, 1), always the same for the same text. */

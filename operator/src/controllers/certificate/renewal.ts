@@ -36,8 +36,9 @@ const dayMs = 24 * hourMs
 /** Returns how long before expiry the certificate is renewed. Requested values that exceed its lifetime are adjusted. */
 export function renewBeforeMs({ notBefore, notAfter }: Validity, terms: Omit<RenewalTerms, "windows">): number {
   const life = notAfter - notBefore
-  const asked = terms.renewBeforeMs
-  const before = asked !== undefined && asked < life ? asked : (life * (terms.renewBeforePercentage ?? 100 / 3)) / 100
+  const wantedMs = terms.renewBeforeMs
+  const before =
+    wantedMs !== undefined && wantedMs < life ? wantedMs : (life * (terms.renewBeforePercentage ?? 100 / 3)) / 100
   const least = life < hourMs ? life / 10 : 5 * minuteMs
   return Math.max(Math.min(before, life - minuteMs), least)
 }

@@ -17,8 +17,8 @@ const minAsked = 100
 
 /** Returns the polling interval of a certificate without problems. */
 export function pollIntervalOf({ metadata: { annotations } }: KubernetesObject): number {
-  const given = parseGoDuration(annotations?.[pollAnnotation] ?? "")
-  return given === undefined ? pollMs : Math.max(given, pollMinimumMs)
+  const parsedMs = parseGoDuration(annotations?.[pollAnnotation] ?? "")
+  return parsedMs === undefined ? pollMs : Math.max(parsedMs, pollMinimumMs)
 }
 
 export class Revocations {
@@ -32,8 +32,8 @@ export class Revocations {
 
   /** Queries the engine once per polling interval. After a start, the first queries are spread over the interval. */
   async isRevoked(one: CertificateContext, known: KnownIssuer | undefined): Promise<boolean> {
-    const { object, visit, held, spec, key } = one
-    if (held.is !== "whole") return false
+    const { object, visit, stored, spec, key } = one
+    if (stored.is !== "whole") return false
     const intervalMs = pollIntervalOf(object)
     const askedAt = this.#askedAt.get(key)
     if (askedAt === undefined && visit.quiet) {
@@ -48,7 +48,7 @@ export class Revocations {
     try {
       const { engine } = await connect(this.#parts, one, known)
       this.asked(key, visit.now)
-      const { revokedAt } = await engine.pki(known.spec.mount).certificates.get(held.serialNumber)
+      const { revokedAt } = await engine.pki(known.spec.mount).certificates.get(stored.serialNumber)
       return revokedAt !== null
     } catch (error) {
       // If the engine does not answer or does not store certificates, the certificate counts as valid.

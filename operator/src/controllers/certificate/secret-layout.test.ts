@@ -3,7 +3,7 @@ import { openssl } from "../../../../engine/testing/openssl.ts"
 import { parseCertificate } from "@chancery/engine/x509"
 import type { KubernetesObject } from "../../kube/kubernetes-object.ts"
 import { certificateSpec, issuingEngine, type IssuingEngine } from "../../../testing/issuing-engine.ts"
-import { heldIn } from "./stored-certificate.ts"
+import { storedIn } from "./stored-certificate.ts"
 import { isAsWanted, revisionIn, secretFor, writtenIn } from "./secret-layout.ts"
 
 let issuer: IssuingEngine
@@ -16,8 +16,8 @@ const certificate: KubernetesObject = { metadata: { name: "web", namespace: "tea
 
 async function made(given: Readonly<Record<string, unknown>> = {}, present?: KubernetesObject) {
   const spec = certificateSpec(given)
-  const held = await issuer.issue(spec)
-  const content = { certificate, spec, held, role: "any", authority: "a1", revision: 3, renewRequest: "" }
+  const stored = await issuer.issue(spec)
+  const content = { certificate, spec, stored, role: "any", authority: "a1", revision: 3, renewRequest: "" }
   return { content, secret: await secretFor(content, present) }
 }
 
@@ -56,7 +56,7 @@ describe("the Secret of a certificate", () => {
         "chancery.dev/certificate-uid": "u-1",
         "chancery.dev/issuer-kind": "Issuer",
         "chancery.dev/issuer-name": "ca",
-        "chancery.dev/serial-number": content.held.serialNumber,
+        "chancery.dev/serial-number": content.stored.serialNumber,
         "chancery.dev/revision": "3",
         "chancery.dev/common-name": "www.example.com",
         "chancery.dev/alt-names": "www.example.com",
@@ -83,7 +83,7 @@ describe("the Secret of a certificate", () => {
   ])("has an $algorithm key in $encoding as $label", async ({ algorithm, encoding, label }) => {
     const { secret } = await made({ privateKey: { algorithm, encoding } })
     expect(text(secret, "tls.key")).toMatch(new RegExp(`^-----BEGIN ${label}-----\n`))
-    expect(heldIn(secret).is).toBe("whole")
+    expect(storedIn(secret).is).toBe("whole")
   })
 
   test("has the requested additional formats, which OpenSSL reads", async () => {
@@ -182,7 +182,7 @@ describe("the Secret of a certificate", () => {
       is: { is: "incomplete", problem: "has an unreadable value for tls.key" },
     },
   ])("contains no certificate with $why", ({ data, is }) => {
-    expect(heldIn({ metadata: { name: "tls" }, data })).toEqual(is)
+    expect(storedIn({ metadata: { name: "tls" }, data })).toEqual(is)
   })
 
   test("is mismatched if the key of another certificate is written to it", async () => {
@@ -194,10 +194,10 @@ describe("the Secret of a certificate", () => {
         "tls.key": (other.secret["data"] as Record<string, string>)["tls.key"],
       },
     }
-    expect(heldIn(mixed)).toEqual({ is: "mismatched" })
-    const held = heldIn(one.secret)
-    expect(held.is === "whole" && parseCertificate(held.chain[0]!).serialNumber).toEqual(
-      one.content.held.leaf.serialNumber,
+    expect(storedIn(mixed)).toEqual({ is: "mismatched" })
+    const stored = storedIn(one.secret)
+    expect(stored.is === "whole" && parseCertificate(stored.chain[0]!).serialNumber).toEqual(
+      one.content.stored.leaf.serialNumber,
     )
   })
 })

@@ -13,7 +13,7 @@ import type { WrittenFacts } from "./policies.ts"
 export interface SecretContent {
   readonly certificate: KubernetesObject
   readonly spec: CertificateSpec
-  readonly held: StoredCertificate
+  readonly stored: StoredCertificate
   readonly role: string
   readonly authority: string
   readonly revision: number
@@ -33,9 +33,9 @@ export async function secretFor(
   content: SecretContent,
   present: KubernetesObject | undefined,
 ): Promise<KubernetesObject> {
-  const { certificate, spec, held } = content
+  const { certificate, spec, stored } = content
   const stores = await storesFor(content, present)
-  const data = { ...encoded(textsFor(spec, held)), ...stores.data }
+  const data = { ...encoded(textsFor(spec, stored)), ...stores.data }
   return shellOf(certificate, spec, { ...writtenAs(content), ...stores.annotations }, data, present)
 }
 
@@ -80,7 +80,7 @@ interface RehearsalData {
 
 /** Returns the Secret without the certificate, for a dry run against admission policies, quotas and permissions. */
 export function rehearsalOf(
-  content: Omit<SecretContent, "held">,
+  content: Omit<SecretContent, "stored">,
   { key, chain }: RehearsalData,
   present: KubernetesObject | undefined,
 ): KubernetesObject {
@@ -108,16 +108,16 @@ export function rehearsalOf(
   return shellOf(certificate, spec, { ...aboutOf(content), ...named }, encoded(texts), present)
 }
 
-function writtenAs({ held, ...about }: SecretContent): Record<string, string> {
+function writtenAs({ stored, ...about }: SecretContent): Record<string, string> {
   return {
     ...aboutOf(about),
-    [annotations.commonName]: commonNameIn(held.leaf),
-    [annotations.alternativeNames]: alternativeTexts(held.values).join(","),
-    [annotations.serialNumber]: held.serialNumber,
+    [annotations.commonName]: commonNameIn(stored.leaf),
+    [annotations.alternativeNames]: alternativeTexts(stored.values).join(","),
+    [annotations.serialNumber]: stored.serialNumber,
   }
 }
 
-function aboutOf({ certificate, spec, ...given }: Omit<SecretContent, "held">): Record<string, string> {
+function aboutOf({ certificate, spec, ...facts }: Omit<SecretContent, "stored">): Record<string, string> {
   const { name, uid = "" } = certificate.metadata
   return {
     [annotations.certificateName]: name,
@@ -125,10 +125,10 @@ function aboutOf({ certificate, spec, ...given }: Omit<SecretContent, "held">): 
     [annotations.issuerGroup]: spec.issuerRef.group,
     [annotations.issuerKind]: spec.issuerRef.kind,
     [annotations.issuerName]: spec.issuerRef.name,
-    [annotations.role]: given.role,
-    [annotations.authority]: given.authority,
-    [annotations.revision]: String(given.revision),
-    ...(given.renewRequest === "" ? {} : { [annotations.renewRequest]: given.renewRequest }),
+    [annotations.role]: facts.role,
+    [annotations.authority]: facts.authority,
+    [annotations.revision]: String(facts.revision),
+    ...(facts.renewRequest === "" ? {} : { [annotations.renewRequest]: facts.renewRequest }),
   }
 }
 
@@ -162,18 +162,18 @@ export const renewRequestIn = (secret: KubernetesObject | undefined): string =>
 const formatOf = (spec: CertificateSpec, type: string) =>
   spec.additionalOutputFormats?.find((format) => format.type === type)
 
-function textsFor(spec: CertificateSpec, held: StoredCertificate): Record<string, string | Uint8Array> {
+function textsFor(spec: CertificateSpec, stored: StoredCertificate): Record<string, string | Uint8Array> {
   const pem = (certificates: readonly Uint8Array[]) =>
     certificates.map((der) => `${writePem("CERTIFICATE", der)}\n`).join("")
-  const key = `${keyPem(held.privateKey, spec.privateKey)}\n`
-  const chain = pem(held.chain)
+  const key = `${keyPem(stored.privateKey, spec.privateKey)}\n`
+  const chain = pem(stored.chain)
   return {
     "tls.key": key,
     [chainName]: chain,
-    "ca.crt": pem(held.authorities),
-    ...(formatOf(spec, "DER") === undefined ? {} : { "key.der": held.privateKey.der("pkcs8") }),
+    "ca.crt": pem(stored.authorities),
+    ...(formatOf(spec, "DER") === undefined ? {} : { "key.der": stored.privateKey.der("pkcs8") }),
     ...(formatOf(spec, "CombinedPEM") === undefined ? {} : { "tls-combined.pem": `${key}\n${chain}` }),
-    ...(formatOf(spec, "FullChain") === undefined ? {} : { "fullchain.pem": pem(fullChain(held)) }),
+    ...(formatOf(spec, "FullChain") === undefined ? {} : { "fullchain.pem": pem(fullChain(stored)) }),
   }
 }
 
@@ -190,11 +190,11 @@ interface Stores {
   readonly data: Readonly<Record<string, string>>
 }
 
-async function storesFor({ spec, held }: SecretContent, present: KubernetesObject | undefined): Promise<Stores> {
+async function storesFor({ spec, stored }: SecretContent, present: KubernetesObject | undefined): Promise<Stores> {
   const format = formatOf(spec, "PKCS12")
   if (format === undefined) return { annotations: {}, data: {} }
   const { password = defaultPassword } = format
-  const { privateKey, chain, authorities } = held
+  const { privateKey, chain, authorities } = stored
   const source = sha256(Buffer.concat([Buffer.from(`${password}\n`), ...chain, ...authorities]))
   const kept = present?.["data"] as Readonly<Record<string, string>> | undefined
   const [keys, trust] = [kept?.[storeNames.keys], kept?.[storeNames.trust]]

@@ -34,7 +34,7 @@ export type StoredCertificateState =
 /** Secrets are limited to 1 MiB. */
 const maxPem = 1024 * 1024
 
-export function heldIn(secret: KubernetesObject | undefined): StoredCertificateState {
+export function storedIn(secret: KubernetesObject | undefined): StoredCertificateState {
   if (secret === undefined) return { is: "missing" }
   const text = (key: string) => textOf(secret, key)
   const [key, chain] = [text("tls.key"), text("tls.crt")]

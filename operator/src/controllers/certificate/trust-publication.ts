@@ -50,7 +50,7 @@ async function published(
   one: CertificateContext,
   known: KnownIssuer | undefined,
 ): Promise<Trust> {
-  const { object, spec, held, visit } = one
+  const { object, spec, stored, visit } = one
   const current = rootOf(known?.chain ?? [])
   if (spec.trust === undefined || current === undefined) return { isTakeoverDue: false }
   const name = spec.trust.publishTo.configMapName
@@ -64,7 +64,7 @@ async function published(
   const overlapMs = parseGoDuration(spec.trust.overlap) ?? 0
   // If the root was left out, `authorities` contains an intermediate of the current chain. That one is not an old CA.
   const inForce = new Set((known?.chain ?? []).map(fingerprint))
-  const inUse = held.is === "whole" ? held.authorities.filter((der) => !inForce.has(fingerprint(der))) : []
+  const inUse = stored.is === "whole" ? stored.authorities.filter((der) => !inForce.has(fingerprint(der))) : []
   const authorities = trusted(trustedIn(present), { current, inUse, overlapMs, now: visit.now })
   const wanted = trustConfigMap(name, object, authorities, present)
   if (!isAsWanted(wanted, present)) await put(parts, writerOf(one), configMaps, wanted)

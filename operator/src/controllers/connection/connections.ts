@@ -85,12 +85,12 @@ async function answers(
   { organization, baseURL }: { readonly organization: string | undefined; readonly baseURL: string },
   questions: ReadonlySet<Question>,
 ): Promise<Found> {
-  const stranger = () => stalled("NotAnEngine", `The server at ${baseURL} is not a Chancery engine; check baseURL.`)
+  const notAnEngine = () => stalled("NotAnEngine", `The server at ${baseURL} is not a Chancery engine; check baseURL.`)
   try {
     // First, because another server would answer the later queries with misleading errors.
     const version = questions.has("version") ? { apiVersion: await engine.discovery.apiVersion() } : {}
-    if (version.apiVersion === "") throw stranger()
-    const expiry = questions.has("token") ? { tokenExpiresAt: await expiryOf(engine, stranger) } : {}
+    if (version.apiVersion === "") throw notAnEngine()
+    const expiry = questions.has("token") ? { tokenExpiresAt: await expiryOf(engine, notAnEngine) } : {}
     if (organization !== undefined && questions.has("organization")) await engine.organizations.get(organization)
     return { ...version, ...expiry }
   } catch (error) {
@@ -105,18 +105,18 @@ async function answers(
 }
 
 /** Engines whose token may not look itself up. */
-const shy = new WeakSet<Engine>()
+const withoutLookup = new WeakSet<Engine>()
 
 /** Returns when the token expires, or undefined. The certificate API knows tokens of every kind, but not every token may look itself up. */
-async function expiryOf(engine: Engine, stranger: () => NotReadyError): Promise<string | undefined> {
-  if (!shy.has(engine)) {
+async function expiryOf(engine: Engine, notAnEngine: () => NotReadyError): Promise<string | undefined> {
+  if (!withoutLookup.has(engine)) {
     try {
       const { expiresAt } = await engine.serviceTokens.lookup("self")
       return expiresAt === null ? undefined : secondTime(expiresAt)
     } catch (error) {
-      if (isEngineError(error, "not-found")) throw stranger()
+      if (isEngineError(error, "not-found")) throw notAnEngine()
       if (!isEngineError(error, "forbidden")) throw error
-      shy.add(engine)
+      withoutLookup.add(engine)
     }
   }
   await engine.users.account()

@@ -57,8 +57,8 @@ export function desiredSettings(
   return {
     organization,
     name,
-    ...given(plain.map((member) => [member, spec[member]] as const)),
-    ...given([
+    ...definedMembers(plain.map((member) => [member, spec[member]] as const)),
+    ...definedMembers([
       ["projectId", ids.projectId],
       ["agentPoolId", ids.agentPoolId],
       ["autoDestroyAt", autoDestroy?.at],
@@ -71,7 +71,7 @@ export function desiredSettings(
 
 const repoOf = ({ identifier, ...repo }: NonNullable<WorkspaceObjectSpec["vcsRepo"]>) => ({
   identifier,
-  ...given([
+  ...definedMembers([
     ["branch", repo.branch],
     ["oauthTokenId", repo.oauthTokenID],
     ["githubAppInstallationId", repo.githubAppInstallationID],
@@ -80,7 +80,7 @@ const repoOf = ({ identifier, ...repo }: NonNullable<WorkspaceObjectSpec["vcsRep
   ]),
 })
 
-const given = (entries: readonly (readonly [string, unknown])[]): Record<string, unknown> =>
+const definedMembers = (entries: readonly (readonly [string, unknown])[]): Record<string, unknown> =>
   Object.fromEntries(entries.filter(([, value]) => value !== undefined))
 
 export interface Applied {

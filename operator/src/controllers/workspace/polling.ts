@@ -12,8 +12,8 @@ export function intervalMs(
   { metadata: { annotations } }: KubernetesObject,
   { reconcileInterval }: WorkspaceObjectSpec,
 ): number {
-  const asked = parseGoDuration(annotations?.[intervalAnnotation] ?? "") ?? parseGoDuration(reconcileInterval)
-  return Math.max(asked ?? shortestMs, shortestMs)
+  const wantedMs = parseGoDuration(annotations?.[intervalAnnotation] ?? "") ?? parseGoDuration(reconcileInterval)
+  return Math.max(wantedMs ?? shortestMs, shortestMs)
 }
 
 /** Part that needs its own request. `workspace` covers settings, flat tags, SSH key and lock. */

@@ -80,20 +80,20 @@ export async function syncTags(subject: Subject, { tagNames }: WorkspaceView): P
   const { engine, id, spec, owner, applied, now } = subject
   const mode = spec.tagsPolicy === "Exclusive" && spec.tags !== undefined ? "exclusive" : "additive"
   const wanted = { workspaceId: id, tags: spec.tags ?? [], mode } as const
-  const gone = leftOver(applied.tags, wanted.tags, tagNames)
+  const leftovers = leftOver(applied.tags, wanted.tags, tagNames)
   const isAsWanted = (found: ObservedWorkspaceTags) => workspaceTagsResource.diff(wanted, found).changed.length === 0
   const all = observedWorkspaceTags(wanted, tagNames)
-  if (isAsWanted(all) && gone.length === 0) return []
+  if (isAsWanted(all) && leftovers.length === 0) return []
   // Other owners may own additional tags.
   const found =
     mode === "exclusive"
       ? await workspaceTagsResource.observe(engine, id, wanted, { before: {}, now, owner })
       : undefined
   const observed = found ?? all
-  if (isAsWanted(observed) && gone.length === 0) return []
+  if (isAsWanted(observed) && leftovers.length === 0) return []
   if (!subject.reports)
-    await workspaceTagsResource.update(engine, id, wanted, { ...observed, tags: gone }, [], { owner })
-  return [difference("tags", wanted.tags, mode === "exclusive" ? observed.tags : [...observed.tags, ...gone])]
+    await workspaceTagsResource.update(engine, id, wanted, { ...observed, tags: leftovers }, [], { owner })
+  return [difference("tags", wanted.tags, mode === "exclusive" ? observed.tags : [...observed.tags, ...leftovers])]
 }
 
 export interface SyncedBindings {
@@ -114,23 +114,25 @@ export async function syncTagBindings(subject: Subject): Promise<SyncedBindings>
     .map(({ key, value }) => [key, value] as const)
   const observed = observedTagBindings(wanted, present)
   const keys = present.map(([key]) => key)
-  const gone = leftOver(applied.tagBindings, Object.keys(bindings), keys)
-  const goneBindings = Object.fromEntries(present.filter(([key]) => gone.some((one) => fold(one) === fold(key))))
-  const isAsWanted = tagBindingsResource.diff(wanted, observed).changed.length === 0 && gone.length === 0
-  const shown = mode === "exclusive" ? observed.bindings : { ...observed.bindings, ...goneBindings }
+  const leftovers = leftOver(applied.tagBindings, Object.keys(bindings), keys)
+  const leftoverBindings = Object.fromEntries(
+    present.filter(([key]) => leftovers.some((one) => fold(one) === fold(key))),
+  )
+  const isAsWanted = tagBindingsResource.diff(wanted, observed).changed.length === 0 && leftovers.length === 0
+  const shown = mode === "exclusive" ? observed.bindings : { ...observed.bindings, ...leftoverBindings }
   const differences = isAsWanted ? [] : [difference("tagBindings", bindings, shown)]
   if (subject.reports) return { differences, effective }
   // A tag that exists, but is not owned by this object, disappears with its other owners. It may have disappeared since the query.
   const held = foldedKeys(own.filter(({ owners = [] }) => owners.includes(owner)).map(({ key }) => key))
-  const unheld = (spec.tags ?? []).filter((name) => !held.has(fold(name)))
-  if (unheld.length > 0)
+  const unowned = (spec.tags ?? []).filter((name) => !held.has(fold(name)))
+  if (unowned.length > 0)
     await engine.tags.add(
       id,
-      unheld.map((name) => ({ name })),
+      unowned.map((name) => ({ name })),
       { owner },
     )
   if (isAsWanted && Object.keys(bindings).every((key) => held.has(fold(key)))) return { differences, effective }
-  await tagBindingsResource.update(engine, id, wanted, { ...observed, bindings: goneBindings }, [], { owner })
+  await tagBindingsResource.update(engine, id, wanted, { ...observed, bindings: leftoverBindings }, [], { owner })
   return { differences, effective: isAsWanted ? effective : await engine.tags.effectiveBindings(id) }
 }
 
@@ -138,10 +140,10 @@ export async function syncConsumers(subject: Subject): Promise<readonly Differen
   const { engine, id, spec, desired, applied, now } = subject
   const consumerIds = [...(desired.ids.remoteStateConsumerIds ?? [])]
   if (spec.remoteStateConsumers === undefined) {
-    const gone = applied.remoteStateConsumers ?? []
-    if (gone.length === 0 || subject.reports || spec.globalRemoteState === true) return []
-    await remoteStateConsumersResource.delete(engine, id, { consumerIds: [...gone] }, "safe", { before: {}, now })
-    return [difference("remoteStateConsumers", [], gone)]
+    const leftovers = applied.remoteStateConsumers ?? []
+    if (leftovers.length === 0 || subject.reports || spec.globalRemoteState === true) return []
+    await remoteStateConsumersResource.delete(engine, id, { consumerIds: [...leftovers] }, "safe", { before: {}, now })
+    return [difference("remoteStateConsumers", [], leftovers)]
   }
   const wanted = { workspaceId: id, consumerIds, mode: "exclusive" } as const
   const observed = await remoteStateConsumersResource.observe(engine, id, wanted, { before: {}, now })

@@ -308,13 +308,13 @@ const shownBinding = ({ key, value, inheritedFrom }: { key: string; value: strin
 
 /** Omits empty members. Changes the time only if another member changed, so that a poll without changes writes nothing. */
 function withSyncTime(status: OwnStatus, { lastSyncTime, ...before }: KnownStatus, now: number): OwnStatus {
-  const said = Object.fromEntries(
+  const next = Object.fromEntries(
     Object.entries({ ...status, lastSyncTime: undefined }).filter(
       ([, value]) => value !== undefined && !isEmpty(value),
     ),
   )
-  const same = lastSyncTime !== undefined && isDeepStrictEqual(said, before)
-  return { ...said, lastSyncTime: same ? lastSyncTime : secondTime(now) }
+  const same = lastSyncTime !== undefined && isDeepStrictEqual(next, before)
+  return { ...next, lastSyncTime: same ? lastSyncTime : secondTime(now) }
 }
 
 const isEmpty = (value: unknown): boolean =>
