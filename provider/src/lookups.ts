@@ -1,7 +1,7 @@
 // Lookups of workspaces and tags that the program does not declare, with the engine of the stack's configuration.
 import * as pulumi from "@pulumi/pulumi"
 import type { Engine, Page, PageRequest, TagView, WorkspaceView } from "@chancery/engine"
-import { asking, stackConfiguration } from "./lifecycle/invoke.ts"
+import { withEngine, stackConfiguration } from "./lifecycle/invoke.ts"
 import { isRejection } from "./lifecycle/rejection.ts"
 import type { WorkspaceState } from "./resources/workspace.ts"
 
@@ -53,7 +53,7 @@ export interface WorkspaceFilter {
 
 /** Reads a workspace with its key-value tags. Rejects if there is none that the token may read. */
 export async function getWorkspace(which: InOrganization & { readonly name: string }): Promise<WorkspaceLookup> {
-  return asked(which, "workspace", async (engine, organization) => {
+  return inOrganization(which, "workspace", async (engine, organization) => {
     const { observedWorkspace } = await workspaceKinds()
     const view = await engine.workspaces.get({ organization, name: which.name })
     const bindings = (await engine.tags.bindings(view.id)).filter(({ value }) => value !== "")
@@ -67,7 +67,7 @@ export async function listWorkspaces(
   which: InOrganization & WorkspaceFilter = {},
 ): Promise<readonly WorkspaceLookup[]> {
   const { organization: _organization, ...query } = which
-  return asked(which, "workspaces", async (engine, organization) => {
+  return inOrganization(which, "workspaces", async (engine, organization) => {
     const { observedWorkspace } = await workspaceKinds()
     const views = await allOf((page) => engine.workspaces.list(organization, query, page))
     return views.map((view) => ({ id: view.id, ...observedWorkspace(view) }))
@@ -79,7 +79,7 @@ export async function listTags(
   which: InOrganization & { readonly search?: string } = {},
 ): Promise<readonly TagLookup[]> {
   const filter = which.search === undefined ? {} : { search: which.search }
-  return asked(which, "tags", async (engine, organization) => {
+  return inOrganization(which, "tags", async (engine, organization) => {
     const tags: TagView[] = await allOf((page) => engine.tags.list(organization, filter, page))
     return tags.map(({ id, name, instanceCount }) => ({ id, name, instanceCount }))
   })
@@ -89,7 +89,7 @@ export async function listTags(
 export async function getWorkspaceOutputs(
   which: InOrganization & { readonly name: string },
 ): Promise<Readonly<Record<string, OutputLookup>>> {
-  return asked(which, "outputs", async (engine, organization) => {
+  return inOrganization(which, "outputs", async (engine, organization) => {
     const workspace = await engine.workspaces.get({ organization, name: which.name })
     const found: [name: string, output: OutputLookup][] = []
     for (const { id, name, sensitive, value } of await outputsOf(engine, workspace)) {
@@ -111,7 +111,7 @@ async function outputsOf({ stateVersions }: Engine, { id, permissions }: Workspa
   }
 }
 
-async function asked<T>(
+async function inOrganization<T>(
   { organization }: InOrganization,
   what: string,
   ask: (engine: Engine, organization: string) => Promise<T>,
@@ -120,7 +120,7 @@ async function asked<T>(
   const place = organization ?? configuration.defaults.organization
   if (place === undefined)
     throw new Error(`organization is required; pass it, or set chancery:organization or CHANCERY_ORGANIZATION`)
-  return asking(configuration, `${what} of ${place}`, (engine) => ask(engine, place))
+  return withEngine(configuration, `${what} of ${place}`, (engine) => ask(engine, place))
 }
 
 const pageSize = 100

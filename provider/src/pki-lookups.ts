@@ -1,7 +1,7 @@
 // Lookups of roles, issuers and ACME settings that the program does not declare.
 import type { Engine } from "@chancery/engine"
 import type { AcmeConfigState } from "./resources/acme-config.ts"
-import { asking, stackConfiguration } from "./lifecycle/invoke.ts"
+import { withEngine, stackConfiguration } from "./lifecycle/invoke.ts"
 import type { PkiIssuerState } from "./resources/pki-issuer.ts"
 import type { PkiRoleState } from "./resources/pki-role.ts"
 
@@ -87,5 +87,5 @@ async function inMount<T>(
 ): Promise<T> {
   const configuration = stackConfiguration()
   const place = mount ?? configuration.defaults.pkiMount ?? "pki"
-  return asking(configuration, `${what} of ${place}`, (engine) => ask(engine, place))
+  return withEngine(configuration, `${what} of ${place}`, (engine) => ask(engine, place))
 }

@@ -26,7 +26,7 @@ const unknownValues = new Set([
 const operationMs = 5 * 60_000
 
 export function dynamicProvider(kindName: KindName, load: () => Promise<Lifecycle>, session: Session): DynamicProvider {
-  async function said<T>(phase: Phase, work: () => Promise<T>): Promise<T> {
+  async function explained<T>(phase: Phase, work: () => Promise<T>): Promise<T> {
     try {
       return await work()
     } catch (error) {
@@ -56,7 +56,7 @@ export function dynamicProvider(kindName: KindName, load: () => Promise<Lifecycl
     configure: async ({ config }) => session.configure((key) => config.get(`chancery:${key}`)),
 
     check: (_olds, news) =>
-      said("check", async () => {
+      explained("check", async () => {
         const { defaults } = await session.configured
         const lifecycle = await load()
         const { inputs, failures } = lifecycle.check(declared(news), openIn(news), defaults)
@@ -64,7 +64,7 @@ export function dynamicProvider(kindName: KindName, load: () => Promise<Lifecycl
       }),
 
     diff: (id, olds, news) =>
-      said("diff", async () => {
+      explained("diff", async () => {
         recorded.add(id)
         await session.configured
         const lifecycle = await load()
@@ -80,7 +80,7 @@ export function dynamicProvider(kindName: KindName, load: () => Promise<Lifecycl
       }),
 
     create: (inputs) =>
-      said("create", async () => {
+      explained("create", async () => {
         const { __marker: marker, ...news } = declared(inputs)
         const marked = { ...news, __marker: wholeMarker(marker, session.project, news) }
         const keptOuts = (state: Values) => outsOf({ ...state, __marker: marker })
@@ -106,7 +106,7 @@ export function dynamicProvider(kindName: KindName, load: () => Promise<Lifecycl
       }),
 
     read: (id, props = {}) =>
-      said("read", async () => {
+      explained("read", async () => {
         const { defaults } = await session.configured
         const lifecycle = await load()
         const state = stateOf(props)
@@ -127,7 +127,7 @@ export function dynamicProvider(kindName: KindName, load: () => Promise<Lifecycl
       }),
 
     update: (id, olds, news) =>
-      said("update", async () => {
+      explained("update", async () => {
         const wanted = declared(news)
         const owner = ownerOf(wanted["__marker"], session.project)
         const lifecycle = await load()
@@ -138,7 +138,7 @@ export function dynamicProvider(kindName: KindName, load: () => Promise<Lifecycl
       }),
 
     delete: (id, props) =>
-      said("delete", async () => {
+      explained("delete", async () => {
         const { defaults } = await session.configured
         const lifecycle = await load()
         const state = stateOf(props)
@@ -173,7 +173,7 @@ class ReportedError extends Error {}
 
 /** Returns the error for Pulumi, which prints its stack. The stack is empty unless CHANCERY_STACK_TRACES is set. */
 function shown(error: unknown, message: string): ReportedError {
-  const told = new ReportedError(message)
-  told.stack = process.env["CHANCERY_STACK_TRACES"] && error instanceof Error ? (error.stack ?? "") : ""
-  return told
+  const explanation = new ReportedError(message)
+  explanation.stack = process.env["CHANCERY_STACK_TRACES"] && error instanceof Error ? (error.stack ?? "") : ""
+  return explanation
 }

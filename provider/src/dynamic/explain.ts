@@ -11,8 +11,8 @@ export function explain(error: unknown, kindName: string, phase: Phase, members:
     const where = field?.join(".") ?? pointer
     return where === undefined ? detail : `${where}: ${detail}`
   })
-  const said = faults.length === 0 ? error.message : faults.join("; ")
-  return `${withPropertyNames(said, members)} (${statusOf(error)})${hint === undefined ? "" : `\n${hint}`}`
+  const reason = faults.length === 0 ? error.message : faults.join("; ")
+  return `${withPropertyNames(reason, members)} (${statusOf(error)})${hint === undefined ? "" : `\n${hint}`}`
 }
 
 /** Replaces wire names of members, such as `auto-apply` or `max_ttl`, with the names of the properties. */

@@ -12,7 +12,7 @@ export const stackConfiguration = (): Configuration =>
  * Runs `ask` with an engine, and closes it afterwards, because an open one would keep the program alive. `what` begins the message of an
  * error.
  */
-export async function asking<T>(
+export async function withEngine<T>(
   configuration: Configuration,
   what: string,
   ask: (engine: Engine) => Promise<T>,

@@ -15,7 +15,7 @@ import {
 } from "@chancery/engine/declared/shared"
 import { durationMs, isTimeout } from "./deadline.ts"
 import { withPropertyNames } from "../dynamic/explain.ts"
-import { isInSight, seesAll, type Visibility, unseen } from "./visibility.ts"
+import { isVisible, seesAll, type Visibility, unseen } from "./visibility.ts"
 
 export type DeletionPolicy = "safe" | "force" | "retain"
 
@@ -116,7 +116,7 @@ interface Extras<Observed extends object> {
    * Resources that the token must see completely before a missing one counts as gone. Undefined if the API distinguishes missing from
    * forbidden.
    */
-  readonly sight?: Visibility
+  readonly visibility?: Visibility
   /** The hosted edition does not have the resource. */
   readonly selfHostedOnly?: boolean
   /** Member that takes the configured default bindings. */
@@ -183,10 +183,10 @@ export function lifecycleOf<Spec extends object, Observed extends object>(
   }
 
   async function wouldBeSeen(engine: Engine, olds: Values, defaults: Pick<Defaults, "organization">): Promise<boolean> {
-    const { sight } = declared
-    if (sight === undefined || (await seesAll(engine, sight, placeOf(olds, defaults)))) return true
+    const { visibility } = declared
+    if (visibility === undefined || (await seesAll(engine, visibility, placeOf(olds, defaults)))) return true
     // A token that sees the workspace also sees its parts.
-    return typeof olds["workspaceId"] === "string" && (await isInSight(engine, olds["workspaceId"]))
+    return typeof olds["workspaceId"] === "string" && (await isVisible(engine, olds["workspaceId"]))
   }
 
   /** Removes bindings that the program does not declare. */

@@ -11,10 +11,10 @@ export async function seesAll(engine: Engine, what: Visibility, organization: st
   const known = seen.get(engine) ?? new Map<string, Promise<boolean>>()
   seen.set(engine, known)
   const key = JSON.stringify([what, organization])
-  const asked = known.get(key) ?? ask(engine, what, organization)
-  known.set(key, asked)
-  asked.catch(() => known.delete(key))
-  return asked
+  const visibility = known.get(key) ?? ask(engine, what, organization)
+  known.set(key, visibility)
+  visibility.catch(() => known.delete(key))
+  return visibility
 }
 
 /** Cached, because permissions rarely change and a process lives for one run. */
@@ -53,6 +53,6 @@ export const unseen = (id: string, organization: string | undefined): Error =>
       "run `pulumi state delete` with its URN.",
   )
 
-export async function isInSight({ workspaces }: Engine, id: string): Promise<boolean> {
+export async function isVisible({ workspaces }: Engine, id: string): Promise<boolean> {
   return (await workspaces.get({ id }).catch(hidden)) !== undefined
 }

@@ -3,23 +3,23 @@ import type { Values } from "@chancery/engine/declared/shared"
 import * as resources from "@chancery/engine/declared/workspaces"
 import { lifecycleOf } from "./lifecycle.ts"
 
-const sight = "workspaces"
+const visibility = "workspaces"
 
 /** Returns the lifecycles of workspaces and their parts. Times are compared with `clock`. */
 export const workspaceLifecyclesBy = (clock: Runtime["clock"]) => ({
   workspace: lifecycleOf(resources.workspaceResource, clock, {
-    sight,
+    visibility,
     bindingsMember: "tagBindings",
     asDeclared: ownExecution,
   }),
-  workspaceTags: lifecycleOf(resources.workspaceTagsResource, clock, { sight }),
-  tagBindings: lifecycleOf(resources.tagBindingsResource, clock, { sight, bindingsMember: "bindings" }),
-  remoteStateConsumers: lifecycleOf(resources.remoteStateConsumersResource, clock, { sight }),
-  sshKeyAssignment: lifecycleOf(resources.sshKeyAssignmentResource, clock, { sight }),
-  workspaceLock: lifecycleOf(resources.workspaceLockResource, clock, { sight }),
-  dataRetentionPolicy: lifecycleOf(resources.dataRetentionPolicyResource, clock, { sight, selfHostedOnly: true }),
-  project: lifecycleOf(resources.projectResource, clock, { sight: "projects", bindingsMember: "tagBindings" }),
-  variable: lifecycleOf(resources.variableResource, clock, { sight, asDeclared: readableAlone }),
+  workspaceTags: lifecycleOf(resources.workspaceTagsResource, clock, { visibility }),
+  tagBindings: lifecycleOf(resources.tagBindingsResource, clock, { visibility, bindingsMember: "bindings" }),
+  remoteStateConsumers: lifecycleOf(resources.remoteStateConsumersResource, clock, { visibility }),
+  sshKeyAssignment: lifecycleOf(resources.sshKeyAssignmentResource, clock, { visibility }),
+  workspaceLock: lifecycleOf(resources.workspaceLockResource, clock, { visibility }),
+  dataRetentionPolicy: lifecycleOf(resources.dataRetentionPolicyResource, clock, { visibility, selfHostedOnly: true }),
+  project: lifecycleOf(resources.projectResource, clock, { visibility: "projects", bindingsMember: "tagBindings" }),
+  variable: lifecycleOf(resources.variableResource, clock, { visibility, asDeclared: readableAlone }),
   tag: lifecycleOf(resources.tagResource, clock),
 })
 
