@@ -21,11 +21,11 @@ export interface AcmeEabArgs extends LifecycleArgs {
 export interface AcmeEabState {
   /** Path of the mount. */
   readonly mount: string
-  /** Issuer of the directory. Null: none was named. */
+  /** Issuer of the directory. Null if none was declared. */
   readonly issuerRef: string | null
-  /** Role of the directory. Null: none was named. */
+  /** Role of the directory. Null if none was declared. */
   readonly role: string | null
-  /** External policy of the directory. Null: none was named. */
+  /** External policy of the directory. Null if none was declared. */
   readonly externalPolicy: string | null
   /** Time in which the binding must be used, as declared. Null: no limit. */
   readonly ttl: string | null

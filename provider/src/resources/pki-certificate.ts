@@ -30,11 +30,11 @@ export interface PkiCertificateArgs extends Pick<LifecycleArgs, "timeouts"> {
   otherSans?: pulumi.Input<pulumi.Input<string>[]>
   /** Do not add the common name to the SANs. Default: false. */
   excludeCnFromSans?: pulumi.Input<boolean>
-  /** Serial number in the subject; that of the certificate is the output `serialNumber`. */
+  /** Serial number in the subject. The serial number of the certificate is the output `serialNumber`. */
   subjectSerialNumber?: pulumi.Input<string>
   /**
-   * Lifetime, such as `720h` or `30d`. Cut to the maximum of the role, else of the mount; the output `expiration` is the end
-   * issued. Default: that of the role, else of the mount.
+   * Lifetime, such as `720h` or `30d`, limited to the maximum of the role or else of the mount. The output `expiration` is the
+   * actual expiry. Default: that of the role, else of the mount.
    */
   ttl?: pulumi.Input<string>
   /** Start of validity (ISO 8601). Default: the time of issuance, backdated by the role. */
@@ -54,7 +54,7 @@ export interface PkiCertificateArgs extends Pick<LifecycleArgs, "timeouts"> {
   /** Encoding of the private key: `der` (the usual form of the key type) or `pkcs8` (PEM). Default: `der`. */
   privateKeyFormat?: pulumi.Input<"der" | "pkcs8">
   /**
-   * What happens to the certificate when it is removed or replaced. `revokeWithKey` is for tokens that may revoke only with the
+   * Action on the certificate when it is removed or replaced. `revokeWithKey` is for tokens that may revoke only with the
    * private key. Default: `retain`.
    */
   onDestroy?: pulumi.Input<"retain" | "revoke" | "revokeWithKey">
@@ -78,7 +78,7 @@ export interface PkiCertificateState {
   readonly revokedAt: string | null
   /** Time before expiry from which the certificate is replaced. Null: never. */
   readonly renewBefore: string | null
-  /** What happens to the certificate when it is removed or replaced. */
+  /** Action on the certificate when it is removed or replaced. */
   readonly onDestroy: "retain" | "revoke" | "revokeWithKey"
   /** Private key (PEM, or base64 of DER), a secret. The server returns it once, so it is null after `get`. */
   readonly privateKey: string | null

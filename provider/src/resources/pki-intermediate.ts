@@ -30,11 +30,11 @@ export interface PkiIntermediateArgs extends Pick<LifecycleArgs, "timeouts"> {
   otherSans?: pulumi.Input<pulumi.Input<string>[]>
   /** Do not add the common name to the SANs. Default: false. */
   excludeCnFromSans?: pulumi.Input<boolean>
-  /** Serial number in the subject; that of the certificate is the output `serialNumber`. */
+  /** Serial number in the subject. The serial number of the certificate is the output `serialNumber`. */
   subjectSerialNumber?: pulumi.Input<string>
   /**
-   * Lifetime, such as `720h` or `30d`. Cut to the maximum of the role, else of the mount; the output `expiration` is the end
-   * issued. Default: that of the role, else of the mount.
+   * Lifetime, such as `720h` or `30d`, limited to the maximum of the role or else of the mount. The output `expiration` is the
+   * actual expiry. Default: that of the role, else of the mount.
    */
   ttl?: pulumi.Input<string>
   /** Start of validity (ISO 8601). Default: the time of issuance, backdated by the role. */
@@ -55,9 +55,9 @@ export interface PkiIntermediateArgs extends Pick<LifecycleArgs, "timeouts"> {
   streetAddresses?: pulumi.Input<pulumi.Input<string>[]>
   /** Postal codes of the subject. */
   postalCodes?: pulumi.Input<pulumi.Input<string>[]>
-  /** How far the certificate is backdated. Default: `30s`. */
+  /** Time by which the start of validity is backdated. Default: `30s`. */
   notBeforeDuration?: pulumi.Input<string>
-  /** Maximum number of authorities below it. -1: what its issuer allows. Default: -1. */
+  /** Maximum number of intermediate authorities below it. -1: as many as its issuer allows. Default: -1. */
   maxPathLength?: pulumi.Input<number>
   /** Name constraints: permitted DNS domains; a leading "." means subdomains only. */
   permittedDnsDomains?: pulumi.Input<pulumi.Input<string>[]>
@@ -89,7 +89,7 @@ export interface PkiIntermediateArgs extends Pick<LifecycleArgs, "timeouts"> {
   useCsrValues?: pulumi.Input<boolean>
   /** Apply the issuer's `leafNotAfterBehavior` to certificates that outlive it, instead of truncating them. Default: false. */
   enforceLeafNotAfterBehavior?: pulumi.Input<boolean>
-  /** What happens to the certificate when it is removed or replaced. Default: `retain`. */
+  /** Action on the certificate when it is removed or replaced. Default: `retain`. */
   onDestroy?: pulumi.Input<"retain" | "revoke">
 }
 
@@ -111,12 +111,12 @@ export interface PkiIntermediateState {
   readonly revokedAt: string | null
   /** Time before expiry from which the certificate is replaced. Null: never. */
   readonly renewBefore: string | null
-  /** What happens to the certificate when it is removed or replaced. */
+  /** Action on the certificate when it is removed or replaced. */
   readonly onDestroy: "retain" | "revoke" | "revokeWithKey"
 }
 
 /**
- * The certificate of an intermediate authority whose key is elsewhere; `PkiIssuer` keeps its key in a mount. Its id is
+ * A certificate of an intermediate authority whose key is not on this server. Use `PkiIssuer` for a key in a mount. Its id is
  * `MOUNT/SERIAL`.
  */
 export const PkiIntermediate: ResourceClass<PkiIntermediateArgs, PkiIntermediateState> = declaredResource<PkiIntermediateArgs, PkiIntermediateState>({

@@ -15,7 +15,7 @@ export interface PkiIssuerArgs extends LifecycleArgs {
   name?: pulumi.Input<string>
   /**
    * `root`: signs itself. `intermediate`: signed by an issuer of this server (`parentMount`, `parentIssuerRef`) or elsewhere
-   * (`csr`, then `signedCertificate`). `imported`: comes with its key (`bundle`). Changing it forces replacement.
+   * (`csr`, then `signedCertificate`). `imported`: imported with its key (`bundle`). Changing it forces replacement.
    */
   kind: pulumi.Input<"root" | "intermediate" | "imported">
   /** Common name (CN) of the subject. Changing it forces replacement. */
@@ -30,11 +30,14 @@ export interface PkiIssuerArgs extends LifecycleArgs {
   otherSans?: pulumi.Input<pulumi.Input<string>[]>
   /** Do not add the common name to the SANs. Default: false. Changing it forces replacement. */
   excludeCnFromSans?: pulumi.Input<boolean>
-  /** Serial number in the subject; that of the certificate is the output `serialNumber`. Changing it forces replacement. */
+  /**
+   * Serial number in the subject. The serial number of the certificate is the output `serialNumber`. Changing it forces
+   * replacement.
+   */
   subjectSerialNumber?: pulumi.Input<string>
   /**
-   * Lifetime, such as `720h` or `30d`. Cut to the maximum of the role, else of the mount; the output `expiration` is the end
-   * issued. Default: that of the role, else of the mount. Changing it forces replacement.
+   * Lifetime, such as `720h` or `30d`, limited to the maximum of the role or else of the mount. The output `expiration` is the
+   * actual expiry. Default: that of the role, else of the mount. Changing it forces replacement.
    */
   ttl?: pulumi.Input<string>
   /** Start of validity (ISO 8601). Default: the time of issuance, backdated by the role. Changing it forces replacement. */
@@ -55,9 +58,12 @@ export interface PkiIssuerArgs extends LifecycleArgs {
   streetAddresses?: pulumi.Input<pulumi.Input<string>[]>
   /** Postal codes of the subject. Changing it forces replacement. */
   postalCodes?: pulumi.Input<pulumi.Input<string>[]>
-  /** How far the certificate is backdated. Default: `30s`. Changing it forces replacement. */
+  /** Time by which the start of validity is backdated. Default: `30s`. Changing it forces replacement. */
   notBeforeDuration?: pulumi.Input<string>
-  /** Maximum number of authorities below it. -1: what its issuer allows. Default: -1. Changing it forces replacement. */
+  /**
+   * Maximum number of intermediate authorities below it. -1: as many as its issuer allows. Default: -1. Changing it forces
+   * replacement.
+   */
   maxPathLength?: pulumi.Input<number>
   /** Name constraints: permitted DNS domains; a leading "." means subdomains only. Changing it forces replacement. */
   permittedDnsDomains?: pulumi.Input<pulumi.Input<string>[]>

@@ -19,8 +19,8 @@ export interface PkiSignedCertificateArgs extends Pick<LifecycleArgs, "timeouts"
    */
   renewBefore?: pulumi.Input<string>
   /**
-   * Lifetime, such as `720h` or `30d`. Cut to the maximum of the role, else of the mount; the output `expiration` is the end
-   * issued. Default: that of the role, else of the mount.
+   * Lifetime, such as `720h` or `30d`, limited to the maximum of the role or else of the mount. The output `expiration` is the
+   * actual expiry. Default: that of the role, else of the mount.
    */
   ttl?: pulumi.Input<string>
   /** Start of validity (ISO 8601). Default: the time of issuance, backdated by the role. */
@@ -45,7 +45,7 @@ export interface PkiSignedCertificateArgs extends Pick<LifecycleArgs, "timeouts"
   otherSans?: pulumi.Input<pulumi.Input<string>[]>
   /** Do not add the common name to the SANs. Default: false. */
   excludeCnFromSans?: pulumi.Input<boolean>
-  /** Serial number in the subject; that of the certificate is the output `serialNumber`. */
+  /** Serial number in the subject. The serial number of the certificate is the output `serialNumber`. */
   subjectSerialNumber?: pulumi.Input<string>
   /** Key usages, if `verbatim` and the CSR has none. */
   keyUsages?: pulumi.Input<pulumi.Input<string>[]>
@@ -65,7 +65,7 @@ export interface PkiSignedCertificateArgs extends Pick<LifecycleArgs, "timeouts"
   role?: pulumi.Input<string>
   /** Sign the names of the CSR as they are, without the rules of a role. Default: false. */
   verbatim?: pulumi.Input<boolean>
-  /** What happens to the certificate when it is removed or replaced. Default: `retain`. */
+  /** Action on the certificate when it is removed or replaced. Default: `retain`. */
   onDestroy?: pulumi.Input<"retain" | "revoke">
 }
 
@@ -87,11 +87,11 @@ export interface PkiSignedCertificateState {
   readonly revokedAt: string | null
   /** Time before expiry from which the certificate is replaced. Null: never. */
   readonly renewBefore: string | null
-  /** What happens to the certificate when it is removed or replaced. */
+  /** Action on the certificate when it is removed or replaced. */
   readonly onDestroy: "retain" | "revoke" | "revokeWithKey"
 }
 
-/** A certificate for a key that stays with its owner. Its id is `MOUNT/SERIAL`. */
+/** A certificate for a CSR. The server never receives the private key. Its id is `MOUNT/SERIAL`. */
 export const PkiSignedCertificate: ResourceClass<PkiSignedCertificateArgs, PkiSignedCertificateState> = declaredResource<PkiSignedCertificateArgs, PkiSignedCertificateState>({
   kind: "pkiSignedCertificate",
   outputs: ["mount", "serialNumber", "certificate", "issuingCa", "caChain", "expiration", "revokedAt", "renewBefore", "onDestroy"],

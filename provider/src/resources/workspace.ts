@@ -52,7 +52,7 @@ export interface WorkspaceArgs extends LifecycleArgs {
   executionMode?: pulumi.Input<"remote" | "local" | "agent">
   /** Agent pool of the runs. Requires `executionMode: "agent"`. */
   agentPoolId?: pulumi.Input<string | null>
-  /** Settings of its own (`true`) or inherited (`false`). Default: `true` for each setting that is declared. */
+  /** Settings that the workspace overrides (`true`) or inherits (`false`). Default: `true` for each setting that is declared. */
   settingOverwrites?: pulumi.Input<{ executionMode?: pulumi.Input<boolean>; agentPool?: pulumi.Input<boolean> }>
   /** Allow destroy plans to be queued. Default: true. */
   allowDestroyPlan?: pulumi.Input<boolean>
@@ -113,7 +113,7 @@ export interface WorkspaceState extends Adopted {
   readonly executionMode: "remote" | "local" | "agent"
   /** Agent pool of the runs. Requires `executionMode: "agent"`. */
   readonly agentPoolId: string | null
-  /** Settings of its own (`true`) or inherited (`false`). */
+  /** Settings that the workspace overrides (`true`) or inherits (`false`). */
   readonly settingOverwrites: { readonly executionMode?: boolean | undefined; readonly agentPool?: boolean | undefined }
   /** Allow destroy plans to be queued. */
   readonly allowDestroyPlan: boolean
