@@ -8,7 +8,7 @@ import { explain, nextRun, type Phase } from "./explain.ts"
 import { type Lifecycle, type Open, timeoutMs, Unfinished } from "../lifecycle/lifecycle.ts"
 import type { KindName } from "../lifecycle/kind-name.ts"
 import { isLegacyState, namedState } from "./legacy-state.ts"
-import { ownerOf, wholeMarker } from "../lifecycle/creation-id.ts"
+import { ownerOf, completeCreationId } from "../lifecycle/creation-id.ts"
 import { writtenState } from "../lifecycle/defaults.ts"
 import type { Session } from "./session.ts"
 
@@ -82,7 +82,7 @@ export function dynamicProvider(kindName: KindName, load: () => Promise<Lifecycl
     create: (inputs) =>
       explained("create", async () => {
         const { __marker: marker, ...news } = declared(inputs)
-        const marked = { ...news, __marker: wholeMarker(marker, session.project, news) }
+        const marked = { ...news, __marker: completeCreationId(marker, session.project, news) }
         const keptOuts = (state: Values) => outsOf({ ...state, __marker: marker })
         const lifecycle = await load()
         const owner = ownerOf(marker, session.project)

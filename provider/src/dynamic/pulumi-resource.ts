@@ -3,7 +3,7 @@
 import * as pulumi from "@pulumi/pulumi"
 import type { KindName, NamingMember } from "../lifecycle/kind-name.ts"
 import { foundMember } from "./legacy-state.ts"
-import { writtenMarker } from "../lifecycle/creation-id.ts"
+import { formatCreationId } from "../lifecycle/creation-id.ts"
 import { omittedSettings } from "../lifecycle/defaults.ts"
 
 /** Returns the code that each state contains twice. It only loads the provider from the installed package. */
@@ -142,8 +142,8 @@ function registration<Args extends object, State>(
   // A resource that is read is identified by its id, not by its name.
   const byName = named === undefined || isRead ? {} : { [named]: logicalName }
   const inputs = { ...byName, ...given }
-  return { ...unset, ...inputs, __marker: markerOf(logicalName, inputs), __provider: providerText(kind) }
+  return { ...unset, ...inputs, __marker: creationIdOf(logicalName, inputs), __provider: providerText(kind) }
 }
 
-const markerOf = (logicalName: string, inputs: pulumi.Inputs): string =>
-  writtenMarker({ organization: pulumi.getOrganization(), stack: pulumi.getStack() }, logicalName, inputs)
+const creationIdOf = (logicalName: string, inputs: pulumi.Inputs): string =>
+  formatCreationId({ organization: pulumi.getOrganization(), stack: pulumi.getStack() }, logicalName, inputs)

@@ -1,17 +1,17 @@
 import { assert, constantFrom, option, property, stringMatching } from "fast-check"
 import { describe, expect, test } from "vitest"
-import { ownerOf, wholeMarker, writtenMarker } from "./creation-id.ts"
+import { ownerOf, completeCreationId, formatCreationId } from "./creation-id.ts"
 
 const here = { organization: "organization", stack: "prod" }
 
 describe("the creation id of a resource", () => {
   test.each<{ what: string; written: string; as: string }>([
-    { what: "one that has its name", written: writtenMarker(here, "api", { name: "api" }), as: "prod" },
-    { what: "one of another name", written: writtenMarker(here, "api", { name: "payments" }), as: "prod:api" },
-    { what: "one without a name", written: writtenMarker(here, "flat", { workspaceId: "ws-1" }), as: "prod:flat" },
+    { what: "one that has its name", written: formatCreationId(here, "api", { name: "api" }), as: "prod" },
+    { what: "one of another name", written: formatCreationId(here, "api", { name: "payments" }), as: "prod:api" },
+    { what: "one without a name", written: formatCreationId(here, "flat", { workspaceId: "ws-1" }), as: "prod:flat" },
     {
       what: "one of an organization",
-      written: writtenMarker({ ...here, organization: "acme" }, "pki", { path: "pki" }),
+      written: formatCreationId({ ...here, organization: "acme" }, "pki", { path: "pki" }),
       as: "acme/prod",
     },
   ])("is written as $as for $what", ({ written, as }) => expect(written).toBe(as))
@@ -23,15 +23,15 @@ describe("the creation id of a resource", () => {
       property(word, word, word, name, option(name), constantFrom("name", "path", "other"), (...given) => {
         const [organization, project, stack, logicalName, argument, member] = given
         const inputs = { [member]: argument ?? logicalName }
-        const written = writtenMarker({ organization, stack }, logicalName, inputs)
+        const written = formatCreationId({ organization, stack }, logicalName, inputs)
         const whole = `pulumi:${organization}/${project}/${stack}/${logicalName}`
-        expect(wholeMarker(written, project, inputs)).toBe(whole)
+        expect(completeCreationId(written, project, inputs)).toBe(whole)
       }),
     )
   })
 
   test("is truncated to the maximum of a workspace", () => {
-    expect(wholeMarker("prod", "site", { name: "n".repeat(300) })).toHaveLength(255)
+    expect(completeCreationId("prod", "site", { name: "n".repeat(300) })).toHaveLength(255)
   })
 })
 

@@ -15,15 +15,19 @@ export interface Place {
 }
 
 /** Returns the short form: `prod`, `acme/prod`, or `prod:api` if no argument has the name. Stack names contain no colon. */
-export function writtenMarker({ organization, stack }: Omit<Place, "project">, name: string, inputs: Values): string {
+export function formatCreationId(
+  { organization, stack }: Omit<Place, "project">,
+  name: string,
+  inputs: Values,
+): string {
   const place = organization === onlyOrganization ? stack : `${organization}/${stack}`
   return namedBy(inputs) === name ? place : `${place}:${name}`
 }
 
 /** Returns the full id, such as `pulumi:acme/site/prod/api`. It is unique to a resource. */
-export function wholeMarker(written: unknown, project: string, inputs: Values): string {
-  const { organization, stack, said } = readMarker(written)
-  const name = said ?? namedBy(inputs) ?? ""
+export function completeCreationId(written: unknown, project: string, inputs: Values): string {
+  const { organization, stack, resourceName } = parseCreationId(written)
+  const name = resourceName ?? namedBy(inputs) ?? ""
   return `pulumi:${organization}/${project}/${stack}/${name}`.slice(0, maxOrigin)
 }
 
@@ -35,15 +39,15 @@ const ownerKind = "pulumi:"
  * stack, as for resources that are read by id.
  */
 export function ownerOf(written: unknown, project: string): string | undefined {
-  const { stack } = readMarker(written)
+  const { stack } = parseCreationId(written)
   if (stack === "" || project === "") return undefined
   return `${ownerKind}${`${project}/${stack}`.slice(ownerKind.length - maxOwner)}`
 }
 
-function readMarker(written: unknown) {
-  const [, organization = onlyOrganization, stack = "", said] =
+function parseCreationId(written: unknown) {
+  const [, organization = onlyOrganization, stack = "", resourceName] =
     /^(?:([^/:]*)\/)?([^:]*)(?::(.*))?$/s.exec(typeof written === "string" ? written : "") ?? []
-  return { organization, stack, said }
+  return { organization, stack, resourceName }
 }
 
 const namedBy = (inputs: Values): string | undefined =>
