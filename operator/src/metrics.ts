@@ -18,7 +18,7 @@ export interface ControllerMetrics {
 
 /** Values that are read at each scrape. */
 export interface ControllerFigures {
-  readonly workersMaximum: number
+  readonly maxWorkers: number
   depth(): number
   /** Milliseconds that each running reconciliation has taken so far. */
   runningMs(): readonly number[]
@@ -115,7 +115,7 @@ export function createMetrics(election: { readonly name: string; leading(): bool
     "controller_runtime_max_concurrent_reconciles",
     "Maximum number of concurrent reconciliations.",
     "controller",
-    (figures) => figures.workersMaximum,
+    (figures) => figures.maxWorkers,
   )
   reading(
     "controller_runtime_active_workers",

@@ -51,7 +51,7 @@ export interface EmbeddedOptions {
 }
 
 /** An event loop that takes longer for one turn counts as hanging. */
-const turnMaximumMs = 30_000
+const maxTurnMs = 30_000
 const turnCheckMs = 5_000
 
 /** Runs until the signal aborts. Resolves to `lost` if the replica lost its lease. */
@@ -92,7 +92,7 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
     metrics,
     ready: () => controllers.hasSynced,
     problem: () =>
-      turns.sinceMs() > turnMaximumMs ? "the event loop is blocked" : overdue(election.renewalAgeMs, runtime, lease),
+      turns.sinceMs() > maxTurnMs ? "the event loop is blocked" : overdue(election.renewalAgeMs, runtime, lease),
   })
   closing.use(health)
   options.listening?.(health.url)

@@ -123,7 +123,7 @@ export async function openCertificate(spec: object, role: object = {}) {
   const engines = { connect: async () => ({ engine: heard }) }
   const connectionRef = { kind: "Connection", name: "engine" }
   const events: EventToRecord[] = []
-  const visit = (status: object) => ({
+  const request = (status: object) => ({
     signal: new AbortController().signal,
     now,
     quiet: false,
@@ -137,7 +137,7 @@ export async function openCertificate(spec: object, role: object = {}) {
     spec: { connectionRef, mount: "pki", defaultRole: "any" },
   })
   const issuers = reconcileIssuers({ kind: "Issuer", cluster, engines, storeOf, namespace: "own" })
-  const { health, status } = await issuers.reconcile(ca, visit({}))
+  const { health, status } = await issuers.reconcile(ca, request({}))
   set(issuer, {
     ...ca,
     status: { ...status, observedGeneration: 1, conditions: stored(conditionsOf(health), [], 1, now) },
@@ -164,7 +164,7 @@ export async function openCertificate(spec: object, role: object = {}) {
     const { conditions: before = [], ...rest } = statusOf()
     const { nextAttemptTime: _, ...own } = rest
     const { observedGeneration: __, ...known } = own as Record<string, unknown>
-    const outcome = await reconciler.reconcile(object, visit(known)).catch((error: unknown): ReconcileResult => {
+    const outcome = await reconciler.reconcile(object, request(known)).catch((error: unknown): ReconcileResult => {
       if (error instanceof NotReadyError) return error.outcome
       throw error
     })
@@ -218,7 +218,7 @@ export async function openCertificate(spec: object, role: object = {}) {
         spec: { ...(object["spec"] as object), ...change },
       })
     },
-    finalize: async () => reconciler.finalize?.(present(), visit(statusOf())),
+    finalize: async () => reconciler.finalize?.(present(), request(statusOf())),
     /** Starts another process, without memory. */
     restart: () => void (reconciler = open()),
     /** Reconciles at the scheduled times until `ms` milliseconds have passed. */

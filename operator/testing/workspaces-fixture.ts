@@ -117,7 +117,7 @@ export async function openWorkspaces() {
       spec: workspace.spec.parse({ connectionRef: { name: "engine" }, ...written }),
       status: { ...status, ...(conditions === undefined ? {} : { conditions }) },
     })
-    const visit = (quiet: boolean): ReconcileRequest => ({
+    const request = (quiet: boolean): ReconcileRequest => ({
       signal: new AbortController().signal,
       now,
       quiet,
@@ -171,9 +171,9 @@ export async function openWorkspaces() {
       message: (type: string): string => (conditions ?? []).find((one) => one.type === type)?.message ?? "",
       edit: (next: Record<string, unknown>) => (written = next),
       pass: (milliseconds: number) => (now += milliseconds),
-      look: () => looked(() => reconciler.reconcile(object(), visit(false))),
-      poll: () => looked(() => reconciler.reconcile(object(), visit(true))),
-      part: () => looked(async () => reconciler.finalize?.(object(), visit(false))),
+      look: () => looked(() => reconciler.reconcile(object(), request(false))),
+      poll: () => looked(() => reconciler.reconcile(object(), request(true))),
+      part: () => looked(async () => reconciler.finalize?.(object(), request(false))),
     }
   }
   /** Uploads the next state as Terraform does, and waits until its outputs are available. For large states, a background job reads them. */

@@ -7,7 +7,7 @@ import { request } from "undici"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { startServer } from "../../engine/src/server/server.ts"
 import { openTestEngine, type TestEngine } from "../../engine/testing/test-engine.ts"
-import { heldIn } from "../../operator/src/controllers/certificate/stored-certificate.ts"
+import { storedIn } from "../../operator/src/controllers/certificate/stored-certificate.ts"
 import type { KubernetesObject } from "../../operator/src/kube/kubernetes-object.ts"
 import { runOperator } from "../../operator/src/operator.ts"
 import { systemRuntime } from "../../operator/src/runtime.ts"
@@ -179,10 +179,10 @@ describe.skipIf(programs === undefined)("many certificates", () => {
       .toEqual(names.map((name) => `${name}-tls`).toSorted())
     const serials = new Set<string>()
     for (const secret of await list("secrets")) {
-      const held = heldIn(secret)
+      const stored = storedIn(secret)
       const owner = certificates.get(secret.metadata.name.replace(/-tls$/, ""))
       const { serialNumber } = (owner?.["status"] ?? {}) as { readonly serialNumber?: string }
-      expect([held.is, held.is === "whole" ? held.serialNumber : ""]).toEqual(["whole", serialNumber])
+      expect([stored.is, stored.is === "whole" ? stored.serialNumber : ""]).toEqual(["whole", serialNumber])
       serials.add(serialNumber ?? "")
     }
     expect(serials.size).toBe(names.length)

@@ -89,7 +89,7 @@ export async function busyExposition(): Promise<string> {
 export async function operatorExposition(): Promise<string> {
   const metrics = createMetrics({ name: "chancery/chancery-operator", leading: () => true })
   metrics.request({ code: "200", method: "GET" })
-  const controller = metrics.controller("workspace", { workersMaximum: 4, depth: () => 1, runningMs: () => [10] })
+  const controller = metrics.controller("workspace", { maxWorkers: 4, depth: () => 1, runningMs: () => [10] })
   controller.queue.added()
   controller.queue.taken(5)
   controller.queue.retried()

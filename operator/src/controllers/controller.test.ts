@@ -43,12 +43,12 @@ function open({ shard, mirror = true, finalizes = false }: Setting = {}) {
   const held: string[] = []
   let version = 100
   let finalizersRejection: ApiError | undefined
-  let answer: (object: KubernetesObject, visit: ReconcileRequest) => Promise<ReconcileResult> = async () => ready
+  let answer: (object: KubernetesObject, request: ReconcileRequest) => Promise<ReconcileResult> = async () => ready
   let goodbye: (object: KubernetesObject) => Promise<ReconcileResult | undefined> = async () => undefined
   const reconciler: Reconciler = {
-    async reconcile(object, visit) {
+    async reconcile(object, request) {
       looks.push(object.metadata.name)
-      return answer(object, visit)
+      return answer(object, request)
     },
     ...(finalizes
       ? {
@@ -377,9 +377,9 @@ test("a kind's conditions and status members stay until its next reconciliation"
 
 test("saveStatus writes during a reconciliation, unless the object was changed", async () => {
   const it = open()
-  it.answerWith(async (_object, visit) => {
-    await visit.saveStatus({ colour: "planned" })
-    expect(visit.status).toEqual({ colour: "planned" })
+  it.answerWith(async (_object, request) => {
+    await request.saveStatus({ colour: "planned" })
+    expect(request.status).toEqual({ colour: "planned" })
     return { ...ready, status: { colour: "done" } }
   })
   it.put(it.object())
@@ -387,9 +387,9 @@ test("saveStatus writes during a reconciliation, unless the object was changed",
   expect(it.writes.map(({ colour }) => colour)).toEqual(["planned", "done"])
 
   let done = 0
-  it.answerWith(async (object, visit) => {
+  it.answerWith(async (object, request) => {
     if (object.metadata.generation === 2) it.put(it.object({ generation: 3, resourceVersion: "500" }))
-    await visit.saveStatus({ colour: "planned again" })
+    await request.saveStatus({ colour: "planned again" })
     done += 1
     return ready
   })
@@ -404,9 +404,9 @@ test("a reconciliation is quiet if nothing changed since the last successful one
   const it = open()
   const quiet: boolean[] = []
   const turns: number[] = []
-  it.answerWith(async (_object, visit) => {
-    quiet.push(visit.quiet)
-    if (visit.quiet) turns.push(visit.turn)
+  it.answerWith(async (_object, request) => {
+    quiet.push(request.quiet)
+    if (request.quiet) turns.push(request.turn)
     return ready
   })
   it.put(it.object())

@@ -51,7 +51,7 @@ const drainMs = 25_000
 const pollJitter = 0.1
 const pausedPollMs = 3_600_000
 /** A longer reconciliation probably waits for something that never happens; it is aborted, and a new one may succeed. */
-const lookMaximumMs = 300_000
+const maxReconcileMs = 300_000
 /** Earlier retries are not announced in the status, because each announcement is a write. */
 const announcedFromMs = 30_000
 /** The watch is about to deliver the newer object. If it does not, the object is reconciled anyway. */
@@ -82,7 +82,7 @@ export class Controller {
     this.#options = options
     this.#workers = workers
     this.#metrics = metrics.controller(resource.plural, {
-      workersMaximum: workers,
+      maxWorkers: workers,
       depth: () => this.#queue.depth,
       runningMs: () => [...this.#begunAt.values()].map((at) => runtime.stopwatch() - at),
     })
@@ -126,12 +126,12 @@ export class Controller {
 
   async #work(signal: AbortSignal): Promise<void> {
     for (let key = await this.#queue.take(); key !== undefined; key = await this.#queue.take()) {
-      await this.#visit(key, signal)
+      await this.#reconcileKey(key, signal)
       this.#queue.done(key)
     }
   }
 
-  async #visit(key: ObjectKey, signal: AbortSignal): Promise<void> {
+  async #reconcileKey(key: ObjectKey, signal: AbortSignal): Promise<void> {
     const { store, shard, runtime } = this.#options
     const object = store.get(key)
     if (object === undefined) {
@@ -152,14 +152,14 @@ export class Controller {
     let result: ReconcileOutcomeLabel = "error"
     const overdue = new AbortController()
     const { promise: never, reject } = Promise.withResolvers<never>()
-    const cancel = runtime.timers.after(lookMaximumMs, () => {
+    const cancel = runtime.timers.after(maxReconcileMs, () => {
       // If the reconciliation resumes later, it writes nothing.
       overdue.abort()
-      reject(new LookOverdue())
+      reject(new ReconcileTimeout())
     })
     try {
       result = await Promise.race([
-        this.#look({ key, object, signal: AbortSignal.any([signal, overdue.signal]) }),
+        this.#reconcile({ key, object, signal: AbortSignal.any([signal, overdue.signal]) }),
         never,
       ])
     } catch (error) {
@@ -186,47 +186,48 @@ export class Controller {
   }
 
   /** Reconciles one object: finalizer and cleanup, pause, adding the finalizer, then the kind's own work. */
-  async #look(look: ReconcileContext): Promise<ReconcileOutcomeLabel> {
+  async #reconcile(context: ReconcileContext): Promise<ReconcileOutcomeLabel> {
     const { reconciler } = this.#options
-    const { metadata } = look.object
+    const { metadata } = context.object
     const { finalizer } = reconciler
-    const held = finalizer !== undefined && metadata.finalizers?.includes(finalizer.name) === true
+    const hasFinalizer = finalizer !== undefined && metadata.finalizers?.includes(finalizer.name) === true
     if (metadata.deletionTimestamp !== undefined) {
-      if (!held) return "success"
-      const outcome = await settled(async () => reconciler.finalize?.(look.object, this.#visitOf(look)))
-      if (outcome !== undefined) return this.#settle(look, outcome)
-      await this.#hold(look, finalizer.name, false)
-      this.#queue.forget(look.key)
+      if (!hasFinalizer) return "success"
+      const outcome = await settled(async () => reconciler.finalize?.(context.object, this.#reconcileRequest(context)))
+      if (outcome !== undefined) return this.#settle(context, outcome)
+      await this.#setFinalizer(context, finalizer.name, false)
+      this.#queue.forget(context.key)
       return "success"
     }
     if (metadata.annotations?.[pausedAnnotation] === "true") {
-      await this.#report(look, { conditions: pausedConditions(statusOf(look.object).conditions ?? []) })
-      return this.#again(look.key, pausedPollMs)
+      await this.#report(context, { conditions: pausedConditions(statusOf(context.object).conditions ?? []) })
+      return this.#again(context.key, pausedPollMs)
     }
     if (finalizer !== undefined) {
-      const needed = finalizer.needed(look.object)
+      const needed = finalizer.needed(context.object)
       // Before anything is created outside of the cluster.
-      const refusal = needed === held ? undefined : await settled(() => this.#hold(look, finalizer.name, needed))
-      if (refusal !== undefined) return this.#settle(look, refusal)
+      const refusal =
+        needed === hasFinalizer ? undefined : await settled(() => this.#setFinalizer(context, finalizer.name, needed))
+      if (refusal !== undefined) return this.#settle(context, refusal)
     }
-    const outcome = await settled(() => reconciler.reconcile(look.object, this.#visitOf(look)))
-    return this.#settle(look, outcome)
+    const outcome = await settled(() => reconciler.reconcile(context.object, this.#reconcileRequest(context)))
+    return this.#settle(context, outcome)
   }
 
-  async #settle(look: ReconcileContext, outcome: ReconcileResult): Promise<ReconcileOutcomeLabel> {
+  async #settle(context: ReconcileContext, outcome: ReconcileResult): Promise<ReconcileOutcomeLabel> {
     const { runtime, alwaysPresent = [] } = this.#options
     const { health, conditions, status, againAfterMs, nextAttemptAt } = outcome
     if (health.is === "stalled") this.#metrics.stalled()
-    const before = statusOf(look.object).conditions ?? []
+    const before = statusOf(context.object).conditions ?? []
     const own = conditions ?? before.filter(isOwn)
     const missing = alwaysPresent.filter((type) => !own.some((one) => one.type === type))
     const { reason, message } = health
     const unknown = missing.map((type): Condition => ({ type, status: "Unknown", reason, message }))
     // Computed before the status is written, so that the status can show the time.
-    const backoffMs = againAfterMs === undefined && nextAttemptAt === undefined ? this.#queue.backoff(look.key) : 0
+    const backoffMs = againAfterMs === undefined && nextAttemptAt === undefined ? this.#queue.backoff(context.key) : 0
     const nextAt = nextAttemptAt ?? (backoffMs < announcedFromMs ? undefined : runtime.clock.now() + backoffMs)
     try {
-      await this.#report(look, {
+      await this.#report(context, {
         conditions: [...conditionsOf(health), ...unknown, ...own],
         // The kind's conditions were not checked, so they keep their generation.
         keepsOwn: conditions === undefined,
@@ -235,17 +236,17 @@ export class Controller {
       })
     } catch (error) {
       if (isOutdated(error) || backoffMs === 0) throw error
-      this.#queue.addAfter(look.key, backoffMs, "retry")
-      runtime.log.error("a status could not be written", { key: look.key, error: String(error) })
+      this.#queue.addAfter(context.key, backoffMs, "retry")
+      runtime.log.error("a status could not be written", { key: context.key, error: String(error) })
       return "error"
     }
     if (backoffMs > 0) {
-      this.#queue.addAfter(look.key, backoffMs, "retry")
+      this.#queue.addAfter(context.key, backoffMs, "retry")
       return "error"
     }
-    if (nextAttemptAt === undefined) return this.#again(look.key, againAfterMs ?? 0)
-    this.#queue.forget(look.key)
-    this.#queue.addAfter(look.key, nextAttemptAt - runtime.clock.now(), "resync")
+    if (nextAttemptAt === undefined) return this.#again(context.key, againAfterMs ?? 0)
+    this.#queue.forget(context.key)
+    this.#queue.addAfter(context.key, nextAttemptAt - runtime.clock.now(), "resync")
     return "requeue_after"
   }
 
@@ -256,39 +257,39 @@ export class Controller {
     return "requeue_after"
   }
 
-  #visitOf(look: ReconcileContext): ReconcileRequest {
+  #reconcileRequest(context: ReconcileContext): ReconcileRequest {
     const { runtime, recorder } = this.#options
-    const quiet = isQuiet(look.object)
-    const turn = this.#turns.get(look.key) ?? 0
-    if (quiet) this.#turns.set(look.key, turn + 1)
+    const quiet = isQuiet(context.object)
+    const turn = this.#turns.get(context.key) ?? 0
+    if (quiet) this.#turns.set(context.key, turn + 1)
     return {
-      signal: look.signal,
+      signal: context.signal,
       now: runtime.clock.now(),
       quiet,
       turn,
       get status() {
-        return ownStatusOf(look.object)
+        return ownStatusOf(context.object)
       },
       saveStatus: async (status) => {
-        const { resourceVersion } = look.object.metadata
-        const framed = framedOf(statusOf(look.object))
-        await this.#write(look, { ...framed, ...status }, resourceVersion)
+        const { resourceVersion } = context.object.metadata
+        const framed = framedOf(statusOf(context.object))
+        await this.#write(context, { ...framed, ...status }, resourceVersion)
       },
-      record: (happening) => recorder.record(look.object, happening),
+      record: (happening) => recorder.record(context.object, happening),
     }
   }
 
-  async #hold(look: ReconcileContext, name: string, held: boolean): Promise<void> {
+  async #setFinalizer(context: ReconcileContext, name: string, hasFinalizer: boolean): Promise<void> {
     const { cluster, resource } = this.#options
-    const others = (look.object.metadata.finalizers ?? []).filter((one) => one !== name)
-    look.signal.throwIfAborted()
-    const written = await cluster.setFinalizers(resource, look.object, held ? [...others, name] : others)
-    this.#wrote(look, written)
+    const others = (context.object.metadata.finalizers ?? []).filter((one) => one !== name)
+    context.signal.throwIfAborted()
+    const written = await cluster.setFinalizers(resource, context.object, hasFinalizer ? [...others, name] : others)
+    this.#wrote(context, written)
   }
 
   async #report(
-    look: ReconcileContext,
-    told: {
+    context: ReconcileContext,
+    report: {
       readonly conditions: readonly (Condition | StoredCondition)[]
       readonly keepsOwn?: boolean
       readonly status?: OwnStatus
@@ -296,13 +297,13 @@ export class Controller {
     },
   ): Promise<void> {
     const { runtime, recorder } = this.#options
-    const before = statusOf(look.object)
-    const { generation = 0, annotations } = look.object.metadata
+    const before = statusOf(context.object)
+    const { generation = 0, annotations } = context.object.metadata
     const handled = requestOf(annotations)
-    const { conditions, keepsOwn = true, nextAttemptTime } = told
+    const { conditions, keepsOwn = true, nextAttemptTime } = report
     const now = runtime.clock.now()
     const status: FramedStatus = {
-      ...(told.status ?? ownStatusOf(look.object)),
+      ...(report.status ?? ownStatusOf(context.object)),
       observedGeneration: generation,
       ...(handled === undefined ? {} : { lastHandledReconcileAt: handled }),
       ...(nextAttemptTime === undefined ? {} : { nextAttemptTime }),
@@ -312,34 +313,34 @@ export class Controller {
           : stored([condition], before.conditions ?? [], generation, now),
       ),
     }
-    if (isDeepStrictEqual(status, look.object["status"])) return
+    if (isDeepStrictEqual(status, context.object["status"])) return
     const transition = turningPoint(before.conditions ?? [], conditions)
-    await this.#write(look, { ...status })
+    await this.#write(context, { ...status })
     if (transition !== undefined) {
       const type = transition.status === "True" ? "Normal" : "Warning"
-      await recorder.record(look.object, { type, reason: transition.reason, note: transition.message })
+      await recorder.record(context.object, { type, reason: transition.reason, note: transition.message })
     }
   }
 
-  async #write(look: ReconcileContext, status: OwnStatus, resourceVersion?: string): Promise<void> {
+  async #write(context: ReconcileContext, status: OwnStatus, resourceVersion?: string): Promise<void> {
     const { cluster, resource } = this.#options
-    look.signal.throwIfAborted()
+    context.signal.throwIfAborted()
     const options = resourceVersion === undefined ? {} : { resourceVersion }
-    const written = await cluster.applyStatus(resource, look.object, status, fieldManager, options)
+    const written = await cluster.applyStatus(resource, context.object, status, fieldManager, options)
     this.#metrics.wroteStatus()
-    this.#wrote(look, written)
+    this.#wrote(context, written)
   }
 
-  #wrote(look: ReconcileContext, written: KubernetesObject): void {
-    look.object = written
+  #wrote(context: ReconcileContext, written: KubernetesObject): void {
+    context.object = written
     const { resourceVersion } = written.metadata
-    if (resourceVersion !== undefined) this.#writes.remember(look.key, resourceVersion)
+    if (resourceVersion !== undefined) this.#writes.remember(context.key, resourceVersion)
   }
 }
 
-async function settled<Value>(look: () => Promise<Value>): Promise<Value | ReconcileResult> {
+async function settled<Value>(work: () => Promise<Value>): Promise<Value | ReconcileResult> {
   try {
-    return await look()
+    return await work()
   } catch (error) {
     if (error instanceof NotReadyError) return error.outcome
     if (isRejection(error) && error.status < 500)
@@ -356,11 +357,11 @@ const isFault = (error: unknown): boolean =>
 const timeoutCodes: readonly unknown[] = ["UND_ERR_CONNECT_TIMEOUT", "UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"]
 
 const isTimeout = (error: unknown): boolean =>
-  error instanceof LookOverdue || (error instanceof Error && "code" in error && timeoutCodes.includes(error.code))
+  error instanceof ReconcileTimeout || (error instanceof Error && "code" in error && timeoutCodes.includes(error.code))
 
-class LookOverdue extends Error {
+class ReconcileTimeout extends Error {
   constructor() {
-    super(`The reconciliation took longer than ${lookMaximumMs / 1_000} s and was aborted.`)
+    super(`The reconciliation took longer than ${maxReconcileMs / 1_000} s and was aborted.`)
   }
 }
 

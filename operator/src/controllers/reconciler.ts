@@ -33,9 +33,9 @@ export interface Reconciler {
   /** Name of the finalizer, and whether this object needs cleanup at deletion. */
   readonly finalizer?: { readonly name: string; needed(object: KubernetesObject): boolean }
   /** Reconciles an object that has its finalizer, is not paused, and is not being deleted. */
-  reconcile(object: KubernetesObject, visit: ReconcileRequest): Promise<ReconcileResult>
+  reconcile(object: KubernetesObject, request: ReconcileRequest): Promise<ReconcileResult>
   /** Cleans up after an object under deletion, even if it is paused. Returns undefined when done. */
-  finalize?(object: KubernetesObject, visit: ReconcileRequest): Promise<ReconcileResult | undefined>
+  finalize?(object: KubernetesObject, request: ReconcileRequest): Promise<ReconcileResult | undefined>
 }
 
 /** Throws `Unsettled` if the current schema would reject the spec: objects may predate it, and folders of manifests have no admission. */

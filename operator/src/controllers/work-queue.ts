@@ -11,7 +11,7 @@ const urgencies: readonly Urgency[] = ["change", "retry", "resync"]
 
 export interface WorkQueueOptions extends Pick<OperatorRuntime, "stopwatch" | "timers" | "random"> {
   readonly backoffBaseMs?: number
-  readonly backoffMaximumMs?: number
+  readonly maxBackoffMs?: number
   /** Limit over all keys, so that an engine that recovers does not get all retries at once. */
   readonly retriesPerSecond?: number
   /** Maximum number of retries at once. */
@@ -104,11 +104,11 @@ export class WorkQueue {
 
   /** Counts a failure. Returns the delay of the next attempt in milliseconds, which grows with each failure. */
   backoff(key: ObjectKey): number {
-    const { backoffBaseMs = 1_000, backoffMaximumMs = 300_000, random, observer } = this.#options
+    const { backoffBaseMs = 1_000, maxBackoffMs = 300_000, random, observer } = this.#options
     const failed = this.#failures.get(key) ?? 0
     this.#failures.set(key, Math.min(failed + 1, maxDoublings))
     observer?.retried()
-    const ownMs = Math.min(backoffBaseMs * 2 ** failed, backoffMaximumMs) * (1 + jitter * (2 * random() - 1))
+    const ownMs = Math.min(backoffBaseMs * 2 ** failed, maxBackoffMs) * (1 + jitter * (2 * random() - 1))
     return Math.max(ownMs, this.#turnMs())
   }
 

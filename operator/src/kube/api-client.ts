@@ -42,17 +42,17 @@ interface Call {
   readonly streams?: boolean
 }
 
-const connectionsMaximum = 32
+const maxConnections = 32
 const answerTimeoutMs = 60_000
 /** The API server sends at least a bookmark every minute. */
 const watchSilenceMs = 120_000
 const maxAnswerBytes = 128 * 1024 * 1024
 /** etcd limits objects to 1.5 MB. */
 const maxLineLength = 16 * 1024 * 1024
-const attemptsMaximum = 4
-const retryAfterMaximumMs = 10_000
+const maxAttempts = 4
+const maxRetryAfterMs = 10_000
 /** Token files are rotated long before the token in them expires. */
-const credentialsMaximumMs = 60_000
+const maxCredentialsMs = 60_000
 
 interface Credentials {
   readonly dispatcher: Agent
@@ -232,9 +232,9 @@ export class ApiClient implements AsyncDisposable {
       if (answer.statusCode < 300) return answer
       const error = errorOf(answer.statusCode, await textOf(answer.body))
       const retryAfter = Number(answer.headers["retry-after"])
-      const again = (error.status === 429 || error.status >= 500) && retryAfter >= 0 && attempt < attemptsMaximum
+      const again = (error.status === 429 || error.status >= 500) && retryAfter >= 0 && attempt < maxAttempts
       if (!again) throw error
-      await pause(Math.min(retryAfter * 1_000, retryAfterMaximumMs), this.#options, signal)
+      await pause(Math.min(retryAfter * 1_000, maxRetryAfterMs), this.#options, signal)
       signal.throwIfAborted()
     }
   }
@@ -275,7 +275,7 @@ export class ApiClient implements AsyncDisposable {
     const reading = this.#credentials
     try {
       const present = await reading
-      if (this.#options.stopwatch() - present.readAt < credentialsMaximumMs) return present
+      if (this.#options.stopwatch() - present.readAt < maxCredentialsMs) return present
       if (this.#credentials === reading) this.#credentials = this.#readCredentials(present)
       return await this.#credentials
     } catch (error) {
@@ -299,7 +299,7 @@ export class ApiClient implements AsyncDisposable {
     void present?.streaming.close()
     // Without HTTP/2, so that a watch does not delay other requests on a shared connection.
     const own = { allowH2: false, keepAliveTimeout: 30_000, connect: tls as object }
-    const dispatcher = new Agent({ ...own, connections: connectionsMaximum })
+    const dispatcher = new Agent({ ...own, connections: maxConnections })
     return { dispatcher, streaming: new Agent(own), headers, tls, readAt }
   }
 }

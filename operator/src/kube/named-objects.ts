@@ -23,7 +23,7 @@ interface Named {
  * are not noticed.
  */
 const maxNamed = 1_000
-const patienceMs = 5_000
+const timeoutMs = 5_000
 
 export class NamedObjects {
   readonly #options: NamedObjectsOptions
@@ -48,7 +48,7 @@ export class NamedObjects {
   async get(key: ObjectKey, signal: AbortSignal): Promise<KubernetesObject | undefined> {
     const { cluster, resource, runtime } = this.#options
     const following = this.#named.get(key)?.following
-    if (following?.hasSynced === false) await Promise.race([following.whenSynced(), pause(patienceMs, runtime, signal)])
+    if (following?.hasSynced === false) await Promise.race([following.whenSynced(), pause(timeoutMs, runtime, signal)])
     return following?.hasSynced === true ? this.#store.get(key) : cluster.get(resource, key)
   }
 

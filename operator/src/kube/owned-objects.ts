@@ -25,7 +25,7 @@ export function inNamespaceOf({ metadata: { namespace } }: KubernetesObject, nam
 }
 
 /** Delay before the next attempt if the watch has not yet shown the operator's own last write. */
-const patienceMs = 200
+const timeoutMs = 200
 
 /**
  * Returns the current object, or undefined. Throws `Postponed` if the watch is behind the operator's own write. Only labelled objects are
@@ -38,7 +38,7 @@ export async function presentAt(
 ): Promise<KubernetesObject | undefined> {
   const known = storeOf(resource).get(key)
   const waitMs = writes.waitMs(placeOf(resource, key), known?.metadata.resourceVersion)
-  if (waitMs > 0) throw new RequeueAfter(Math.min(waitMs, patienceMs))
+  if (waitMs > 0) throw new RequeueAfter(Math.min(waitMs, timeoutMs))
   return known ?? (await cluster.get(resource, key))
 }
 

@@ -10,7 +10,7 @@ export interface RateLimit {
   readonly burst: number
 }
 
-const patienceMs = 500
+const timeoutMs = 500
 const longestDeferralMs = 300_000
 const longestReturnMs = 60_000
 
@@ -34,7 +34,7 @@ export class RequestRateLimiter implements Pace {
 
   async admit(signal: AbortSignal): Promise<void> {
     const waitMs = this.#waitMs(this.#waiting)
-    if (waitMs > patienceMs) throw this.#later(waitMs)
+    if (waitMs > timeoutMs) throw this.#later(waitMs)
     const before = this.#turn
     const ended = Promise.withResolvers<void>()
     this.#turn = ended.promise
@@ -46,7 +46,7 @@ export class RequestRateLimiter implements Pace {
       signal.throwIfAborted()
       // The limiter may have been deferred while this caller waited.
       const moreMs = this.#waitMs(0)
-      if (moreMs > patienceMs) throw this.#later(moreMs)
+      if (moreMs > timeoutMs) throw this.#later(moreMs)
       this.#fullAt = Math.max(this.#runtime.stopwatch(), this.#fullAt) + this.#intervalMs
     } finally {
       this.#waiting -= 1

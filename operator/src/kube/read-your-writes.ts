@@ -8,7 +8,7 @@ interface Write {
   readonly by: ObjectKey | undefined
 }
 
-const patienceMs = 5_000
+const timeoutMs = 5_000
 
 export class ReadYourWrites {
   readonly #writes = new Map<ObjectKey, Write>()
@@ -39,7 +39,7 @@ export class ReadYourWrites {
   waitMs(key: ObjectKey, resourceVersion: string | undefined): number {
     const write = this.#writes.get(key)
     if (write === undefined) return 0
-    const leftMs = write.at + patienceMs - this.#stopwatch()
+    const leftMs = write.at + timeoutMs - this.#stopwatch()
     if (leftMs > 0 && !reaches(resourceVersion, write.resourceVersion)) return leftMs
     this.#writes.delete(key)
     return 0

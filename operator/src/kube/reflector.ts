@@ -29,7 +29,7 @@ export interface ReflectorOptions {
 
 const pageSize = 500
 const backoffBaseMs = 800
-const backoffMaximumMs = 30_000
+const maxBackoffMs = 30_000
 const maxDoublings = 10
 const endOfList = "k8s.io/initial-events-end"
 
@@ -75,7 +75,7 @@ export class Reflector {
         failures = this.#resourceVersion !== undefined && this.#resourceVersion !== before ? 1 : failures + 1
       }
       // Also pauses briefly after a regular end, because a server may end every watch at once.
-      const ceilingMs = Math.min(backoffBaseMs * 2 ** Math.min(failures, maxDoublings), backoffMaximumMs)
+      const ceilingMs = Math.min(backoffBaseMs * 2 ** Math.min(failures, maxDoublings), maxBackoffMs)
       await pause(ceilingMs * runtime.random(), runtime, signal)
     }
   }

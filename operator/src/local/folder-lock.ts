@@ -2,13 +2,13 @@
 import { mkdir, open, readFile, rm } from "node:fs/promises"
 import { join } from "node:path"
 
-const attemptsMaximum = 3
+const maxAttempts = 3
 
 /** Returns undefined while another process of this machine holds the lock. */
 export async function lockFolder(folder: string): Promise<AsyncDisposable | undefined> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const file = join(folder, "lock")
-  for (let attempt = 0; attempt < attemptsMaximum; attempt += 1) {
+  for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
     try {
       const handle = await open(file, "wx", 0o600)
       await handle.writeFile(String(process.pid))

@@ -19,7 +19,7 @@ const settleMs = 100
 /** Longer wait for deleted files, because editors and `git checkout` delete a file and write it again. */
 const goneMs = 750
 const maxSettleAttempts = 50
-const gitMaximumMs = 60_000
+const maxGitMs = 60_000
 
 /** Polls until the signal aborts. `found` is awaited before the next poll. If the folder cannot be read, its last content stays. */
 export async function followFolder(
@@ -86,7 +86,7 @@ async function settled(
     if (rests) break
   }
   const begunAt = runtime.stopwatch()
-  while (!signal.aborted && runtime.stopwatch() - begunAt < gitMaximumMs && (await gitWrites(folder))) {
+  while (!signal.aborted && runtime.stopwatch() - begunAt < maxGitMs && (await gitWrites(folder))) {
     await pause(settleMs, runtime, signal)
     before = await look(folder)
   }

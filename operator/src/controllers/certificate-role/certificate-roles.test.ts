@@ -23,7 +23,7 @@ async function setting(mount: string) {
   const roles = new ObjectStore({ connection: connectionOf })
   const reconciler = reconcileCertificateRoles({ engines: { connect: async () => ({ engine: world.engine }) }, roles })
   const statuses = new Map<string, OwnStatus>()
-  const visitOf = (object: KubernetesObject): ReconcileRequest => ({
+  const reconcileRequest = (object: KubernetesObject): ReconcileRequest => ({
     signal: new AbortController().signal,
     now: 0,
     quiet: false,
@@ -53,7 +53,7 @@ async function setting(mount: string) {
         health,
         conditions,
         status = {},
-      } = await reconciler.reconcile(object, visitOf(object)).catch((error: unknown) => {
+      } = await reconciler.reconcile(object, reconcileRequest(object)).catch((error: unknown) => {
         if (error instanceof NotReadyError) return error.outcome
         throw error
       })
@@ -64,7 +64,7 @@ async function setting(mount: string) {
     async go(object: KubernetesObject): Promise<void> {
       const going = { ...object, metadata: { ...object.metadata, deletionTimestamp: "2026-12-01T00:00:00Z" } }
       roles.set(going)
-      expect(await reconciler.finalize?.(going, visitOf(object))).toBeUndefined()
+      expect(await reconciler.finalize?.(going, reconcileRequest(object))).toBeUndefined()
       roles.delete(keyOf(object))
     },
     domains: async () => (await engineRoles.get("web")).allowedDomains,

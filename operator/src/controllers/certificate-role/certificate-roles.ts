@@ -25,8 +25,8 @@ export const reconcileCertificateRoles = (options: CertificateRolesOptions): Rec
     name: "chancery.dev/external",
     needed: (object) => (object["spec"] as Partial<CertificateRoleSpec>).deletionPolicy !== "Retain",
   },
-  reconcile: (object, visit) => reconcile(options, object, visit),
-  finalize: (object, visit) => finalize(options, object, visit),
+  reconcile: (object, request) => reconcile(options, object, request),
+  finalize: (object, request) => finalize(options, object, request),
 })
 
 /** Returns the name that the role of an object has in the engine. */
@@ -36,7 +36,7 @@ export const engineRoleName = (spec: Pick<CertificateRoleSpec, "name">, object: 
 async function reconcile(
   { engines, roles }: CertificateRolesOptions,
   object: KubernetesObject,
-  visit: ReconcileRequest,
+  request: ReconcileRequest,
 ): Promise<ReconcileResult> {
   const spec = parsedSpec(certificateRole, object)
   const wanted = roleSpec(spec, object)
@@ -46,11 +46,11 @@ async function reconcile(
       "InvalidSpec",
       faults.map(({ field = [], detail }) => `spec.${field.join(".")}: ${detail}`).join("; "),
     )
-  const { engine } = await engines.connect(spec.connectionRef, object.metadata.namespace, visit.signal)
+  const { engine } = await engines.connect(spec.connectionRef, object.metadata.namespace, request.signal)
   try {
-    const { id } = visit.status as { readonly id?: string }
+    const { id } = request.status as { readonly id?: string }
     const observed =
-      id === undefined ? undefined : await pkiRoleResource.observe(engine, id, wanted, { before: {}, now: visit.now })
+      id === undefined ? undefined : await pkiRoleResource.observe(engine, id, wanted, { before: {}, now: request.now })
     if (id === undefined || observed === undefined) {
       rejectRivals(roles, object, wanted)
       return await made(engine, spec, wanted, object)
@@ -187,21 +187,21 @@ function reported(
 async function finalize(
   { engines, roles }: CertificateRolesOptions,
   object: KubernetesObject,
-  visit: ReconcileRequest,
+  request: ReconcileRequest,
 ): Promise<ReconcileResult | undefined> {
   const spec = object["spec"] as Partial<CertificateRoleSpec>
-  const { id } = visit.status as { readonly id?: string }
+  const { id } = request.status as { readonly id?: string }
   if (spec.deletionPolicy === "Retain" || id === undefined) return undefined
   return withFinalizerHint(certificateRole, object, async () => {
     const parsed = parsedSpec(certificateRole, object)
     const wanted = roleSpec(parsed, object)
     // The object was renamed or moved, and its successor manages the same role now. So the role stays.
     if (othersOf(roles, object, wanted).some((other) => isDeepStrictEqual(other.wanted, wanted))) return
-    const { engine } = await engines.connect(parsed.connectionRef, object.metadata.namespace, visit.signal, {
+    const { engine } = await engines.connect(parsed.connectionRef, object.metadata.namespace, request.signal, {
       isCleaningUp: true,
     })
     try {
-      await pkiRoleResource.delete(engine, id, {}, "safe", { before: {}, now: visit.now })
+      await pkiRoleResource.delete(engine, id, {}, "safe", { before: {}, now: request.now })
     } catch (error) {
       throw isEngineError(error) ? refused(error) : error
     }

@@ -30,19 +30,19 @@ const requestAnnotations = ["chancery.dev/reconcile-requested-at", "reconcile.fl
  * the cause of the failure.
  */
 export function backoffOf(
-  { object, before, visit, memory, secret }: CertificateContext,
+  { object, before, request, memory, secret }: CertificateContext,
   known: KnownIssuer | undefined,
 ): number | undefined {
   const { observedGeneration, lastHandledReconcileAt, nextAttemptTime } = framed(object)
   const { generation, annotations } = object.metadata
   const until = Date.parse(nextAttemptTime ?? "")
   const failedAt = Date.parse(before.lastFailureTime ?? "")
-  if (Number.isNaN(failedAt) || Number.isNaN(until) || until <= visit.now || observedGeneration !== generation)
+  if (Number.isNaN(failedAt) || Number.isNaN(until) || until <= request.now || observedGeneration !== generation)
     return undefined
-  const request = requestAnnotations.map((name) => annotations?.[name]).find((token) => token !== undefined)
+  const requestToken = requestAnnotations.map((name) => annotations?.[name]).find((token) => token !== undefined)
   const renewal = annotations?.[renewAnnotation]
   const isRequested =
-    (request !== undefined && request !== lastHandledReconcileAt) ||
+    (requestToken !== undefined && requestToken !== lastHandledReconcileAt) ||
     (renewal !== undefined && renewal !== before.lastTriedRenewAt)
   const isMended = known?.readySince !== undefined && known.readySince >= failedAt
   const isSecretChanged =
@@ -71,12 +71,12 @@ export const usable = ({ secretName }: CertificateSpec): Health => ({
 
 /** Returns the failure of an attempt and schedules the next one. `chance` is random in [0, 1); no attempt is made before `earliest`. */
 export function failed(
-  { object, before, stored, visit }: CertificateContext,
+  { object, before, stored, request }: CertificateContext,
   health: Health,
   chance: number,
   earliest: number = 0,
 ): Failure {
-  const request = object.metadata.annotations?.[renewAnnotation]
+  const requestToken = object.metadata.annotations?.[renewAnnotation]
   const failures = (before.failedIssuanceAttempts ?? 0) + 1
   const notAfter = stored.is === "whole" ? stored.leaf.notAfter : undefined
   return {
@@ -84,10 +84,10 @@ export function failed(
     attempt: {
       status: {
         failedIssuanceAttempts: failures,
-        lastFailureTime: secondTime(visit.now),
-        ...(request === undefined ? {} : { lastTriedRenewAt: request }),
+        lastFailureTime: secondTime(request.now),
+        ...(requestToken === undefined ? {} : { lastTriedRenewAt: requestToken }),
       },
-      nextAt: Math.max(nextAttempt({ failures, notAfter, now: visit.now, chance }), earliest),
+      nextAt: Math.max(nextAttempt({ failures, notAfter, now: request.now, chance }), earliest),
     },
   }
 }

@@ -24,7 +24,7 @@ export interface CertificateParts {
 /** Context of one reconciliation of one Certificate. */
 export interface CertificateContext {
   readonly object: KubernetesObject
-  readonly visit: ReconcileRequest
+  readonly request: ReconcileRequest
   readonly spec: CertificateSpec
   /** Key of the Secret. */
   readonly key: ObjectKey

@@ -29,7 +29,7 @@ import { type CertificateFacts, type ReissueReason, issuanceTrigger, unreadiness
 import { renewalFor, windowsProblem } from "./renewal-terms.ts"
 import { nextAttempt, type RenewalTime } from "./renewal.ts"
 import { restart } from "./restarts.ts"
-import { pollIntervalOf, pollMinimumMs, Revocations } from "./revocations.ts"
+import { pollIntervalOf, minPollMs, Revocations } from "./revocations.ts"
 import {
   isAsWanted,
   rehearsalOf,
@@ -96,8 +96,8 @@ export function reconcileCertificates(parts: CertificateParts): Reconciler {
       name: "chancery.dev/revoke",
       needed: (object) => rawSpec(object).revocationPolicy?.onDelete === true,
     },
-    reconcile: (object, visit) => certificates.reconcile(object, visit),
-    finalize: (object, visit) => certificates.finalize(object, visit),
+    reconcile: (object, request) => certificates.reconcile(object, request),
+    finalize: (object, request) => certificates.finalize(object, request),
   }
 }
 
@@ -111,12 +111,12 @@ class Certificates {
     this.#revocations = new Revocations(parts)
   }
 
-  async reconcile(object: KubernetesObject, visit: ReconcileRequest): Promise<ReconcileResult> {
+  async reconcile(object: KubernetesObject, request: ReconcileRequest): Promise<ReconcileResult> {
     const spec = withCanonicalNames(parsedSpec(certificate, object))
     const problem = windowsProblem(spec) ?? namesProblem(spec)
     if (problem !== undefined) throw stalled("InvalidSpec", problem)
     const secret = await presentAt(this.#parts, secrets, inNamespaceOf(object, spec.secretName))
-    const one = this.#caseOf(object, visit, spec, secret)
+    const one = this.#caseOf(object, request, spec, secret)
     this.#rejectOthers(one)
     const known = knownIssuer(this.#parts, one)
     const trust = await publishTrust(this.#parts, one, known)
@@ -135,7 +135,7 @@ class Certificates {
       isRevoked: isRevoked && one.secret === secret,
       renewalAt: renewalOf({ ...one, secret: present, stored })?.at,
       isRenewalRequested: isRenewalRequested({ ...one, secret: present }),
-      now: visit.now,
+      now: request.now,
     })
     const facts = () => factsOf(one.secret, one.stored)
     const trigger = issuanceTrigger(facts())
@@ -148,7 +148,7 @@ class Certificates {
       trigger === undefined
         ? undefined
         : isDamaged &&
-            !(trigger.reason === "SecretMissing" && isHere(good.secret, one) && mayReplace(one.memory, visit.now))
+            !(trigger.reason === "SecretMissing" && isHere(good.secret, one) && mayReplace(one.memory, request.now))
           ? await this.#repair(one, good, trigger)
           : await this.#attempt(one, known, trigger)
     const isWell = failure === undefined && unreadiness(facts()) === undefined
@@ -160,12 +160,12 @@ class Certificates {
     return this.#outcome(one, { trigger, failure, trust, problems, unready: unreadiness(facts()) })
   }
 
-  async finalize(object: KubernetesObject, visit: ReconcileRequest): Promise<ReconcileResult | undefined> {
+  async finalize(object: KubernetesObject, request: ReconcileRequest): Promise<ReconcileResult | undefined> {
     if (rawSpec(object).revocationPolicy?.onDelete !== true) return undefined
     return withFinalizerHint(certificate, object, async () => {
       const spec = parsedSpec(certificate, object)
       const secret = this.#parts.storeOf(secrets).get(inNamespaceOf(object, spec.secretName))
-      const one = { ...this.#caseOf(object, visit, spec, secret), isCleaningUp: true }
+      const one = { ...this.#caseOf(object, request, spec, secret), isCleaningUp: true }
       for (const serialNumber of toBeRevokedAtLast(one))
         await this.#revocations.revoke(one, serialNumber, "cessationOfOperation")
     })
@@ -173,19 +173,19 @@ class Certificates {
 
   #caseOf(
     object: KubernetesObject,
-    visit: ReconcileRequest,
+    request: ReconcileRequest,
     spec: CertificateSpec,
     secret: KubernetesObject | undefined,
   ): CertificateContext {
     const { get, size } = storeFacts(this.#parts.storeOf(certificate))
     const known = { size, has: (key: string) => get(key) !== undefined }
-    const before: CertificateStatus = visit.status
+    const before: CertificateStatus = request.status
     const memory = this.#memories.of(keyOf(object), object.metadata.uid, known)
     const written = new Set(before.history?.map(({ serialNumber }) => serialNumber))
     memory.discarded = memory.discarded.filter(({ serialNumber }) => !written.has(serialNumber))
     return {
       object,
-      visit,
+      request,
       spec,
       key: inNamespaceOf(object, spec.secretName),
       before,
@@ -235,9 +235,9 @@ class Certificates {
     { secret: good, stored }: Good,
     trigger: ReissueReason,
   ): Promise<Failure | undefined> {
-    const { object, spec, visit, memory } = one
+    const { object, spec, request, memory } = one
     const isMoved = !isHere(good, one)
-    if (!isMoved && contests(memory, visit.now) > 0 && visit.now < memory.repairsAfter) return this.#contested(one)
+    if (!isMoved && contests(memory, request.now) > 0 && request.now < memory.repairsAfter) return this.#contested(one)
     const written = writtenIn(good)
     const content = {
       certificate: object,
@@ -258,16 +258,16 @@ class Certificates {
     }
     one.stored = { is: "whole", ...stored }
     if (isMoved) return undefined
-    await visit.record({
+    await request.record({
       type: "Warning",
       reason: "SecretRepaired",
       note: `${trigger.message} The operator restored it.`,
     })
-    memory.repairs = withTime(memory.repairs, visit.now)
-    const count = contests(memory, visit.now)
+    memory.repairs = withTime(memory.repairs, request.now)
+    const count = contests(memory, request.now)
     if (count > 0) {
       const chance = this.#parts.runtime.random()
-      memory.repairsAfter = nextAttempt({ failures: count, notAfter: undefined, now: visit.now, chance })
+      memory.repairsAfter = nextAttempt({ failures: count, notAfter: undefined, now: request.now, chance })
     }
     return undefined
   }
@@ -307,25 +307,25 @@ class Certificates {
   }
 
   #failed(one: CertificateContext, { health, discarded, isOutcomeUnknown }: IssuanceFailed): Failure {
-    const { memory, visit } = one
+    const { memory, request } = one
     memory.lastFailure = health.message
     // Issuance failed, so the version of the Secret that the API server rejected no longer matters.
     memory.rejectedVersion = undefined
     if (isOutcomeUnknown) memory.searchedRevision = undefined
     if (discarded !== undefined) {
       one.memory.discarded.push(discarded)
-      memory.wasted = withTime(memory.wasted, visit.now)
+      memory.wasted = withTime(memory.wasted, request.now)
     }
     return failed(one, health, this.#parts.runtime.random())
   }
 
   async #issue(one: CertificateContext, issuer: KnownIssuer | undefined, trigger: ReissueReason): Promise<void> {
-    const { object, visit, spec, key, memory } = one
+    const { object, request, spec, key, memory } = one
     const known = readyIssuer(spec, issuer)
     const role = this.#readyRole(one, known)
     const revision = Math.max(one.before.revision ?? 0, revisionIn(one.secret)) + 1
     const { isNew, stored } = await this.#nextCertificate(one, { known, role, revision, trigger })
-    visit.signal.throwIfAborted()
+    request.signal.throwIfAborted()
     const content = {
       certificate: object,
       spec,
@@ -338,18 +338,18 @@ class Certificates {
     try {
       one.secret = await put(this.#parts, writerOf(one), secrets, await secretFor(content, one.secret))
     } catch (error) {
-      if (isNew) memory.wasted = withTime(memory.wasted, visit.now)
+      if (isNew) memory.wasted = withTime(memory.wasted, request.now)
       throw error
     }
     memory.unwritten = undefined
     memory.rejectedVersion = undefined
     memory.wasted = []
-    if (isNew && !isRequested(one, trigger)) memory.unrequested = withTime(memory.unrequested, visit.now)
+    if (isNew && !isRequested(one, trigger)) memory.unrequested = withTime(memory.unrequested, request.now)
     const keptKey = one.stored.is === "whole" && one.stored.privateKey === stored.privateKey
     one.stored = { is: "whole", ...stored }
     one.issuedBy = { connectionRef: known.spec.connectionRef, mount: known.spec.mount }
     if (spec.keySource === "Operator" && !keptKey) await this.#deleteKey(one, revision)
-    this.#revocations.asked(key, visit.now)
+    this.#revocations.asked(key, request.now)
   }
 
   /** Returns the certificate that was issued earlier but not written, if it still matches the spec; otherwise issues one. */
@@ -357,7 +357,7 @@ class Certificates {
     one: CertificateContext,
     { known, role, revision, trigger }: NextIssuance,
   ): Promise<{ readonly isNew: boolean; readonly stored: StoredCertificate }> {
-    const { object, spec, visit, memory, secret } = one
+    const { object, spec, request, memory, secret } = one
     const { unwritten } = memory
     if (unwritten !== undefined && isUsable(one, unwritten, { role, revision }))
       return { isNew: false, stored: unwritten.stored }
@@ -366,7 +366,7 @@ class Certificates {
       one.memory.discarded.push({ serialNumber, notAfter: secondTime(leaf.notAfter), discarded: true })
       memory.unwritten = undefined
     }
-    const until = issuableAfter(memory, { isRequested: isRequested(one, trigger), now: visit.now })
+    const until = issuableAfter(memory, { isRequested: isRequested(one, trigger), now: request.now })
     if (until !== undefined) throw new IssuanceLimited(until)
     const { engine } = await connect(this.#parts, one, known)
     const creationId = creationIdOf(object, revision)
@@ -383,7 +383,7 @@ class Certificates {
       mayKeepKey: trigger.reason !== "RevokedAtEngine",
       revision,
       creationId,
-      now: visit.now,
+      now: request.now,
       rehearse: async (key) => {
         const content = {
           certificate: object,
@@ -458,7 +458,7 @@ class Certificates {
     const problems: Condition[] = []
     const record = async (type: string, reason: "SecretRejected" | "RestartRejected", message: string) => {
       problems.push({ type, status: "False", reason, message })
-      await one.visit.record({ type: "Warning", reason, note: message })
+      await one.request.record({ type: "Warning", reason, note: message })
     }
     try {
       if (!isNew) await this.#mend(one, stored)
@@ -511,7 +511,7 @@ class Certificates {
     one: CertificateContext,
     { trigger, failure, trust, problems, unready }: Found,
   ): Promise<ReconcileResult> {
-    const { visit, spec, stored, before, secret } = one
+    const { request, spec, stored, before, secret } = one
     const renewal = renewalOf(one)
     const plain = statusOf({
       before,
@@ -528,7 +528,7 @@ class Certificates {
         ? await this.#revocations.revokeReplaced(one, plain)
         : plain
     if (failure?.attempt !== undefined && (unready === undefined || unready.reason === "Expired"))
-      await visit.record({ type: "Warning", reason: failure.health.reason, note: failure.health.message })
+      await request.record({ type: "Warning", reason: failure.health.reason, note: failure.health.message })
     const outcome = {
       health: healthOf(spec, unready, failure),
       conditions: [
@@ -545,10 +545,10 @@ class Certificates {
     if ((failure !== undefined && failure.againAfterMs === undefined) || isRejected) return outcome
     const ends = stored.is === "whole" ? stored.leaf.notAfter + 1_000 : undefined
     const times = [renewal?.at, ends, trust.nextAt].flatMap((at) =>
-      at === undefined || at <= visit.now ? [] : [at - visit.now],
+      at === undefined || at <= request.now ? [] : [at - request.now],
     )
-    const isPending = toBeRevoked(settled, spec, visit.now).length > 0
-    const pollAfterMs = failure?.againAfterMs ?? (isPending ? pollMinimumMs : pollIntervalOf(one.object))
+    const isPending = toBeRevoked(settled, spec, request.now).length > 0
+    const pollAfterMs = failure?.againAfterMs ?? (isPending ? minPollMs : pollIntervalOf(one.object))
     return { ...outcome, againAfterMs: Math.max(Math.min(pollAfterMs, ...times), 1_000) }
   }
 
@@ -611,11 +611,11 @@ const isRequested = ({ object }: CertificateContext, { reason }: ReissueReason):
 
 /** Returns whether the certificate that could not be written still matches the spec, the issuer and the role. */
 function isUsable(
-  { spec, object, visit }: CertificateContext,
+  { spec, object, request }: CertificateContext,
   { stored, issuerKind, issuerName, ...unwritten }: UnwrittenCertificate,
   wanted: { readonly role: string; readonly revision: number },
 ): boolean {
-  const renewal = renewalFor(object, spec, { stored, revision: wanted.revision, now: visit.now })
+  const renewal = renewalFor(object, spec, { stored, revision: wanted.revision, now: request.now })
   return (
     unwritten.revision === wanted.revision &&
     unwritten.role === wanted.role &&
@@ -623,8 +623,8 @@ function isUsable(
     issuerName === spec.issuerRef.name &&
     (spec.keySource === "Engine" || isWantedKey(wantedKey(spec.privateKey), stored.privateKey.algorithm)) &&
     differences(spec, stored.leaf, stored.values).length === 0 &&
-    stored.leaf.notAfter > visit.now &&
-    (renewal === undefined || renewal.at > visit.now)
+    stored.leaf.notAfter > request.now &&
+    (renewal === undefined || renewal.at > request.now)
   )
 }
 
@@ -665,14 +665,14 @@ function readyIssuer({ issuerRef: { kind, name } }: CertificateSpec, known: Know
 
 /** Records an event for a renewal. The first certificate is reported by the condition Ready. */
 async function recordRenewal(
-  { before, visit, stored }: CertificateContext,
+  { before, request, stored }: CertificateContext,
   trigger: ReissueReason,
   renewal: RenewalTime | undefined,
 ): Promise<void> {
   if (before.serialNumber === undefined || stored.is !== "whole") return
   const isOutside = trigger.reason === "RenewalDue" && renewal?.isOutsideWindow === true
   const note = `${trigger.message} A new certificate was issued: ${stored.serialNumber}.${isOutside ? " No renewal window opens in time." : ""}`
-  await visit.record({ type: "Normal", reason: isOutside ? "RenewingOutsideWindow" : "Renewed", note })
+  await request.record({ type: "Normal", reason: isOutside ? "RenewingOutsideWindow" : "Renewed", note })
 }
 
 const issuing = (trigger: ReissueReason, { health }: Failure): Condition => ({
@@ -682,8 +682,10 @@ const issuing = (trigger: ReissueReason, { health }: Failure): Condition => ({
   message: `${trigger.message} ${health.message}`,
 })
 
-const renewalOf = ({ object, spec, stored, secret, visit }: CertificateContext): RenewalTime | undefined =>
-  stored.is === "whole" ? renewalFor(object, spec, { stored, revision: revisionIn(secret), now: visit.now }) : undefined
+const renewalOf = ({ object, spec, stored, secret, request }: CertificateContext): RenewalTime | undefined =>
+  stored.is === "whole"
+    ? renewalFor(object, spec, { stored, revision: revisionIn(secret), now: request.now })
+    : undefined
 
 function isRenewalRequested({ object, secret, before }: CertificateContext): boolean {
   const token = object.metadata.annotations?.[renewAnnotation]
@@ -691,15 +693,15 @@ function isRenewalRequested({ object, secret, before }: CertificateContext): boo
 }
 
 /** Returns the serial numbers to revoke at deletion. The Secret may contain a newer certificate than the status. */
-function toBeRevokedAtLast({ object, before, spec, secret, visit }: CertificateContext): ReadonlySet<string> {
+function toBeRevokedAtLast({ object, before, spec, secret, request }: CertificateContext): ReadonlySet<string> {
   const { serialNumber, notAfter } = before
   const isOurs = writtenIn(secret)?.certificateName === object.metadata.name
-  const lives = notAfter !== undefined && Date.parse(notAfter) > visit.now
+  const lives = notAfter !== undefined && Date.parse(notAfter) > request.now
   return new Set(
     [
       ...(serialNumber !== undefined && lives ? [serialNumber] : []),
       ...(isOurs && serialNumberIn(secret) !== serialNumber ? [serialNumberIn(secret)] : []),
-      ...toBeRevoked(before, spec, visit.now).map((each) => each.serialNumber),
+      ...toBeRevoked(before, spec, request.now).map((each) => each.serialNumber),
     ].filter((each) => each !== undefined),
   )
 }

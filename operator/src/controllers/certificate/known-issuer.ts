@@ -74,9 +74,9 @@ export const connect = (parts: CertificateParts, one: CertificateContext, { spec
 
 export const connectBy = (
   { engines }: CertificateParts,
-  { object, visit, isCleaningUp }: CertificateContext,
+  { object, request, isCleaningUp }: CertificateContext,
   ref: ConnectionRef,
-): Promise<Connected> => engines.connect(ref, object.metadata.namespace, visit.signal, { isCleaningUp })
+): Promise<Connected> => engines.connect(ref, object.metadata.namespace, request.signal, { isCleaningUp })
 
 /** Returns since when the object is ready; undefined if it is not ready at its current generation. */
 function readySinceOf(object: KubernetesObject): number | undefined {

@@ -103,7 +103,7 @@ export interface FailedIssuance {
 }
 
 const usableMs = 2 * hourMs
-const backoffMaximumMs = hourMs
+const maxBackoffMs = hourMs
 /** Lower bound, so that a certificate close to expiry does not cause constant requests. */
 const backoffMinimumMs = 10 * secondMs
 const backoffJitter = 0.1
@@ -117,7 +117,7 @@ const maxDoublings = 30
 export function nextAttempt({ failures, notAfter, now, chance }: FailedIssuance): Instant {
   const left = notAfter === undefined ? 0 : notAfter - now
   const base = left > usableMs ? minuteMs : 30 * secondMs
-  const maximum = left > 0 ? Math.min(backoffMaximumMs, left / 4) : backoffMaximumMs
+  const maximum = left > 0 ? Math.min(maxBackoffMs, left / 4) : maxBackoffMs
   const doubled = base * 2 ** Math.min(failures - 1, maxDoublings)
   const delay = Math.min(doubled, maximum) * (1 + backoffJitter * (2 * chance - 1))
   return Math.ceil((now + Math.max(delay, backoffMinimumMs)) / secondMs) * secondMs

@@ -12,7 +12,7 @@ const maxManager = 128
 /** Restarts a workload through an annotation of its pod template. The same annotation again restarts nothing. */
 export async function restart(
   { cluster }: CertificateParts,
-  { object, visit }: CertificateContext,
+  { object, request }: CertificateContext,
   { kind, name }: Workload,
   serialNumber: string,
 ): Promise<void> {
@@ -20,7 +20,7 @@ export async function restart(
   const present = await cluster.get(resource, inNamespaceOf(object, name))
   if (present === undefined) {
     const note = `There is no ${kind} ${name} to restart.`
-    await visit.record({ type: "Warning", reason: "WorkloadMissing", note })
+    await request.record({ type: "Warning", reason: "WorkloadMissing", note })
     return
   }
   const { namespace, uid } = present.metadata

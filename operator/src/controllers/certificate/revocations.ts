@@ -11,14 +11,14 @@ import { shareOf } from "./renewal-terms.ts"
 import { writtenIn } from "./secret-layout.ts"
 
 const pollMs = 3_600_000
-export const pollMinimumMs = 30_000
+export const minPollMs = 30_000
 const pollAnnotation = "chancery.dev/poll-interval"
 const minAsked = 100
 
 /** Returns the polling interval of a certificate without problems. */
 export function pollIntervalOf({ metadata: { annotations } }: KubernetesObject): number {
   const parsedMs = parseGoDuration(annotations?.[pollAnnotation] ?? "")
-  return parsedMs === undefined ? pollMs : Math.max(parsedMs, pollMinimumMs)
+  return parsedMs === undefined ? pollMs : Math.max(parsedMs, minPollMs)
 }
 
 export class Revocations {
@@ -32,22 +32,22 @@ export class Revocations {
 
   /** Queries the engine once per polling interval. After a start, the first queries are spread over the interval. */
   async isRevoked(one: CertificateContext, known: KnownIssuer | undefined): Promise<boolean> {
-    const { object, visit, stored, spec, key } = one
+    const { object, request, stored, spec, key } = one
     if (stored.is !== "whole") return false
     const intervalMs = pollIntervalOf(object)
     const askedAt = this.#askedAt.get(key)
-    if (askedAt === undefined && visit.quiet) {
-      this.asked(key, visit.now - shareOf(`${key}:poll`) * intervalMs)
+    if (askedAt === undefined && request.quiet) {
+      this.asked(key, request.now - shareOf(`${key}:poll`) * intervalMs)
       return false
     }
-    if (askedAt !== undefined && visit.quiet && visit.now - askedAt < intervalMs) return false
+    if (askedAt !== undefined && request.quiet && request.now - askedAt < intervalMs) return false
     const written = writtenIn(one.secret)
     const { kind, name } = spec.issuerRef
     // Another issuer issued the certificate, so this one cannot know.
     if (known === undefined || written?.issuerName !== name || written.issuerKind !== kind) return false
     try {
       const { engine } = await connect(this.#parts, one, known)
-      this.asked(key, visit.now)
+      this.asked(key, request.now)
       const { revokedAt } = await engine.pki(known.spec.mount).certificates.get(stored.serialNumber)
       return revokedAt !== null
     } catch (error) {
@@ -86,7 +86,7 @@ export class Revocations {
 
   /** Revokes replaced certificates. Failures are retried by the next reconciliation. */
   async revokeReplaced(one: CertificateContext, status: CertificateStatus): Promise<CertificateStatus> {
-    const pending = new Set(toBeRevoked(status, one.spec, one.visit.now))
+    const pending = new Set(toBeRevoked(status, one.spec, one.request.now))
     if (pending.size === 0) return status
     const history: EarlierCertificate[] = []
     for (const each of status.history ?? []) history.push(pending.has(each) ? await this.#replaced(one, each) : each)
@@ -96,7 +96,7 @@ export class Revocations {
   async #replaced(one: CertificateContext, each: EarlierCertificate): Promise<EarlierCertificate> {
     try {
       await this.revoke(one, each.serialNumber, "superseded")
-      return { ...each, revokedAt: secondTime(one.visit.now) }
+      return { ...each, revokedAt: secondTime(one.request.now) }
     } catch (error) {
       if (error instanceof NotReadyError || error instanceof RequeueAfter) return each
       throw error

@@ -39,7 +39,7 @@ export async function publishTrust(
   } catch (error) {
     if (!isRejection(error)) throw error
     const message = rejectionMessage(`the ConfigMap ${one.spec.trust?.publishTo.configMapName}`, error)
-    await one.visit.record({ type: "Warning", reason: "ConfigMapRejected", note: message })
+    await one.request.record({ type: "Warning", reason: "ConfigMapRejected", note: message })
     const condition = { type: "TrustPublished", status: "False", reason: "ConfigMapRejected", message } as const
     return { isTakeoverDue: false, isRejected: true, condition }
   }
@@ -50,7 +50,7 @@ async function published(
   one: CertificateContext,
   known: KnownIssuer | undefined,
 ): Promise<Trust> {
-  const { object, spec, stored, visit } = one
+  const { object, spec, stored, request } = one
   const current = rootOf(known?.chain ?? [])
   if (spec.trust === undefined || current === undefined) return { isTakeoverDue: false }
   const name = spec.trust.publishTo.configMapName
@@ -65,10 +65,10 @@ async function published(
   // If the root was left out, `authorities` contains an intermediate of the current chain. That one is not an old CA.
   const inForce = new Set((known?.chain ?? []).map(fingerprint))
   const inUse = stored.is === "whole" ? stored.authorities.filter((der) => !inForce.has(fingerprint(der))) : []
-  const authorities = trusted(trustedIn(present), { current, inUse, overlapMs, now: visit.now })
+  const authorities = trusted(trustedIn(present), { current, inUse, overlapMs, now: request.now })
   const wanted = trustConfigMap(name, object, authorities, present)
   if (!isAsWanted(wanted, present)) await put(parts, writerOf(one), configMaps, wanted)
-  return trustOf(authorities, overlapMs, visit.now)
+  return trustOf(authorities, overlapMs, request.now)
 }
 
 function trustOf(authorities: readonly TrustedAuthority[], overlapMs: number, now: number): Trust {

@@ -102,7 +102,7 @@ const clusterConnection = (spec: Record<string, unknown> = {}): KubernetesObject
   spec: { baseURL: "https://engine.example", tokenSecretRef: { name: "engine" }, ...spec },
   status: ready,
 })
-const visit: ReconcileRequest = {
+const request: ReconcileRequest = {
   signal,
   now: 0,
   quiet: false,
@@ -256,7 +256,7 @@ test.each<{ code: EngineErrorCode; reason: string }>([
   putSecret("team/engine", { token: "abc" })
   const object = put(connection({ organization: "acme" }))
   const { reconcile } = reconcileConnections({ kind: "Connection", log: silent, engines, referencesTo: () => 0 })
-  expect(await reasonOf(reconcile(object, visit))).toBe(reason)
+  expect(await reasonOf(reconcile(object, request))).toBe(reason)
 })
 
 test("a ready connection has the token expiry, the number of references and the API version in its status", async () => {
@@ -265,7 +265,7 @@ test("a ready connection has the token expiry, the number of references and the 
   putSecret("team/engine", { token: "abc" })
   const object = put(connection({}, null))
   const { reconcile } = reconcileConnections({ kind: "Connection", log: silent, engines, referencesTo: () => 3 })
-  expect(await reconcile(object, visit)).toMatchObject({
+  expect(await reconcile(object, request)).toMatchObject({
     health: { is: "ready", reason: "Connected" },
     status: { apiVersion: "2.6", references: 3, tokenExpiresAt: "2030-01-01T00:00:00Z" },
   })
@@ -279,7 +279,7 @@ test("a connection is ready with a token that may not look itself up", async () 
   })
   putSecret("team/engine", { token: "abc" })
   const { reconcile } = reconcileConnections({ kind: "Connection", log: silent, engines, referencesTo: () => 0 })
-  expect(await reconcile(put(connection()), visit)).toMatchObject({
+  expect(await reconcile(put(connection()), request)).toMatchObject({
     health: { is: "ready" },
     status: { references: 0 },
   })
@@ -303,9 +303,9 @@ test("the poll of a ready connection is one request, for its organization, token
   const { reconcile } = reconcileConnections({ kind: "Connection", log: silent, engines, referencesTo: () => 0 })
   const status = { apiVersion: "2.6", references: 0, tokenExpiresAt: "2030-01-01T00:00:00Z" }
   for (const turn of [0, 1, 2])
-    expect(await reconcile(object, { ...visit, quiet: true, turn, status })).toMatchObject({ status })
+    expect(await reconcile(object, { ...request, quiet: true, turn, status })).toMatchObject({ status })
   expect(asked).toEqual(["organization", "token", "version"])
-  await reconcile(object, visit)
+  await reconcile(object, request)
   expect(asked.slice(3)).toEqual(["version", "token", "organization"])
 })
 
@@ -318,9 +318,9 @@ test("a connection is deleted only after the last object that uses it", async ()
     engines,
     referencesTo: () => references,
   })
-  expect(await reasonOf(Promise.resolve(finalize?.(connection(), visit)))).toBe("reconciling ConnectionInUse")
+  expect(await reasonOf(Promise.resolve(finalize?.(connection(), request)))).toBe("reconciling ConnectionInUse")
   references = 0
-  expect(await finalize?.(connection(), visit)).toBeUndefined()
+  expect(await finalize?.(connection(), request)).toBeUndefined()
 })
 
 test("an embedded engine requires no ClusterConnection object", async () => {
@@ -388,7 +388,7 @@ test.each([
     const log = { ...silent, warn: (_text: string, facts: unknown) => void logged.push(facts) }
     const engines = { client: async () => ({ engine }) }
     const { reconcile } = reconcileConnections({ kind: "Connection", log, engines, referencesTo: () => 0 })
-    expect(await reasonOf(reconcile(connection(), visit))).toBe("stalled NotAnEngine")
+    expect(await reasonOf(reconcile(connection(), request))).toBe("stalled NotAnEngine")
     expect(logged).toEqual([expect.objectContaining({ key: "team/default", reason: "NotAnEngine" })])
   },
 )
@@ -401,7 +401,7 @@ test("[F-K8] the message names the cause when the port is closed", async () => {
   await using engine = await openEngine(`http://127.0.0.1:${port}`, { token: "abc", attempts: 1 })
   const engines = { client: async () => ({ engine }) }
   const { reconcile } = reconcileConnections({ kind: "Connection", log: silent, engines, referencesTo: () => 0 })
-  await expect(reconcile(connection(), visit)).rejects.toThrow(
+  await expect(reconcile(connection(), request)).rejects.toThrow(
     `http://127.0.0.1:${port} cannot be reached (ECONNREFUSED).`,
   )
 })

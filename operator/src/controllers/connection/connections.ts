@@ -25,9 +25,9 @@ export interface ConnectionsOptions {
 
 export const reconcileConnections = (options: ConnectionsOptions): Reconciler => ({
   finalizer: { name: "chancery.dev/in-use", needed: () => true },
-  async reconcile(object, visit) {
+  async reconcile(object, request) {
     try {
-      return await reconcile(options, object, visit)
+      return await reconcile(options, object, request)
     } catch (error) {
       if (error instanceof NotReadyError) {
         const { reason, message } = error.outcome.health
@@ -46,14 +46,14 @@ export const reconcileConnections = (options: ConnectionsOptions): Reconciler =>
 async function reconcile(
   { kind, engines, referencesTo }: ConnectionsOptions,
   object: KubernetesObject,
-  visit: ReconcileRequest,
+  request: ReconcileRequest,
 ): Promise<ReconcileResult> {
-  const { engine, organization } = await engines.client(kind, object, visit.signal)
-  const before: Found = visit.quiet ? visit.status : {}
+  const { engine, organization } = await engines.client(kind, object, request.signal)
+  const before: Found = request.quiet ? request.status : {}
   const { baseURL } = object["spec"] as { readonly baseURL: string }
   const found: Found = {
     ...before,
-    ...(await answers(engine, { organization, baseURL }, questionsOf(visit, organization))),
+    ...(await answers(engine, { organization, baseURL }, questionsOf(request, organization))),
   }
   const { apiVersion = "", tokenExpiresAt } = found
   const status: OwnStatus = {

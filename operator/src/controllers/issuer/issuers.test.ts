@@ -62,7 +62,7 @@ async function setting(mount: string, { address = `https://ca.example.com/v1/${m
     storeOf(issuer).set(object)
     return object
   }
-  const visit: ReconcileRequest = {
+  const request: ReconcileRequest = {
     signal: new AbortController().signal,
     now: 0,
     quiet: false,
@@ -82,7 +82,7 @@ async function setting(mount: string, { address = `https://ca.example.com/v1/${m
     forbid: () => void (isWritable = false),
     reject: (message: string) => void (rejection = new ApiError(403, "Forbidden", message)),
     look: (object: KubernetesObject, besides: Partial<ReconcileRequest> = {}) =>
-      reconcile(object, { ...visit, ...besides }),
+      reconcile(object, { ...request, ...besides }),
   }
 }
 

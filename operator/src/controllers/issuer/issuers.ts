@@ -41,7 +41,7 @@ const fieldManager = "chancery-issuer"
 const ownerAnnotation = "chancery.dev/issuer"
 
 export const reconcileIssuers = (options: IssuersOptions): Reconciler => ({
-  reconcile: (object, visit) => reconcile(options, object, visit),
+  reconcile: (object, request) => reconcile(options, object, request),
 })
 
 /** Index value: the Secret with the EAB token, in the namespace of the object, or by name only for a cluster-scoped object. */
@@ -54,16 +54,16 @@ export const eabSecretOf: Index = ({ metadata: { namespace }, spec }) => {
 async function reconcile(
   options: IssuersOptions,
   object: KubernetesObject,
-  visit: ReconcileRequest,
+  request: ReconcileRequest,
 ): Promise<ReconcileResult> {
   const spec = parsedSpec(options.kind === "Issuer" ? issuer : clusterIssuer, object)
-  const { engine } = await options.engines.connect(spec.connectionRef, object.metadata.namespace, visit.signal)
+  const { engine } = await options.engines.connect(spec.connectionRef, object.metadata.namespace, request.signal)
   // Without changes, a poll checks only one of CA and ACME; they take turns.
-  const isAcmesTurn = spec.acme !== undefined && (lacksToken(options, object, spec) || visit.turn % 2 === 1)
-  const { acmeDirectory, ...authority } = visit.status as IssuerStatus
-  const known = visit.quiet && isAcmesTurn ? authority : await authorityIn(options, { object, spec, engine })
+  const isAcmesTurn = spec.acme !== undefined && (lacksToken(options, object, spec) || request.turn % 2 === 1)
+  const { acmeDirectory, ...authority } = request.status as IssuerStatus
+  const known = request.quiet && isAcmesTurn ? authority : await authorityIn(options, { object, spec, engine })
   const offered =
-    spec.acme === undefined || (visit.quiet && !isAcmesTurn)
+    spec.acme === undefined || (request.quiet && !isAcmesTurn)
       ? undefined
       : await offerAcme(
           { cluster: options.cluster, secrets: options.storeOf(secrets) },

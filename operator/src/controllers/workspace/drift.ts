@@ -8,7 +8,7 @@ export interface Difference {
   readonly observed: string
 }
 
-const lengthMaximum = 512
+const maxLength = 512
 
 export const difference = (field: string, desired: unknown, observed: unknown): Difference => ({
   field,
@@ -18,7 +18,7 @@ export const difference = (field: string, desired: unknown, observed: unknown): 
 
 function shown(value: unknown): string {
   const text = JSON.stringify(value ?? null)
-  return text.length <= lengthMaximum ? text : `${text.slice(0, lengthMaximum)}…`
+  return text.length <= maxLength ? text : `${text.slice(0, maxLength)}…`
 }
 
 const maxNames = 8

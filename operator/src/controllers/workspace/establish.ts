@@ -14,7 +14,7 @@ export interface Establishing {
   readonly object: KubernetesObject
   readonly spec: WorkspaceObjectSpec
   readonly desired: DesiredWorkspace
-  readonly visit: ReconcileRequest
+  readonly request: ReconcileRequest
 }
 
 export interface Established {
@@ -23,10 +23,10 @@ export interface Established {
 }
 
 /** Returns the source name of the workspace, by which it is recognized as this object's. */
-export const markerOf = ({ metadata: { uid = "" } }: KubernetesObject): string => `chancery-operator/${uid}`
+export const sourceNameOf = ({ metadata: { uid = "" } }: KubernetesObject): string => `chancery-operator/${uid}`
 
 export async function establish(establishing: Establishing): Promise<Established> {
-  const { engine, object, spec, desired, visit } = establishing
+  const { engine, object, spec, desired, request } = establishing
   const { organization, name } = desired
   const { externalID, adoptionPolicy } = spec
   if (externalID !== undefined) {
@@ -36,27 +36,27 @@ export async function establish(establishing: Establishing): Promise<Established
   }
   if (adoptionPolicy !== "Never") {
     const view = await find(engine, { organization, name })
-    if (view !== undefined) return { view, how: view.sourceName === markerOf(object) ? "Created" : "Adopted" }
+    if (view !== undefined) return { view, how: view.sourceName === sourceNameOf(object) ? "Created" : "Adopted" }
     if (adoptionPolicy === "MustExist")
       throw stalled("WorkspaceMissing", `The organization ${organization} has no workspace ${name}.`)
   }
   const wanted = desiredSettings(spec, desired)
   rejectFaults(wanted)
-  if (visit.status["createPending"] === undefined)
-    await visit.saveStatus({
-      ...visit.status,
-      createPending: { at: secondTime(visit.now), token: markerOf(object) },
+  if (request.status["createPending"] === undefined)
+    await request.saveStatus({
+      ...request.status,
+      createPending: { at: secondTime(request.now), token: sourceNameOf(object) },
     })
   const id = await create(establishing, wanted)
   return { view: await engine.workspaces.get({ id }), how: "Created" }
 }
 
 async function create(
-  { engine, object, desired, visit }: Establishing,
+  { engine, object, desired, request }: Establishing,
   wanted: ReturnType<typeof desiredSettings>,
 ): Promise<string> {
   try {
-    const origin = { marker: markerOf(object), adopt: false, now: visit.now }
+    const origin = { marker: sourceNameOf(object), adopt: false, now: request.now }
     return (await workspaceResource.create(engine, wanted, origin)).id
   } catch (error) {
     if (error instanceof PartlyCreated) return error.id

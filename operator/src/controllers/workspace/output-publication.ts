@@ -31,7 +31,7 @@ export interface Publication {
   readonly stateVersionId: string | null
   readonly object: KubernetesObject
   readonly spec: WorkspaceObjectSpec
-  readonly visit: ReconcileRequest
+  readonly request: ReconcileRequest
 }
 
 /** Object as it was last written. */
@@ -86,8 +86,8 @@ const publishedBefore = ({ status }: ReconcileRequest): PublishedOutputs | undef
   (status as { readonly outputs?: PublishedOutputs }).outputs
 
 /** Returns whether there are outputs to publish or to remove. */
-export const publishes = ({ spec, visit }: Pick<Publication, "spec" | "visit">): boolean =>
-  spec.outputs !== undefined || publishedBefore(visit) !== undefined
+export const publishes = ({ spec, request }: Pick<Publication, "spec" | "request">): boolean =>
+  spec.outputs !== undefined || publishedBefore(request) !== undefined
 
 class NotPublished extends Error {
   readonly reason: Reason
@@ -101,7 +101,7 @@ class NotPublished extends Error {
 
 /** Publishes the outputs. Queries the engine only if the state version, the ConfigMap or the Secret changed. */
 export async function publishOutputs(parts: PublicationParts, one: Publication): Promise<Published> {
-  const before = publishedBefore(one.visit)
+  const before = publishedBefore(one.request)
   const names = namesIn(one.object)
   if (names === undefined) {
     await removeOthers(parts, one, before, names)
@@ -116,14 +116,14 @@ export async function publishOutputs(parts: PublicationParts, one: Publication):
       isVersion(configMap, before.configMap) &&
       isVersion(secret, before.secret)
     // No condition is returned, so the previous one stays.
-    if (isAsWritten && one.visit.quiet) return { outputs: before }
+    if (isAsWritten && one.request.quiet) return { outputs: before }
     const found = await published(parts, one, { configMap, secret, ...names })
     await removeOthers(parts, one, before, names)
     return found
   } catch (error) {
     const { reason, message, againAfterMs } = whyNot(error)
     if (reason === "ConfigMapRejected" || reason === "SecretRejected")
-      await one.visit.record({ type: "Warning", reason, note: message })
+      await one.request.record({ type: "Warning", reason, note: message })
     return {
       outputs: before,
       condition: { type: outputsCondition, status: "False", reason, message },
@@ -180,7 +180,7 @@ interface Objects {
 }
 
 async function published(parts: PublicationParts, one: Publication, objects: Objects): Promise<Published> {
-  const { engine, id, visit } = one
+  const { engine, id, request } = one
   // May be newer than the state version in the view.
   const version = await engine.stateVersions.current({ id })
   const { plain, sensitive, unfit } = layoutOf(await outputsOf(engine, version.id))
@@ -189,9 +189,9 @@ async function published(parts: PublicationParts, one: Publication, objects: Obj
   const about = { ...one, versionId: version.id }
   const configMap = await brought(parts, about, configMaps, objects.configMapName, objects.configMap, plain)
   const secret = await brought(parts, about, secrets, objects.secretName, objects.secret, encoded(sensitive))
-  if (publishedBefore(visit)?.stateVersionID !== version.id) {
+  if (publishedBefore(request)?.stateVersionID !== version.id) {
     const note = `Published the outputs of the state with the serial ${version.serial}.`
-    await visit.record({ type: "Normal", reason: "OutputsPublished", note })
+    await request.record({ type: "Normal", reason: "OutputsPublished", note })
   }
   return {
     outputs: {

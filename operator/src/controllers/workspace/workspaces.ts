@@ -19,7 +19,7 @@ import {
 import { parsedSpec, type Reconciler, type ReconcileRequest } from "../reconciler.ts"
 import { type Applied, appliedOf, type DesiredWorkspace } from "./desired.ts"
 import { type Difference, fieldsOf } from "./drift.ts"
-import { establish, find, markerOf, withoutPending } from "./establish.ts"
+import { establish, find, sourceNameOf, withoutPending } from "./establish.ts"
 import { Lookups } from "./lookups.ts"
 import { outputsCondition, type PublicationParts, publishes, publishOutputs } from "./output-publication.ts"
 import { type Aspect, aspectOf, aspectOfEvent, intervalMs } from "./polling.ts"
@@ -60,8 +60,8 @@ export function reconcileWorkspaces(options: WorkspacesOptions): Reconciler {
   return {
     // A retained workspace needs no cleanup.
     finalizer: { name: "chancery.dev/external", needed: (object) => rawPolicy(object) !== "Retain" },
-    reconcile: (object, visit) => reconcile(options, lookups, object, visit),
-    finalize: (object, visit) => finalize(options, object, visit),
+    reconcile: (object, request) => reconcile(options, lookups, object, request),
+    finalize: (object, request) => finalize(options, object, request),
   }
 }
 
@@ -91,11 +91,11 @@ async function reconcile(
   options: WorkspacesOptions,
   lookups: Lookups,
   object: KubernetesObject,
-  visit: ReconcileRequest,
+  request: ReconcileRequest,
 ): Promise<ReconcileResult> {
   const { namespace = "" } = object.metadata
   const spec = parsedSpec(workspace, object)
-  const connected = await options.engines.connect(spec.connectionRef, namespace, visit.signal)
+  const connected = await options.engines.connect(spec.connectionRef, namespace, request.signal)
   const { engine } = connected
   const organization = spec.organization ?? connected.organization
   if (organization === undefined)
@@ -105,13 +105,13 @@ async function reconcile(
     const ids = await lookups.resolve(spec, {
       engine,
       organization,
-      quiet: visit.quiet,
-      now: visit.now,
+      quiet: request.quiet,
+      now: request.now,
       workspaceOf: (name) => idOf(options.workspaces.get(`${namespace}/${name}`)),
     })
-    const variables = await wantedVariables(spec, object, options.named, visit.signal)
+    const variables = await wantedVariables(spec, object, options.named, request.signal)
     const desired = { organization, name: spec.name ?? object.metadata.name, ids }
-    return await look({ options, object, visit, spec, connected, desired, variables })
+    return await look({ options, object, request, spec, connected, desired, variables })
   } catch (error) {
     throw isEngineError(error) ? refused(error) : error
   }
@@ -120,7 +120,7 @@ async function reconcile(
 interface WorkspaceContext {
   readonly options: WorkspacesOptions
   readonly object: KubernetesObject
-  readonly visit: ReconcileRequest
+  readonly request: ReconcileRequest
   readonly spec: WorkspaceObjectSpec
   readonly connected: Connected
   readonly desired: DesiredWorkspace
@@ -128,15 +128,15 @@ interface WorkspaceContext {
 }
 
 async function look(it: WorkspaceContext): Promise<ReconcileResult> {
-  const { visit, spec, connected } = it
+  const { request, spec, connected } = it
   const { engine } = connected
-  const { id, variables: known = [] } = visit.status as KnownStatus
-  const due = new Set([aspectOf(spec, visit.turn)])
+  const { id, variables: known = [] } = request.status as KnownStatus
+  const due = new Set([aspectOf(spec, request.turn)])
   if (haveSourcesChanged(it.variables, known)) due.add("variables")
   if (id !== undefined) for (const kind of it.options.feeds.taken(id)) due.add(aspectOfEvent(kind))
   // The workspace view shows whether there is a new state.
   if (publishes(it)) due.add("workspace")
-  if (id !== undefined && visit.quiet && !due.has("workspace")) {
+  if (id !== undefined && request.quiet && !due.has("workspace")) {
     try {
       return await settle(it, id, undefined, due)
     } catch (error) {
@@ -155,18 +155,18 @@ async function look(it: WorkspaceContext): Promise<ReconcileResult> {
     "dataRetentionPolicy",
     "variables",
   ]
-  const aspects = visit.quiet && found !== undefined ? due.add("workspace") : new Set(all)
+  const aspects = request.quiet && found !== undefined ? due.add("workspace") : new Set(all)
   return settle(it, view.id, view, aspects)
 }
 
 async function newcomer(it: WorkspaceContext): Promise<WorkspaceView> {
-  const { options, object, visit, connected } = it
+  const { options, object, request, connected } = it
   try {
     const { view, how } = await establish({ ...it, engine: connected.engine })
     const rival = options.workspaces.by("workspaceId", view.id).find((other) => keyOf(other) !== keyOf(object))
     if (rival !== undefined)
       throw stalled("AlreadyManaged", `The workspace ${view.id} already belongs to the Workspace ${keyOf(rival)}.`)
-    await visit.record({
+    await request.record({
       type: "Normal",
       reason: how,
       note: how === "Created" ? `Created the workspace ${view.id}.` : `Took over the workspace ${view.id}.`,
@@ -176,7 +176,7 @@ async function newcomer(it: WorkspaceContext): Promise<WorkspaceView> {
     // The engine rejected the creation, so nothing was created.
     const unsettled = isEngineError(error) ? refused(error) : error
     if (!(unsettled instanceof NotReadyError) || unsettled.outcome.health.is !== "stalled") throw unsettled
-    const { id: _, ...status } = withoutPending(visit.status)
+    const { id: _, ...status } = withoutPending(request.status)
     throw new NotReadyError({ ...unsettled.outcome, status })
   }
 }
@@ -188,16 +188,26 @@ async function settle(
   view: WorkspaceView | undefined,
   aspects: ReadonlySet<Aspect>,
 ): Promise<ReconcileResult> {
-  const { object, visit, spec, connected, desired } = it
-  const before = visit.status as KnownStatus
+  const { object, request, spec, connected, desired } = it
+  const before = request.status as KnownStatus
   const applied = before.applied ?? {}
   const knownVariables = before.variables ?? []
   const { engine } = connected
   // A creation in progress is completed even in report mode.
-  const reports = spec.driftPolicy === "Report" && visit.status["createPending"] === undefined
+  const reports = spec.driftPolicy === "Report" && request.status["createPending"] === undefined
   const owner = tagOwnerOf(object, it.options.clusterName)
-  const subject: Subject = { engine, id, spec, owner, desired, applied, reports, quiet: visit.quiet, now: visit.now }
-  const known = { ...withoutPending(visit.status), id }
+  const subject: Subject = {
+    engine,
+    id,
+    spec,
+    owner,
+    desired,
+    applied,
+    reports,
+    quiet: request.quiet,
+    now: request.now,
+  }
+  const known = { ...withoutPending(request.status), id }
   try {
     const differences: Difference[] = []
     if (view !== undefined) {
@@ -225,11 +235,11 @@ async function settle(
             stateVersionId: now.currentStateVersionId,
             object,
             spec,
-            visit,
+            request,
           })
     const drift = reports ? [...kept, ...differences].slice(0, maxDrift) : []
-    if (changed && visit.quiet)
-      await visit.record({
+    if (changed && request.quiet)
+      await request.record({
         type: "Warning",
         reason: "DriftCorrected",
         note: `Reverted differences in the engine: ${fieldsOf(differences)}.`,
@@ -247,7 +257,7 @@ async function settle(
         drift,
       },
       before,
-      visit.now,
+      request.now,
     )
     // Without a view, the lock was not checked.
     const foreign = lock === undefined ? undefined : lock.foreign
@@ -362,19 +372,19 @@ function unionOf(before: Applied, after: Applied): Applied {
 async function finalize(
   options: WorkspacesOptions,
   object: KubernetesObject,
-  visit: ReconcileRequest,
+  request: ReconcileRequest,
 ): Promise<ReconcileResult | undefined> {
   // Checked first, because retaining a workspace needs no credentials.
   if (rawPolicy(object) === "Retain") return undefined
-  const { id, createPending } = visit.status as KnownStatus & { readonly createPending?: unknown }
+  const { id, createPending } = request.status as KnownStatus & { readonly createPending?: unknown }
   if (id === undefined && createPending === undefined) return undefined
   const spec = parsedSpec(workspace, object)
-  const { engine, organization } = await connectedToDelete(options, object, spec, visit)
+  const { engine, organization } = await connectedToDelete(options, object, spec, request)
   try {
     const known = id === undefined ? await orphan(engine, object, spec, organization) : id
     if (known === undefined) return undefined
-    await remove(engine, known, spec, visit)
-    await visit.record({ type: "Normal", reason: "Deleted", note: `Deleted the workspace ${known}.` })
+    await remove(engine, known, spec, request)
+    await request.record({ type: "Normal", reason: "Deleted", note: `Deleted the workspace ${known}.` })
     return undefined
   } catch (error) {
     if (!isEngineError(error)) throw error
@@ -386,10 +396,10 @@ async function connectedToDelete(
   { engines }: WorkspacesOptions,
   object: KubernetesObject,
   spec: WorkspaceObjectSpec,
-  visit: ReconcileRequest,
+  request: ReconcileRequest,
 ): Promise<Connected> {
   try {
-    return await engines.connect(spec.connectionRef, object.metadata.namespace ?? "", visit.signal, {
+    return await engines.connect(spec.connectionRef, object.metadata.namespace ?? "", request.signal, {
       isCleaningUp: true,
     })
   } catch (error) {
@@ -419,7 +429,7 @@ async function orphan(
   const organization = spec.organization ?? connectionOrganization
   if (organization === undefined) return undefined
   const view = await find(engine, { organization, name: spec.name ?? object.metadata.name })
-  return view?.sourceName === markerOf(object) ? view.id : undefined
+  return view?.sourceName === sourceNameOf(object) ? view.id : undefined
 }
 
 async function remove(
