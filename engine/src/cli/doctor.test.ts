@@ -47,7 +47,7 @@ async function findings(environment: Readonly<Record<string, string>>, ...words:
 }
 
 /** Finding about the PostgreSQL server of the tests, which runs without fsync. It is correct; one test checks it, the others ignore it. */
-const forgetful = "The database may lose writes that were answered: fsync = off."
+const forgetful = "The database can lose acknowledged writes: fsync = off."
 
 /** Returns warnings and failures, except `forgetful`. Those without advice are marked. */
 const troubles = (found: readonly Found[]) =>
@@ -57,7 +57,7 @@ const troubles = (found: readonly Found[]) =>
       ({ check, level, message, advice }) => `${level} ${check}: ${message}${advice === null ? " WITHOUT ADVICE" : ""}`,
     )
 
-test("the jobs that are looked for are those that a server runs", async () => {
+test("doctor checks the jobs that a server runs", async () => {
   const metrics = recordedMetrics()
   await using _ = await openEmbedded("sqlite::memory:", { jobs: true, metrics })
   expect(jobSchedules.map(({ name }) => name).toSorted()).toEqual(
@@ -104,7 +104,7 @@ describe.each(kinds)("on $name", (kind) => {
     return { url: place.url, environment, change, now }
   }
 
-  test("nothing is wrong with a store in good order, and nothing of it is changed", async () => {
+  test("doctor reports no problem and changes nothing when the store is in order", async () => {
     const { url, environment } = await healthyStore()
     const file = url.startsWith("sqlite:") ? url.slice("sqlite:".length) : undefined
     // On PostgreSQL the command's transactions are read-only, so only the SQLite file is compared.
@@ -121,13 +121,13 @@ describe.each(kinds)("on $name", (kind) => {
     expect((await examine([], environment)).out).toMatch(/^LEVEL {2}CHECK {10}FINDING\nok {5}configuration {2}All /)
   })
 
-  test("it looks beside an engine that is open", async () => {
+  test("doctor reads a store that an engine has open", async () => {
     const { url, environment } = await healthyStore()
     await using _ = await openEmbedded(url, { sealKeys: { text: keys[0] }, jobs: true })
     expect(troubles((await findings(environment)).found)).toEqual([])
   })
 
-  test("a database of a newer release is a failure, and its tables are not looked at", async () => {
+  test("doctor fails without reading tables when a newer release wrote the database", async () => {
     const { environment, change } = await healthyStore()
     await change((session) =>
       session.execute(sql`insert into migrations (position, name) values (999, ${"0999-later"})`),
@@ -138,7 +138,7 @@ describe.each(kinds)("on $name", (kind) => {
     expect(found.map(({ check }) => check)).not.toContain("jobs")
   })
 
-  test("a database of an older release waits for a server", async () => {
+  test("doctor warns when an older release wrote the database", async () => {
     const { environment, change } = await healthyStore()
     const last = migrations.at(-1)?.name
     await change((session) => session.execute(sql`delete from migrations where name = ${last}`))
@@ -150,16 +150,16 @@ describe.each(kinds)("on $name", (kind) => {
   })
 
   test.each([
-    { why: "another key", key: keys[1], expected: /^fail seal: .*is not among the seal keys given/ },
-    { why: "no key", key: "", expected: /^fail seal: .*(is missing|no seal key was given).*serves nothing/ },
+    { why: "another key", key: keys[1], expected: /^fail seal: .*is not among the given seal keys/ },
+    { why: "no key", key: "", expected: /^fail seal: .*(is missing|no seal key was given).*is sealed/ },
     { why: "half a key", key: "c2hvcnQ=", expected: /^fail seal: .*32 bytes/ },
-  ])("$why is a failure", async ({ key, expected }) => {
+  ])("doctor fails when the server has $why", async ({ key, expected }) => {
     const { environment } = await healthyStore()
     const { code, found } = await findings({ ...environment, CHANCERY_SEAL_KEY: key ?? "" })
     expect([code, troubles(found)]).toEqual([78, expect.arrayContaining([expect.stringMatching(expected)])])
   })
 
-  test("secrets under an old key are told", async () => {
+  test("doctor warns of secrets under an old key", async () => {
     const { environment } = await healthyStore()
     const { code, found } = await findings({ ...environment, CHANCERY_SEAL_KEY: `${keys[1]},${keys[0]}` })
     expect([code, troubles(found)]).toEqual([
@@ -171,7 +171,7 @@ describe.each(kinds)("on $name", (kind) => {
     ).toEqual([])
   })
 
-  test("jobs that nobody does, leases that last too long and clocks that go ahead are told", async () => {
+  test("doctor warns of overdue jobs, long leases and clocks that are ahead", async () => {
     const { environment, change, now } = await healthyStore()
     await change(async (session) => {
       await session.execute(sql`update leases set done_at = ${now - 3 * hourMs} where name = ${"tidy"}`)
@@ -179,17 +179,17 @@ describe.each(kinds)("on $name", (kind) => {
       await session.execute(sql`update leases set done_at = ${now + hourMs} where name = ${"acme"}`)
     })
     expect(troubles((await findings(environment)).found).toSorted()).toEqual([
-      expect.stringMatching(/^warn clock: A server has finished work 60 min in the future/),
-      expect.stringMatching(/^warn jobs: The job tidy has not been done for 3 h/),
+      expect.stringMatching(/^warn clock: A server recorded finished work 60 min in the future/),
+      expect.stringMatching(/^warn jobs: The job tidy has not succeeded for 3 h/),
       expect.stringMatching(/^warn jobs: The lease crl is held by eng-1 for another 60 min/),
     ])
     await change((session) => session.execute(sql`update leases set done_at = ${now - 3 * hourMs}, expires_at = 0`))
     expect(troubles((await findings(environment)).found)).toEqual([
-      expect.stringMatching(/^warn jobs: No server has done any background work for 3 h/),
+      expect.stringMatching(/^warn jobs: No server has run a background job for 3 h/),
     ])
   })
 
-  test("[F-P1] roles of before keep not_after_bound permit, and are listed; new ones are bound", async () => {
+  test("[F-P1] doctor lists old roles, which keep not_after_bound permit; new roles are bound", async () => {
     const { url, environment, change } = await healthyStore()
     const withRoles = async <T>(work: (engine: Awaited<ReturnType<typeof openEmbedded>>) => Promise<T>) => {
       await using engine = await openEmbedded(url, { sealKeys: { text: keys[0] } })
@@ -237,7 +237,7 @@ describe.each(kinds)("on $name", (kind) => {
     })
   })
 
-  test("webhooks that fail, were disabled or gave events up are told", async () => {
+  test("doctor warns of failing and disabled webhooks, and of dead letters", async () => {
     const { url, environment, change, now } = await healthyStore()
     {
       await using engine = await openEmbedded(url, { sealKeys: { text: keys[0] } })
@@ -254,39 +254,39 @@ describe.each(kinds)("on $name", (kind) => {
     expect(troubles((await findings(environment)).found)).toEqual([
       "warn webhooks: The webhook down of acme has been failing for 5 min.",
       "warn webhooks: The webhook off of acme was disabled: gone.",
-      "warn webhooks: The webhook off of acme has 1 events that were given up.",
+      "warn webhooks: The webhook off of acme has 1 dead letters, events that could not be delivered.",
     ])
   })
 })
 
-test("a setting that is wrong is all that is told, and the exit code is 78", async () => {
+test("doctor reports only the invalid settings, with exit code 78, when settings are invalid", async () => {
   const { code, found } = await findings({ CHANCERY_LISTEN: "nowhere", CHANCERY_STORAGE: "mysql://x" })
   expect([code, troubles(found)]).toEqual([
     78,
     [
       expect.stringMatching(/^fail configuration: The setting listen cannot be "nowhere"/),
-      expect.stringMatching(/^fail configuration: The setting storage cannot be what is given/),
+      expect.stringMatching(/^fail configuration: The setting storage cannot be the given value/),
     ],
   ])
 })
 
-test("a store that does not answer is a failure, without the password", async () => {
+test("doctor fails without printing the password when the store is not available", async () => {
   const environment = { CHANCERY_DATA: await folder(), CHANCERY_STORAGE: "postgres://chancery:hunter2@127.0.0.1:1/x" }
   const { code, out } = await examine([], { ...environment, CHANCERY_SEAL_KEY: keys[0] ?? "" })
   expect(code).toBe(75)
-  expect(out).toMatch(/fail +storage +The store postgres:\/\/chancery@127.0.0.1:1\/x does not answer/)
+  expect(out).toMatch(/fail +storage +The store postgres:\/\/chancery@127.0.0.1:1\/x is not available/)
   expect(out).not.toContain("hunter2")
 })
 
-test("where there is no store yet, nothing is made", async () => {
+test("doctor creates nothing when no store exists", async () => {
   const data = await folder()
   const { code, found } = await findings({ CHANCERY_DATA: data })
-  expect([code, troubles(found)]).toEqual([0, [expect.stringMatching(/^warn storage: There is no store at/)]])
+  expect([code, troubles(found)]).toEqual([0, [expect.stringMatching(/^warn storage: No store exists at/)]])
   await expect(readFile(join(data, "chancery.db"))).rejects.toThrow("ENOENT")
   await expect(readFile(join(data, "seal-key"))).rejects.toThrow("ENOENT")
 })
 
-test("files that others may read are told, and a damaged database is a failure", async () => {
+test("doctor warns of files that other users can read, and fails when the database is damaged", async () => {
   const data = await folder()
   const environment = { CHANCERY_DATA: data }
   {
@@ -298,8 +298,8 @@ test("files that others may read are told, and a damaged database is a failure",
   expect([code, troubles(found).filter((line) => line.includes(" files: "))]).toEqual([
     1,
     [
-      expect.stringMatching(/^warn files: The database .* has the mode 640/),
-      expect.stringMatching(/^fail files: The seal key file .* has the mode 604/),
+      expect.stringMatching(/^warn files: The database .* has mode 640/),
+      expect.stringMatching(/^fail files: The seal key file .* has mode 604/),
     ],
   ])
 
@@ -318,13 +318,16 @@ test.each([
     expected: /^fail tls: The TLS certificate and key cannot be used/,
     code: 78,
   },
-])("a TLS pair that cannot be used is a failure: $files", async ({ files: [certificate, key], expected, code }) => {
-  const fixture = (name = "") => new URL(`../../../test/cli/tls/${name}.pem`, import.meta.url).pathname
-  const ended = await findings({
-    CHANCERY_DATA: await folder(),
-    CHANCERY_TLS_CERT: fixture(certificate),
-    CHANCERY_TLS_KEY: fixture(key),
-  })
-  expect(ended.code).toBe(code)
-  expect(troubles(ended.found)).toContainEqual(expect.stringMatching(expected))
-})
+])(
+  "doctor fails when the TLS certificate and key are unusable: $files",
+  async ({ files: [certificate, key], expected, code }) => {
+    const fixture = (name = "") => new URL(`../../../test/cli/tls/${name}.pem`, import.meta.url).pathname
+    const ended = await findings({
+      CHANCERY_DATA: await folder(),
+      CHANCERY_TLS_CERT: fixture(certificate),
+      CHANCERY_TLS_KEY: fixture(key),
+    })
+    expect(ended.code).toBe(code)
+    expect(troubles(ended.found)).toContainEqual(expect.stringMatching(expected))
+  },
+)

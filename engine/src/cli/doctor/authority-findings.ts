@@ -14,23 +14,26 @@ export function authorityFindings({ issuers, lists, leftOut }: AuthorityFigures,
   )
   for (const { mount, issuer, kind, thisUpdate, nextUpdate } of lists) {
     const list = `The ${kind} revocation list of ${issuer} in ${mount}`
-    const advice = "See that a server runs, and its log for crl-not-built; then have it made: GET /v1/MOUNT/crl/rotate"
+    const advice =
+      "Check that a server is running, search its log for crl-not-built, then rebuild the list: GET /v1/MOUNT/crl/rotate"
     if (isAhead(thisUpdate, now)) {
-      const message = `${list} is not valid for another ${roughly(thisUpdate - now)}: clients that look refuse its certificates.`
-      troubles.push(fail(check, message, `Set the clocks of all machines right. ${advice}`))
+      const message = `${list} becomes valid only in ${roughly(thisUpdate - now)}: clients that check revocation reject its certificates.`
+      troubles.push(fail(check, message, `Correct the clocks of all machines. ${advice}`))
     } else if (nextUpdate <= now) {
-      const message = `${list} has been out of date for ${roughly(now - nextUpdate)}: clients that look refuse its certificates.`
+      const message = `${list} expired ${roughly(now - nextUpdate)} ago: clients that check revocation reject its certificates.`
       troubles.push(fail(check, message, advice))
     } else if (nextUpdate - now < lastPart * (nextUpdate - thisUpdate)) {
-      troubles.push(warn(check, `${list} counts for ${roughly(nextUpdate - now)} only, and was not renewed.`, advice))
+      troubles.push(warn(check, `${list} expires in ${roughly(nextUpdate - now)} and was not renewed.`, advice))
     }
   }
   if (leftOut > 0) {
-    const advice = "Watch the metrics of each mount, and remove what is not used."
-    troubles.push(warn(check, `${leftOut} issuers, lists or mounts are beyond what is looked at here.`, advice))
+    const advice = "Monitor the metrics of each mount, and delete unused mounts and issuers."
+    troubles.push(
+      warn(check, `${leftOut} issuers, lists or mounts were not checked, because there are too many.`, advice),
+    )
   }
-  const seen = `${signing.length} issuers and ${lists.length} revocation lists are in date.`
-  return orOk(troubles, check, signing.length === 0 ? "No mount has an issuer that signs." : seen)
+  const seen = `${signing.length} issuers and ${lists.length} revocation lists are valid.`
+  return orOk(troubles, check, signing.length === 0 ? "No mount has an issuer with a key." : seen)
 }
 
 /**
@@ -41,12 +44,12 @@ function issuerFindings(mount: string, issuers: readonly IssuerFigures[], now: I
   return issuers.flatMap(({ issuer, name, notAfter }) => {
     if (notAfter - now > soonMs) return []
     const which = `The issuer ${name ?? issuer} of ${mount}`
-    const renewal = "Make or import its successor, and make that the default: docs/authorities.md."
+    const renewal = "Create or import its successor, and make it the default issuer (docs/authorities.md)."
     if (notAfter > now) return [warn(check, `${which} expires in ${roughly(notAfter - now)}.`, renewal)]
-    const ago = `has been expired for ${roughly(now - notAfter)}`
+    const ago = `expired ${roughly(now - notAfter)} ago`
     if (successors.length > 0) {
-      return [warn(check, `${which} ${ago}, and signs nothing any more.`, "Delete it if no role or client names it.")]
+      return [warn(check, `${which} ${ago} and no longer signs.`, "Delete it if no role or client names it.")]
     }
-    return [fail(check, `${which} ${ago}, and no other of the mount is good for long.`, renewal)]
+    return [fail(check, `${which} ${ago}, and no other issuer of the mount is valid for more than 30 days.`, renewal)]
   })
 }

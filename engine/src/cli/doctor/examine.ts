@@ -47,12 +47,13 @@ export async function examine(readSettings: () => Settings, options: Examination
     settings = readSettings()
   } catch (error) {
     if (!(error instanceof CommandError)) throw error
-    const advice = "A server does not start with it; what the settings name is not checked here."
+    const advice =
+      "Correct the setting and run this command again. Servers do not start with it, and the other checks were skipped."
     return error.message.split("\n").map((message) => fail("configuration", message, advice, exitCodes.configuration))
   }
   const now = options.runtime.clock.now()
   return [
-    ok("configuration", "All settings can be read."),
+    ok("configuration", "All settings are valid."),
     ...(await fileFindings(settings)),
     ...(await storeFindings(settings, options)),
     ...tlsFindings(settings, now),
@@ -63,19 +64,19 @@ async function storeFindings(settings: Settings, options: Examination): Promise<
   const url = storageUrl(settings)
   const sources = sealKeySourcesOf(settings)
   if (url === "sqlite::memory:") {
-    const advice = "Name a file or a PostgreSQL database with --storage or CHANCERY_STORAGE."
-    return [warn("storage", "The store is in memory, and gone when its server ends.", advice)]
+    const advice = "Set --storage or CHANCERY_STORAGE to a file or a PostgreSQL database."
+    return [warn("storage", "The store is in memory and is lost when its server stops.", advice)]
   }
   try {
     await using store = await openReader(url, options.runtime)
     if (store !== undefined) return await findingsIn(store, settings, options)
-    const advice = "Start a server: it makes the store. If there should be one, see that --data and --storage name it."
-    const missing = warn("storage", `There is no store at ${describeStorage(url)} yet.`, advice)
+    const advice = "Start a server to create it. If it should exist, check --data and --storage."
+    const missing = warn("storage", `No store exists at ${describeStorage(url)} yet.`, advice)
     return [missing, ...sealFindings(await sealKeysAtHand(undefined, sources), undefined)]
   } catch (error) {
     const refused = storeError(url, error)
     const message = refused instanceof Error ? refused.message : String(refused)
-    const advice = "Nothing that is in the store was checked; run this again when it answers."
+    const advice = "The contents of the store were not checked; run this command again when the store is available."
     return [fail("storage", message, advice, exitCodeOf(refused))]
   }
 }

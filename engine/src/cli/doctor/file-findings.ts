@@ -30,14 +30,14 @@ export async function fileFindings(settings: Settings): Promise<readonly Finding
  */
 async function auditFindings(target: AuditTarget | undefined): Promise<readonly Finding[]> {
   if (target === undefined) {
-    const advice = "Leave --audit-log out, or name a file with it, where it must be known who did what."
-    return [warn("files", "There is no audit log: nobody can tell who did what.", advice)]
+    const advice = "Set --audit-log to a file or a syslog server, or omit it for the default file."
+    return [warn("files", "The audit log is off: requests are not recorded.", advice)]
   }
   if (target.kind !== "file") {
     return [
       ok(
         "files",
-        `The audit log goes to ${formatAuditTarget(target)}; a server that does not reach it does not start.`,
+        `The audit log is sent to ${formatAuditTarget(target)}; a server does not start while it is unreachable.`,
       ),
     ]
   }
@@ -53,9 +53,8 @@ async function auditFindings(target: AuditTarget | undefined): Promise<readonly 
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === "ENOENT") return []
-    const message = `The audit log ${path} cannot be written (${code}), and nothing is done that it does not show.`
-    const advice =
-      "See that its folder belongs to whoever runs the servers, and that the disk is not mounted read-only."
+    const message = `The audit log ${path} cannot be written (${code}): the server rejects all requests that it must record.`
+    const advice = "Check that the user of the servers owns its folder, and that the disk is not mounted read-only."
     return [fail("files", message, advice, exitCodes.configuration)]
   }
 }
@@ -82,7 +81,9 @@ async function privacyFindings(settings: Settings): Promise<readonly Finding[]> 
   const findings = (await Promise.all(paths.map(finding))).filter((each) => each !== undefined)
   const troubles = findings.filter(({ level }) => level !== "ok")
   if (troubles.length > 0) return troubles
-  return findings.length === 0 ? [] : [ok("files", "Nobody else on this machine may read what is the server's alone.")]
+  return findings.length === 0
+    ? []
+    : [ok("files", "Other users of this machine cannot read the private files of the server.")]
 }
 
 /** Returns undefined if there is no such file or folder. Another check reports whether that is a fault. */
@@ -91,6 +92,6 @@ async function finding({ path, what, others, mode, grave }: PrivatePath): Promis
   if (found === undefined || !(found.isFile() || found.isDirectory())) return undefined
   if ((found.mode & others) === 0) return ok("files", `The ${what} ${path} is private.`)
   const shown = (found.mode & 0o777).toString(8)
-  const message = `The ${what} ${path} has the mode ${shown}: others on this machine get at it.`
+  const message = `The ${what} ${path} has mode ${shown}: other users of this machine can access it.`
   return (grave ? fail : warn)("files", message, `Run: chmod ${mode} ${path}`)
 }

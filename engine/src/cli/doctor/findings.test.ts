@@ -20,19 +20,19 @@ import {
 const now = 1_000 * dayMs
 
 test.each([
-  { database: now, level: "ok", why: "the same" },
+  { database: now, level: "ok", why: "nothing" },
   { database: now + 900, level: "ok", why: "less than a second" },
-  { database: now + 5 * secondMs, level: "warn", message: /5 s behind that of the database/, why: "seconds" },
-  { database: now - 5 * secondMs, level: "warn", message: /5 s ahead of that of the database/, why: "seconds" },
-  { database: now - 10 * minuteMs, level: "fail", message: /10 min ahead/, why: "longer than leases can bear" },
-  { database: now + 4 * secondMs, answerMs: 8_000, level: "ok", why: "no more than the question took" },
+  { database: now + 5 * secondMs, level: "warn", message: /5 s behind the clock of the database/, why: "seconds" },
+  { database: now - 5 * secondMs, level: "warn", message: /5 s ahead of the clock of the database/, why: "seconds" },
+  { database: now - 10 * minuteMs, level: "fail", message: /10 min ahead/, why: "more than the margin of leases" },
+  { database: now + 4 * secondMs, answerMs: 8_000, level: "ok", why: "less than the duration of the query" },
 ])("a clock that differs by $why is $level", ({ database, answerMs = 0, level, message = /agrees/ }) => {
   const before = now - answerMs / 2
   const finding = databaseClockFinding({ before, after: before + answerMs, database })
   expect(finding).toMatchObject({ level, message: expect.stringMatching(message) as string })
 })
 
-test("files from the future tell of a clock that was set back", () => {
+test("files from the future are reported as a clock that was set back", () => {
   expect(fileClockFinding(now, now - hourMs).level).toBe("ok")
   expect(fileClockFinding(now, now + hourMs)).toMatchObject({
     level: "warn",
@@ -48,11 +48,11 @@ test.each([
   expect(spaceFinding(freeBytes).level).toBe(level)
 })
 
-test("what SQLite finds is told in its words", () => {
+test("integrity finding quotes SQLite", () => {
   expect(integrityFinding([]).level).toBe("ok")
   expect(integrityFinding(["row 3 missing from index x"])).toMatchObject({
     level: "fail",
-    message: "The file of the database is damaged: row 3 missing from index x.",
+    message: "The database file is damaged: row 3 missing from index x.",
   })
 })
 
@@ -68,18 +68,18 @@ test.each([
 const job = { name: "tidy", everyMs: 10 * minuteMs, timeoutMs: 5 * minuteMs }
 
 test.each([
-  { ageMs: 10 * secondMs, level: "ok", why: "has just been made" },
+  { ageMs: 10 * secondMs, level: "ok", why: "was just created" },
   {
     ageMs: 3 * minuteMs,
     others: true,
     level: "warn",
-    message: /tidy was never brought to a good end/,
-    why: "is served",
+    message: /tidy has never succeeded/,
+    why: "has a server",
   },
-  { ageMs: 3 * minuteMs, others: true, runsFor: minuteMs, level: "ok", why: "does it for the first time" },
+  { ageMs: 3 * minuteMs, others: true, runsFor: minuteMs, level: "ok", why: "is running it for the first time" },
   { ageMs: minuteMs, others: true, level: "ok", why: "is new" },
-  { ageMs: hourMs, level: "warn", message: /No server has done any background work ever/, why: "is served by nobody" },
-])("a job that was never done is $level where the store $why", ({ ageMs, others, runsFor, level, message = /due/ }) => {
+  { ageMs: hourMs, level: "warn", message: /No server has run a background job yet/, why: "has no server" },
+])("a job that never succeeded is $level when the store $why", ({ ageMs, others, runsFor, level, message = /due/ }) => {
   const done = { name: "crl", everyMs: minuteMs, timeoutMs: minuteMs }
   const lease = { holder: "eng-1", expiresAt: 0, doneAt: null }
   const leases = [
@@ -106,9 +106,13 @@ test.each<{ facts: Partial<ServerFacts>; poolSize?: number; levels: readonly str
   { facts: {}, levels: ["ok", "ok"], message: /12 of 97/ },
   { facts: { standby: true }, levels: ["ok", "fail", "ok"], message: /standby/ },
   { facts: { readOnly: true }, levels: ["ok", "fail", "ok"], message: /default_transaction_read_only/ },
-  { facts: { mayCreate: false }, levels: ["ok", "warn", "ok"], message: /may not create tables/ },
+  { facts: { mayCreate: false }, levels: ["ok", "warn", "ok"], message: /cannot create tables/ },
   { facts: { hasTrigrams: false }, levels: ["ok", "fail", "ok"], message: /pg_trgm/ },
-  { facts: { unsafeSettings: ["fsync = off"] }, levels: ["ok", "fail", "ok"], message: /may lose writes.*fsync = off/ },
+  {
+    facts: { unsafeSettings: ["fsync = off"] },
+    levels: ["ok", "fail", "ok"],
+    message: /can lose acknowledged writes.*fsync = off/,
+  },
   { facts: { connectionCount: 95 }, levels: ["ok", "warn"], message: /95 of 97/ },
   { facts: { maxConnection: 5, connectionCount: 1 }, levels: ["ok", "fail"], message: /1 of 5/ },
   { facts: { maxConnection: 5, connectionCount: 1 }, poolSize: 4, levels: ["ok", "ok"], message: /up to 4/ },
@@ -123,14 +127,14 @@ test.each<{ facts: Partial<ServerFacts>; poolSize?: number; levels: readonly str
 test.each([
   { standing: { fault: undefined, isOther: false }, level: "ok" },
   { standing: { fault: "the server is too far behind", isOther: false }, level: "warn", message: /too far behind/ },
-  { standing: { fault: undefined, isOther: true }, level: "fail", message: /a server of its own/, exitCode: 78 },
+  { standing: { fault: undefined, isOther: true }, level: "fail", message: /a separate database server/, exitCode: 78 },
 ])("a read replica of $standing is $level", ({ standing, level, message = /db-2/, exitCode }) => {
   const [finding] = readReplicaFindings([{ name: "db-2/chancery", ...standing }])
   expect(finding).toMatchObject({ level, message: expect.stringMatching(message) as string })
   expect(finding?.exitCode).toBe(exitCode)
 })
 
-test("that the database does not tell what replicas must have is a warning", () => {
+test("read replicas are a warning when the database does not report its log position", () => {
   expect(unaskedReplicas(new Error("function pg_walfile_name does not exist"))).toMatchObject({
     level: "warn",
     message: expect.stringMatching(/\(function pg_walfile_name does not exist\)/) as string,
@@ -150,32 +154,32 @@ describe("authorities", () => {
     authorityFindings({ issuers, lists, mounts: [], leftOut }, now).map(({ level, message }) => `${level} ${message}`)
 
   test.each([
-    { issuers: [issuer("a", now + 90 * dayMs)], expected: ["ok 1 issuers and 0 revocation lists are in date."] },
+    { issuers: [issuer("a", now + 90 * dayMs)], expected: ["ok 1 issuers and 0 revocation lists are valid."] },
     { issuers: [issuer("a", now + 10 * dayMs)], expected: ["warn The issuer a of pki expires in 10 days."] },
     {
       issuers: [issuer("a", now - dayMs)],
-      expected: [expect.stringMatching(/^fail The issuer a of pki .*expired for 24 h/)],
+      expected: [expect.stringMatching(/^fail The issuer a of pki .*expired 24 h ago/)],
     },
     {
       issuers: [issuer("a", now - dayMs), issuer("b", now + 90 * dayMs)],
-      expected: [expect.stringMatching(/^warn The issuer a of pki has been expired.*signs nothing any more/)],
+      expected: [expect.stringMatching(/^warn The issuer a of pki expired .* and no longer signs/)],
     },
-    { issuers: [issuer("a", now - dayMs, false)], expected: ["ok No mount has an issuer that signs."] },
+    { issuers: [issuer("a", now - dayMs, false)], expected: ["ok No mount has an issuer with a key."] },
   ])("$issuers", ({ issuers, expected }) => {
     expect(told(issuers)).toEqual(expected)
   })
 
   test.each([
     { crl: list(now - hourMs, now + 71 * hourMs), expected: /^ok / },
-    { crl: list(now - 70 * hourMs, now + 2 * hourMs), expected: /^warn .*counts for 2 h only/ },
-    { crl: list(now - 80 * hourMs, now - 8 * hourMs), expected: /^fail .*out of date for 8 h/ },
+    { crl: list(now - 70 * hourMs, now + 2 * hourMs), expected: /^warn .*expires in 2 h and was not renewed/ },
+    { crl: list(now - 80 * hourMs, now - 8 * hourMs), expected: /^fail .*expired 8 h ago/ },
     // [F-P15]
-    { crl: list(now + 8 * hourMs, now + 80 * hourMs), expected: /^fail .*not valid for another 8 h/ },
-  ])("a list like $crl", ({ crl, expected }) => {
+    { crl: list(now + 8 * hourMs, now + 80 * hourMs), expected: /^fail .*becomes valid only in 8 h/ },
+  ])("revocation list $crl is reported as $expected", ({ crl, expected }) => {
     expect(told([issuer("a", now + 90 * dayMs)], [crl])).toEqual([expect.stringMatching(expected)])
   })
 
-  test("what is not looked at is told", () => {
+  test("authorities that were not checked are counted", () => {
     expect(told([issuer("a", now + 90 * dayMs)], [], 4)).toEqual([
       expect.stringMatching(/^warn 4 issuers, lists or mounts/),
     ])
@@ -191,7 +195,7 @@ test.each([
   expect(roughly(durationMs)).toBe(text)
 })
 
-test("[F-P1] roles beyond those that are named are counted", () => {
+test("[F-P1] roles that are not listed are counted", () => {
   const roles = [{ mount: "pki", name: "web" }]
   expect(roleFindings({ roles: [], leftOut: 0 })).toEqual([expect.objectContaining({ level: "ok" })])
   expect(roleFindings({ roles, leftOut: 0 })).toHaveLength(1)

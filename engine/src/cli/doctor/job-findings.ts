@@ -28,27 +28,26 @@ export function jobFindings(schedules: readonly JobSchedule[], { leases, madeAt,
     .map(({ name, holder, expiresAt }) =>
       warn(
         "jobs",
-        `The lease ${name} is held by ${holder} for another ${roughly(expiresAt - now)}, longer than any server takes one.`,
-        "The clock of that server goes ahead: see to it. The lease runs out by itself.",
+        `The lease ${name} is held by ${holder} for another ${roughly(expiresAt - now)}, longer than the maximum duration of a lease.`,
+        "Correct the clock of that server, which is ahead. The lease expires by itself.",
       ),
     )
   const done = schedules.map(({ name }) => byName.get(name)?.doneAt ?? 0)
   const newest = Math.max(0, ...done)
   if (now - (newest === 0 ? madeAt : newest) > idleMs) {
-    const when = newest === 0 ? "ever" : `for ${roughly(now - newest)}`
-    const message = `No server has done any background work ${when}: revocation lists are not renewed and nothing is swept.`
-    return [...troubles, warn("jobs", message, "Start a server on this store, or see in its log why it does not work.")]
+    const when = newest === 0 ? "yet" : `for ${roughly(now - newest)}`
+    const message = `No server has run a background job ${when}: revocation lists are not renewed and expired data is not deleted.`
+    return [...troubles, warn("jobs", message, "Start a server on this store, or search its log for the reason.")]
   }
   for (const job of schedules) {
     const { name } = job
     if (!isOverdue(job, byName.get(name), { madeAt, now })) continue
     const doneAt = byName.get(name)?.doneAt ?? undefined
-    const since =
-      doneAt === undefined ? "was never brought to a good end" : `has not been done for ${roughly(now - doneAt)}`
-    const advice = `See the servers' logs for job-failed with "job":"${name}".`
+    const since = doneAt === undefined ? "has never succeeded" : `has not succeeded for ${roughly(now - doneAt)}`
+    const advice = `Search the logs of the servers for job-failed with "job":"${name}".`
     troubles.push(warn("jobs", `The job ${name} ${since}.`, advice))
   }
-  return orOk(troubles, "jobs", "All background jobs that were due have been done.")
+  return orOk(troubles, "jobs", "All background jobs ran when they were due.")
 }
 
 /** Allows for one late run and one failed first attempt. */
@@ -68,15 +67,18 @@ export function webhookFindings(webhooks: readonly WebhookFacts[], now: Instant)
     const which = `The webhook ${name} of ${organization}`
     const found: Finding[] = []
     if (disabledReason !== null) {
-      const advice = "Mend its receiver, then enable it again: it goes on where it stopped (docs/webhooks.md)."
+      const advice =
+        "Fix its receiver, then enable the webhook again: it continues where it stopped (docs/webhooks.md)."
       found.push(warn("webhooks", `${which} was disabled: ${disabledReason.replace(/\.$/, "")}.`, advice))
     } else if (failingSince !== null) {
-      const advice = "See to its receiver; it is tried again for hours, then the event is given up."
+      const advice = "Check its receiver. Deliveries are retried for hours, then the event becomes a dead letter."
       found.push(warn("webhooks", `${which} has been failing for ${roughly(now - failingSince)}.`, advice))
     }
     if (deadLetterCount > 0) {
-      const advice = "Have them sent again, or delete them (docs/webhooks.md)."
-      found.push(warn("webhooks", `${which} has ${deadLetterCount} events that were given up.`, advice))
+      const advice = "Redeliver or delete them (docs/webhooks.md)."
+      found.push(
+        warn("webhooks", `${which} has ${deadLetterCount} dead letters, events that could not be delivered.`, advice),
+      )
     }
     return found
   })

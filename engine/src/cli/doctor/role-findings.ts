@@ -8,7 +8,7 @@ const check = "roles"
  * set it.
  */
 export function roleFindings({ roles, leftOut }: UnboundedRoles): readonly Finding[] {
-  if (roles.length === 0) return [ok(check, "No role lets requests exceed its max_ttl.")]
+  if (roles.length === 0) return [ok(check, "All roles limit not_after to their max_ttl.")]
   const findings = roles.map(({ mount, name }) =>
     warn(
       check,
@@ -19,7 +19,7 @@ export function roleFindings({ roles, leftOut }: UnboundedRoles): readonly Findi
   const more = warn(
     check,
     `${leftOut} more roles have not_after_bound permit.`,
-    "Mend those that are named here, and run this again.",
+    "Change the roles listed here, and run this command again.",
   )
   return leftOut === 0 ? findings : [...findings, more]
 }

@@ -8,22 +8,25 @@ export function sealFindings(
   counts: ReadonlyMap<string, number> | undefined,
 ): readonly Finding[] {
   if (problem !== undefined) {
-    const meaning = problem instanceof SealedStore ? "A server that starts now serves nothing until it is there." : ""
-    const advice = "Give the keys that this store was sealed with: `chancery seal status` works once they are there."
+    const meaning = problem instanceof SealedStore ? "A server that starts now is sealed until the key is present." : ""
+    const advice = "Provide the keys that sealed this store; check them with `chancery seal status`."
     return [fail("seal", [problem.message, meaning].filter(Boolean).join(" "), advice, exitCodes.configuration)]
   }
   if (ring === undefined) {
-    return [ok("seal", `There is no seal key yet; the first start makes one in ${file}.`)]
+    return [ok("seal", `No seal key exists yet; the first start of a server creates one in ${file}.`)]
   }
   const current = ring.current.id
   const findings = [
-    ok("seal", `The key ${current} seals, and ${ring.keys.size} in all open; the store asks for ${used.length}.`),
+    ok(
+      "seal",
+      `The current key is ${current}. The store needs ${used.length} keys to open; ${ring.keys.size} are present.`,
+    ),
   ]
   if (counts === undefined) return findings
   const lost = [...counts].filter(([id]) => !ring.keys.has(id))
   for (const [id, count] of lost) {
     const advice = "Find the key in a backup of the key file, and add it after the current one."
-    findings.push(fail("seal", `${count} secrets are sealed under the key ${id}, which is not at hand.`, advice))
+    findings.push(fail("seal", `${count} secrets are sealed under the key ${id}, which is missing.`, advice))
   }
   const old = [...counts].filter(([id]) => id !== current && ring.keys.has(id))
   for (const [id, count] of old) {

@@ -12,22 +12,22 @@ const check = "storage"
 
 export function schemaFinding({ appliedCount, missing, unknown }: SchemaState): Finding {
   if (unknown !== undefined) {
-    const message = `The database was written by a newer release: it has the migration "${unknown}", which this one does not know, and does not start.`
+    const message = `The database was written by a newer release: it has the migration "${unknown}", which this release does not know. Servers of this release do not start.`
     return fail(check, message, "Start that release or a later one, or restore a backup.", exitCodes.configuration)
   }
-  if (missing.length === 0) return ok(check, `The schema is that of this release (${appliedCount} migrations).`)
-  if (appliedCount === 0) return warn(check, "The database is empty.", "Start a server: the first makes the schema.")
+  if (missing.length === 0) return ok(check, `The schema matches this release (${appliedCount} migrations).`)
+  if (appliedCount === 0) return warn(check, "The database is empty.", "Start a server to create the schema.")
   return warn(
     check,
-    `The schema is ${missing.length} migrations behind this release; what depends on them is not checked here.`,
-    "Back up, then start a server of this release: it brings the schema up to date.",
+    `The schema is ${missing.length} migrations behind this release; the checks that depend on them were skipped.`,
+    "Back up the store, then start a server of this release, which migrates the schema.",
   )
 }
 
 export function integrityFinding(broken: readonly string[]): Finding {
-  if (broken.length === 0) return ok(check, "The file of the database is whole.")
-  const message = `The file of the database is damaged: ${broken.join("; ")}.`
-  return fail(check, message, "Stop the servers, keep the file, restore the last backup, and look at the disk.")
+  if (broken.length === 0) return ok(check, "The database file is intact.")
+  const message = `The database file is damaged: ${broken.join("; ")}.`
+  return fail(check, message, "Stop the servers, keep the file, restore the last backup, and check the disk.")
 }
 
 const gibibyte = 2 ** 30
@@ -37,7 +37,8 @@ const comfortableBytes = 2 * gibibyte
 /** Reports on the free space of the disk that holds the embedded database. */
 export function spaceFinding(freeBytes: number): Finding {
   const free = `${(freeBytes / gibibyte).toFixed(1)} GiB`
-  const advice = "Make room: a full disk stops every write, and the audit log stops the reads that it records."
+  const advice =
+    "Free space on the disk. A full disk stops all writes, and with the audit log also the reads that it records."
   if (freeBytes < leastBytes) return fail(check, `The disk of the store has only ${free} left.`, advice)
   if (freeBytes < comfortableBytes) return warn(check, `The disk of the store has ${free} left.`, advice)
   return ok(check, `The disk of the store has ${free} left.`)
@@ -60,10 +61,11 @@ async function writableFinding(file: string): Promise<Finding> {
     // SQLite creates its write-ahead log and shared memory files in the same folder.
     await access(file, constants.R_OK | constants.W_OK)
     await access(dirname(file), constants.R_OK | constants.W_OK | constants.X_OK)
-    return ok(check, "The file of the database and its folder can be written.")
+    return ok(check, "The database file and its folder are writable.")
   } catch (error) {
-    const message = `Whoever runs this may not write the database ${file} or its folder (${(error as NodeJS.ErrnoException).code}).`
-    const advice = "Run servers, and this, as the owner of the data folder; see that the disk is not mounted read-only."
+    const message = `The user of this command cannot write the database ${file} or its folder (${(error as NodeJS.ErrnoException).code}).`
+    const advice =
+      "Run servers and this command as the owner of the data folder, and check that the disk is not mounted read-only."
     return fail(check, message, advice, exitCodes.configuration)
   }
 }
@@ -73,37 +75,37 @@ export function serverFindings(facts: ServerFacts, poolSize = defaultPoolSize): 
   const findings: Finding[] = []
   if (facts.standby || facts.readOnly) {
     const message = facts.standby
-      ? "The database server is a standby: nothing can be written there."
-      : "The database lets nobody write (default_transaction_read_only)."
-    findings.push(fail(check, message, "Name the primary with --storage or CHANCERY_STORAGE."))
+      ? "The database server is a read-only standby."
+      : "The database is read-only (default_transaction_read_only)."
+    findings.push(fail(check, message, "Set --storage or CHANCERY_STORAGE to the primary."))
   }
   if (!facts.mayCreate) {
-    const advice = "Grant CREATE on its schema, or make the role the owner of the database."
-    findings.push(warn(check, "The role may not create tables, so that an upgrade cannot change the schema.", advice))
+    const advice = "Grant the role CREATE on the schema, or make it the owner of the database."
+    findings.push(warn(check, "The role cannot create tables, so upgrades cannot change the schema.", advice))
   }
   if (!facts.hasTrigrams) {
-    const advice = "Install PostgreSQL's contrib modules, and let an administrator run: create extension pg_trgm"
-    findings.push(fail(check, "The extension pg_trgm is not there, without which names are not found.", advice))
+    const advice = "Install the contrib modules of PostgreSQL, and run as an administrator: create extension pg_trgm"
+    findings.push(fail(check, "The extension pg_trgm, which searches for names need, is not installed.", advice))
   }
   if (facts.unsafeSettings.length > 0) {
-    const message = `The database may lose writes that were answered: ${facts.unsafeSettings.join(", ")}.`
+    const message = `The database can lose acknowledged writes: ${facts.unsafeSettings.join(", ")}.`
     findings.push(fail(check, message, "Set them to on, at least for this database."))
   }
   findings.push(connectionFinding(facts, poolSize))
-  return [ok(check, `PostgreSQL ${facts.version} answers.`), ...findings]
+  return [ok(check, `PostgreSQL ${facts.version} is available.`), ...findings]
 }
 
 export function readReplicaFindings(standings: readonly ReplicaStatus[]): readonly Finding[] {
   return standings.map(({ name, fault, isOther }) => {
     if (isOther) {
-      const message = `The read replica ${name} is no standby of the database, but a server of its own.`
-      const advice = "Name a standby with --storage-read-replica or CHANCERY_STORAGE_READ_REPLICA, or none."
+      const message = `The read replica ${name} is a separate database server, not a standby of the database.`
+      const advice = "Set --storage-read-replica or CHANCERY_STORAGE_READ_REPLICA to a standby, or omit it."
       return fail(check, message, advice, exitCodes.configuration)
     }
-    if (fault === undefined) return ok(check, `The read replica ${name} has all that was committed.`)
+    if (fault === undefined) return ok(check, `The read replica ${name} has replayed all commits.`)
     const advice =
-      "The primary answers in its place; see that it runs, can be reached from here, and follows the primary of now."
-    return warn(check, `No list is read from the read replica ${name} (${fault}).`, advice)
+      "The primary answers instead. Check that the replica is running and reachable, and follows the current primary."
+    return warn(check, `The read replica ${name} is not used (${fault}).`, advice)
   })
 }
 
@@ -111,14 +113,14 @@ export function readReplicaFindings(standings: readonly ReplicaStatus[]): readon
 export const unaskedReplicas = (error: unknown): Finding =>
   warn(
     check,
-    `No list is read from read replicas: the database does not say how far it is (${reasonOf(error)}).`,
-    "Leave --storage-read-replica out, or use a PostgreSQL with standbys that replay its log.",
+    `Read replicas are not used: the primary does not report its log position (${reasonOf(error)}).`,
+    "Omit --storage-read-replica, or use a PostgreSQL server with standbys that replay its log.",
   )
 
 function connectionFinding({ connectionCount, maxConnection }: ServerFacts, poolSize: number): Finding {
-  const shown = `${connectionCount} of ${maxConnection} connections are in use; each server keeps up to ${poolSize}.`
+  const shown = `${connectionCount} of ${maxConnection} connections are in use; each server opens up to ${poolSize}.`
   const advice =
-    "Raise max_connections (or the limit of the role or the database), lower --storage-connections, or put a connection pooler between."
+    "Raise max_connections (or the limit of the role or the database), lower --storage-connections, or use a connection pooler."
   if (maxConnection < poolSize) return fail(check, shown, advice)
   if (maxConnection - connectionCount < poolSize) return warn(check, shown, advice)
   return ok(check, shown)
