@@ -260,7 +260,7 @@ function writeWhole(file: OpenFile, lines: string, calls: FileCalls): void {
     const bytes = Buffer.from(text)
     while (written < length) {
       const more = calls.write(file.descriptor, bytes.subarray(written))
-      if (more === 0) throw new Error("the audit log takes no more bytes")
+      if (more === 0) throw new Error("the audit log accepts no more bytes")
       written += more
     }
   }

@@ -206,7 +206,7 @@ class Trail implements AuditTrail {
 }
 
 const unwritable = (cause?: unknown) =>
-  outOfService("The audit log cannot be written, and nothing may be done that it does not show.", cause)
+  outOfService("The audit log cannot be written; requests that it must record are rejected.", cause)
 
 function describedCaller(caller: Caller): object {
   const { kind } = caller

@@ -148,7 +148,7 @@ test("while the connection is gone nothing is taken, and it goes on when the rec
   await first.stop()
   await expect.poll(() => sink.failureCount).toBeGreaterThan(0)
   expect(failures.length).toBe(sink.failureCount)
-  expect(() => sink.write('{"lost":1}\n')).toThrow("no connection to the syslog receiver")
+  expect(() => sink.write('{"lost":1}\n')).toThrow("the syslog receiver is not connected")
   await expect(sink.written('{"lost":2}\n')).rejects.toThrow("no connection")
   const counted = sink.failureCount
   sink.append('{"lost":3}\n')
@@ -184,6 +184,6 @@ test("a receiver that reads nothing holds no more than a bounded heap", async ()
   const line = `{"text":"${"x".repeat(1 << 20)}"}\n`
   expect(() => {
     for (let count = 0; count < 64; count += 1) sink.write(line)
-  }).toThrow("takes no more messages")
+  }).toThrow("accepts no more messages")
   expect(sink.failureCount).toBe(1)
 })

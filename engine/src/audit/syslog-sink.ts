@@ -69,12 +69,12 @@ export class SyslogSink implements AuditSink {
     const wire = this.#wire
     if (wire === undefined) {
       this.#redialSoon(0)
-      const error = new Error("there is no connection to the syslog receiver")
+      const error = new Error("the syslog receiver is not connected")
       this.#fail(error)
       throw error
     }
     if (wire.waitingBytes() > waitingMaximumBytes) {
-      const error = new Error("the syslog receiver takes no more messages")
+      const error = new Error("the syslog receiver accepts no more messages")
       this.#lose(wire, error)
       throw error
     }
@@ -208,7 +208,7 @@ async function openStream(
   })
   socket.setKeepAlive(true, 30 * secondMs)
   socket.on("error", onLoss)
-  socket.on("close", () => onLoss(new Error("the syslog receiver has closed the connection")))
+  socket.on("close", () => onLoss(new Error("the syslog receiver closed the connection")))
   // Syslog is one-way, so input is ignored. It must be read, or the end of the connection would not be noticed.
   socket.resume()
   socket.unref()

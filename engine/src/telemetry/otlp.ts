@@ -162,7 +162,7 @@ function outspoken<Exporter extends SpanExporter | PushMetricExporter>(
           what,
           to: URL.parse(url)?.origin,
           reason: result.error?.message,
-          advice: "what is not taken is dropped; nothing waits for it",
+          advice: "rejected data is dropped; no request waits for the export",
         })
       if (!hasFailed && isFailing) log.info("telemetry-sent-again", { what })
       isFailing = hasFailed

@@ -209,7 +209,7 @@ describe("while the log cannot be written", () => {
         expect([path, answer.status, answer.body]).toEqual([
           path,
           503,
-          { errors: ["The audit log cannot be written, and nothing may be done that it does not show."] },
+          { errors: ["The audit log cannot be written; requests that it must record are rejected."] },
         ])
       }
       expect((await world.pki("GET", "/sys/seal-status", { token: null })).status).toBe(200)

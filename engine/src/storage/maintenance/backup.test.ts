@@ -115,7 +115,7 @@ describe("backup", () => {
     await writeFile(`${target}.seal-key`, "another key\n")
     const source = sqliteFile(temporary.url) ?? ""
     const refused = backUp({ file: source, target, sealKeyFile: key })
-    await expect(refused).rejects.toThrow(`${target}.seal-key holds another key already`)
+    await expect(refused).rejects.toThrow(`${target}.seal-key already contains another key`)
     expect(await readFile(`${target}.seal-key`, "utf8")).toBe("another key\n")
     await expect(backUp({ file: source, target, sealKeyFile: join(folder, "none") })).rejects.toThrow("none")
     expect((await readdir(folder)).toSorted()).toEqual(["copy.seal-key", "seal-key"])
@@ -208,7 +208,7 @@ describe("restore", () => {
     await writeFile(other, "no database")
     for (const backup of [target, other]) {
       const restored = restore({ backup, file: join(folder, "restored") })
-      await expect(restored).rejects.toThrow(`${backup} is not a whole SQLite database`)
+      await expect(restored).rejects.toThrow(`${backup} is not a complete SQLite database`)
     }
   })
 

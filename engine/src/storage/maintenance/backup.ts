@@ -34,13 +34,13 @@ export interface BackupOptions {
 }
 
 export async function backUp({ file, target, sealKeyFile, progress }: BackupOptions): Promise<BackupReport> {
-  if (!existsSync(file)) throw new BackupRefused(`There is no database at ${file}.`)
-  if (existsSync(target)) throw new BackupRefused(`${target} exists already; choose another name or remove it.`)
+  if (!existsSync(file)) throw new BackupRefused(`No database exists at ${file}.`)
+  if (existsSync(target)) throw new BackupRefused(`${target} already exists; choose another name or remove it.`)
   const sealKey = sealKeyFile === undefined ? undefined : await readFile(sealKeyFile)
   const sealKeyCopy = `${target}.seal-key`
   // An existing copy may be the last one of another database's key, whose secrets would be lost.
   if (sealKey !== undefined && existsSync(sealKeyCopy) && !sealKey.equals(await readFile(sealKeyCopy))) {
-    throw new BackupRefused(`${sealKeyCopy} holds another key already; choose another name, or move it away.`)
+    throw new BackupRefused(`${sealKeyCopy} already contains another key; choose another name or move it.`)
   }
   const partial = `${target}.partial`
   try {
@@ -67,10 +67,10 @@ export interface RestoreOptions {
 
 /** Restores a backup. Throws `BackupRefused`. Does not restore the seal key: the operator puts it where the server expects it. */
 export async function restore({ backup: source, file, overwrite, progress }: RestoreOptions): Promise<BackupContent> {
-  if (!existsSync(source)) throw new BackupRefused(`There is no backup at ${source}.`)
+  if (!existsSync(source)) throw new BackupRefused(`No backup exists at ${source}.`)
   const occupied = existsSync(file) && statSync(file).size > 0
   if (occupied && overwrite !== true) {
-    throw new BackupRefused(`There is a database at ${file} already; say that it may be overwritten, or move it away.`)
+    throw new BackupRefused(`A database already exists at ${file}; allow overwriting it, or move it.`)
   }
   if (occupied) rejectLive(file)
   const partial = `${file}.restoring`
@@ -102,14 +102,14 @@ export function verifyBackup(file: string, named = file): BackupContent {
     const problems = texts(database, "pragma integrity_check").filter((text) => text !== "ok")
     if (problems.length > 0) throw new BackupRefused(`${named} is damaged: ${problems.slice(0, 3).join("; ")}`)
     if (database.prepare("pragma foreign_key_check").get() !== undefined) {
-      throw new BackupRefused(`${named} is damaged: rows refer to rows that are not there.`)
+      throw new BackupRefused(`${named} is damaged: rows refer to missing rows.`)
     }
     const applied = texts(database, "select name from migrations order by position")
     rejectNewer(applied, migrations)
     return { bytes: statSync(file).size, schema: applied.at(-1) ?? "", rows: countRows(database) }
   } catch (error) {
     if (error instanceof BackupRefused || !isSqliteError(error)) throw error
-    throw new BackupRefused(`${named} is not a whole Chancery database: ${error.message}`)
+    throw new BackupRefused(`${named} is not a complete Chancery database: ${error.message}`)
   } finally {
     database.close()
   }
@@ -152,7 +152,7 @@ function openBackup(file: string, named: string): DatabaseSync {
   } catch (error) {
     database.close()
     if (!isSqliteError(error)) throw error
-    throw new BackupRefused(`${named} is not a whole SQLite database: ${error.message}`)
+    throw new BackupRefused(`${named} is not a complete SQLite database: ${error.message}`)
   }
 }
 

@@ -52,14 +52,14 @@ export function copiedTable(shape: TableShape, columns: readonly CopiedColumn[])
 
 /** Returns one sentence on the difference, or undefined if every row of `from` fits into `to`. */
 export function describeDifference(from: TableShape, to: TableShape | undefined): string | undefined {
-  if (to === undefined) return `The table ${from.name} is none of Chancery's; move it out of the store first.`
+  if (to === undefined) return `The table ${from.name} is not a table of Chancery; move it out of the store first.`
   const kinds = new Map(copiedColumns(to).map(({ name, kind }) => [name, kind]))
   const columns = copiedColumns(from)
   const other = columns.find(({ name, kind }) => kinds.get(name) !== kind)
   if (other !== undefined)
-    return `The column ${other.name} of the table ${from.name} is none of Chancery's; take it out of the store first.`
+    return `The column ${other.name} of the table ${from.name} is not a column of Chancery; remove it from the store first.`
   const missing = [...kinds.keys()].find((name) => !columns.some((column) => column.name === name))
-  return missing === undefined ? undefined : `The table ${from.name} has lost its column ${missing}.`
+  return missing === undefined ? undefined : `The table ${from.name} has no column ${missing}.`
 }
 
 /** Returns SQL terms that order by a key. Null sorts before all other values in both dialects. */

@@ -31,7 +31,7 @@ export async function appliedInPostgres(url: string): Promise<readonly string[]>
   if (tables.includes("migrations"))
     return (await connection.rows("select name from migrations order by position")).map(([name]) => String(name))
   if (tables.length > 0)
-    throw new CopyRefused(`The database holds tables that are none of Chancery's, such as ${tables[0]}; use another.`)
+    throw new CopyRefused(`The database contains tables of other programs, such as ${tables[0]}; use another database.`)
   return []
 }
 
@@ -62,7 +62,7 @@ export async function openPostgresTarget(url: string): Promise<CopyTarget> {
   const connection = opening.use(await Connection.open(url))
   const [row] = await connection.rows("select pg_try_advisory_lock($1)::int", [copyLock])
   if (row?.[0] !== 1n)
-    throw new CopyRefused("Another copy into this database is under way; let it end first.", { isTemporary: true })
+    throw new CopyRefused("Another copy into this database is running; wait until it ends.", { isTemporary: true })
   const unfinished = await connection.rows("select 1 from migrations where name = $1", [unfinishedCopy])
   if (unfinished.length === 0) throw new CopyRefused("Another copy into this database has just ended.")
   opening.move()
@@ -319,7 +319,7 @@ function kindOf(type: string): CopiedColumn["kind"] {
     bytea: "blob",
   }
   const kind = kinds[type]
-  if (kind === undefined) throw new CopyRefused(`A column has the type ${type}, which is none of Chancery's.`)
+  if (kind === undefined) throw new CopyRefused(`A column has the type ${type}, which Chancery does not use.`)
   return kind
 }
 

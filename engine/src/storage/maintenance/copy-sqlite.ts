@@ -27,7 +27,7 @@ export function appliedInSqlite(file: string): readonly string[] {
   try {
     const tables = texts(database, tableNames)
     if (tables.includes("migrations")) return texts(database, "select name from migrations order by position")
-    if (tables.length > 0) throw new CopyRefused(`The file ${file} is a database, and none of Chancery's.`)
+    if (tables.length > 0) throw new CopyRefused(`The file ${file} is a database of another program.`)
     return []
   } finally {
     database.close()
@@ -161,10 +161,10 @@ class SqliteEnd implements CopySource, CopyTarget {
   async finish(lastNumbers: ReadonlyMap<string, bigint>): Promise<void> {
     const broken = this.#objects('select "table" as name from pragma_foreign_key_check limit 1')[0]
     if (broken !== undefined)
-      throw new CopyRefused(`Rows of the table ${String(broken["name"])} refer to rows that are not there.`)
+      throw new CopyRefused(`Rows of the table ${String(broken["name"])} refer to missing rows.`)
     this.#atOnce(() => {
       for (const derived of texts(this.#database, virtualTables)) {
-        if (derived !== nameNumbers.derived) throw new Error(`nothing says how ${derived} is derived`)
+        if (derived !== nameNumbers.derived) throw new Error(`no rule derives ${derived}`)
         this.#database.exec(nameNumbers.derive)
       }
       const numbered = this.#database.prepare("update sqlite_sequence set seq = max(seq, ?) where name = ?")
@@ -209,7 +209,7 @@ const virtualTables = "select name from pragma_table_list where schema = 'main' 
 
 function kindOf(type: string): CopiedColumn["kind"] {
   const kind = ({ TEXT: "text", INTEGER: "integer", INT: "integer", BLOB: "blob" } as const)[type.toUpperCase()]
-  if (kind === undefined) throw new CopyRefused(`A column has the type ${type}, which is none of Chancery's.`)
+  if (kind === undefined) throw new CopyRefused(`A column has the type ${type}, which Chancery does not use.`)
   return kind
 }
 

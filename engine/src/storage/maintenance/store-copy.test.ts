@@ -200,7 +200,7 @@ describe.each(crossings)("from $name", ({ from, to }) => {
     for (const rows of [1, 700, 1_200, Infinity]) await expect(copyStore(breakingAt(rows))).rejects.toBe(broken)
 
     const opening = openTestEngine({ url: target.url })
-    await expect(opening).rejects.toThrow("It is a copy that was not finished.")
+    await expect(opening).rejects.toThrow("It is an unfinished copy.")
     const report = await copyStore({ from: source.url, to: target.url })
     const { migrations: _, ...tables } = await contentOf(source.url)
     expect(report.resumedRows).toBe(Object.values(tables).reduce((sum, rows) => sum + rows.length, 0))
@@ -226,18 +226,20 @@ describe.each(crossings)("from $name", ({ from, to }) => {
       )
     }
     const { message } = await refusalOf({ from: source.url, to: target.url })
-    expect(message).toContain("The table users of the copy (7 rows) is not that of the store (7 rows)")
+    expect(message).toContain("The table users of the copy (7 rows) differs from the table of the store (7 rows)")
   })
 
   test("one store is not copied into another, nor an empty one, nor one in use", async () => {
     await using source = await filled(from)
     await using target = await temporaryDatabase(to)
     const { message } = await refusalOf({ from: source.url, to: target.url })
-    expect(message).toContain("There is a store already where the copy should be")
+    expect(message).toContain("The target already contains a store")
     expect((await refusalOf({ from: source.url, to: source.url })).message).toContain("Both stores are the same")
     await using nothing = await from.place({ empty: true })
     await using other = await to.place({ empty: true })
-    expect((await refusalOf({ from: nothing.url, to: other.url })).message).toContain("There is no store to copy")
+    expect((await refusalOf({ from: nothing.url, to: other.url })).message).toContain(
+      "The store to copy does not exist",
+    )
 
     await using server = await openDatabase(source.url)
     await server.read((session) => session.queryMany(sql`select 1`))
@@ -371,7 +373,7 @@ test("tables that are none of Chancery's are neither lost nor overwritten", asyn
     store.exec("create table accounts (id text primary key not null) strict")
     store.close()
     const { message } = await refusalOf({ from: source.url, to: `sqlite:${join(folder, "new.db")}` })
-    expect(message).toBe("The table accounts is none of Chancery's; move it out of the store first.")
+    expect(message).toBe("The table accounts is not a table of Chancery; move it out of the store first.")
   } finally {
     await rm(folder, { recursive: true, force: true })
   }

@@ -89,7 +89,7 @@ async function about<T>(url: string, work: () => T | Promise<T>, isInFlight = fa
 
 function rejectSame(from: string, to: string): void {
   if (placeOf(from) !== placeOf(to)) return
-  throw new CopyRefused("Both stores are the same; name another one to copy into.")
+  throw new CopyRefused("Both stores are the same; give another store to copy to.")
 }
 
 function placeOf(url: string): string {
@@ -110,9 +110,9 @@ const postgres = () => import("./copy-postgres.ts")
 
 async function sourceSchema(url: string): Promise<readonly string[]> {
   const applied = await appliedIn(url)
-  if (applied.length === 0) throw new CopyRefused("There is no store to copy; nothing was ever stored there.")
+  if (applied.length === 0) throw new CopyRefused("The store to copy does not exist.")
   if (applied.includes(unfinishedCopy))
-    throw new CopyRefused("The store to copy is itself an unfinished copy; copy from where that one came from.")
+    throw new CopyRefused("The store to copy is itself an unfinished copy; copy its source instead.")
   rejectNewer(applied, migrations)
   return applied
 }
@@ -132,10 +132,10 @@ async function begin(url: string, schema: readonly string[]): Promise<void> {
   const applied = await appliedIn(url)
   const isUnfinished = applied.at(-1) === unfinishedCopy
   if (applied.length > 0 && !isUnfinished)
-    throw new CopyRefused("There is a store already where the copy should be; name an empty database or a new file.")
+    throw new CopyRefused("The target already contains a store; give an empty database or a new file.")
   if (isUnfinished && applied.slice(0, -1).join() !== schema.join())
     throw new CopyRefused(
-      "The store has been upgraded since its copy began; remove the unfinished copy, or name another place, and begin anew.",
+      "The store was upgraded after its copy began; remove the unfinished copy or give another target, and start again.",
     )
   const beginning = sqliteFile(url) === undefined ? (await postgres()).beginPostgresCopy : beginSqliteCopy
   await using database = await openDatabase(url, { migrations: [...migrations.slice(0, schema.length), beginning] })
@@ -214,8 +214,8 @@ async function compare(
     const { name } = source.table
     if (expected.rows !== found.rows || expected.digest !== found.digest)
       throw new CopyRefused(
-        `The table ${name} of the copy (${found.rows} rows) is not that of the store (${expected.rows} rows): ` +
-          "the store has changed since the copy began. Remove the unfinished copy, or name another place, and begin anew.",
+        `The table ${name} of the copy (${found.rows} rows) differs from the table of the store (${expected.rows} rows): ` +
+          "the store changed after the copy began. Remove the unfinished copy or give another target, and start again.",
       )
     tables[name] = expected
     doneRows += expected.rows

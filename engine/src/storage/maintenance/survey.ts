@@ -96,7 +96,7 @@ export async function serverFacts(session: QueryRunner): Promise<ServerFacts> {
       cast((select count(*) from pg_stat_activity where backend_type = 'client backend') as int) as count,
       current_setting('fsync', true) as fsync,
       current_setting('synchronous_commit', true) as synchronous_commit`)
-  if (row === undefined) throw new Error("the database server tells nothing of itself")
+  if (row === undefined) throw new Error("the database server returned no facts")
   // -1 is no limit.
   const maxima = [row.maximum, row.role_maximum, row.database_maximum].filter((maximum) => maximum >= 0)
   return {

@@ -314,7 +314,7 @@ class PostgresStore implements Backend, Standby {
       const outcome = await this.#once(manner, work, span)
       if (outcome.kind === "done") return outcome.value
       if (attempt >= attempts || stopwatch() - began >= manner.patienceMs) {
-        throw busy("The change could not be made beside concurrent ones in time.", outcome.cause)
+        throw busy("The change kept conflicting with concurrent changes.", outcome.cause)
       }
       this.#options.metrics.retries.add(1)
       await backOff(attempt, random)
@@ -369,7 +369,7 @@ class PostgresStore implements Backend, Standby {
     if (writes && isReadOnly(error, { beginning: phase === "beginning" })) {
       this.#outlive(client)
       this.#presence.away("takes no writes", error)
-      return { usable: false, told: storeAway("The database takes no writes at present.", error) }
+      return { usable: false, told: storeAway("The database does not accept writes at present.", error) }
     }
     // The next query on a connection that broke while idle only reports that it is broken, so the first error is used.
     switch (faultOf(isBroken(error) ? (this.#breaks.get(client) ?? error) : error)) {
@@ -382,14 +382,14 @@ class PostgresStore implements Backend, Standby {
         this.#presence.away("cannot be reached", error)
         return { usable: false, told: unreachableDatabase(error) }
       case "connection-ended":
-        return { usable: false, told: busy("The database has ended the connection.", error) }
+        return { usable: false, told: busy("The database closed the connection.", error) }
       case "locked":
         // Yields to the queries that queued up behind this one, then retries.
         return awaitsLocks ? { usable: true, runsAgain: true } : { usable: true, told: lockedOut(error) }
       case "full":
         return { usable: true, told: storeFull(error) }
       case "overloaded":
-        return { usable: true, told: busy("The database could not do it in time, or has no room for it.", error) }
+        return { usable: true, told: busy("The database timed out or ran out of memory.", error) }
       default:
         return { usable: true }
     }
@@ -555,5 +555,5 @@ const isExhausted = (error: unknown): boolean =>
   error instanceof Error && error.message === "timeout exceeded when trying to connect"
 
 export const unreachableDatabase = (cause: unknown) => storeAway("The database cannot be reached.", cause)
-const lockedOut = (cause: unknown) => busy("Others hold what the change needs to lock.", cause)
+const lockedOut = (cause: unknown) => busy("Other transactions lock rows that the change needs.", cause)
 const closedError = () => new Error("the database is closed")

@@ -124,7 +124,7 @@ class FollowedReplicas implements ReadReplicas {
     const other = this.#replicas.find((_, index) => isOther[index])
     if (other === undefined) return
     throw new UnusableStore(
-      `The read replica ${other.name} is no standby of it, but a database server of its own; name a standby with --storage-read-replica or CHANCERY_STORAGE_READ_REPLICA, or none.`,
+      `The read replica ${other.name} is a separate database server, not a standby of the store; set --storage-read-replica or CHANCERY_STORAGE_READ_REPLICA to a standby, or omit it.`,
     )
   }
 
@@ -303,7 +303,7 @@ class Replica implements ReplicaState {
         const deadline = stopwatch() + waitMs
         for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
           const facts = await session.queryOne(replayQuery, { family: mark.family })
-          if (facts?.standby !== true || facts.position === null) throw new Unfit("the server is no standby")
+          if (facts?.standby !== true || facts.position === null) throw new Unfit("the server is not a standby")
           seen(facts.position)
           if (facts.position >= position) {
             if (facts.number === mark.number) return
@@ -318,7 +318,7 @@ class Replica implements ReplicaState {
   }
 }
 
-const untold = () => new Error("the primary does not say how far its log is written")
+const untold = () => new Error("the primary does not report its log position")
 
 const used = "used"
 /** Time beyond the wait after which a server without an answer counts as unreachable. */

@@ -48,9 +48,7 @@ class UnfinishedCopy extends UnusableStore {
   override readonly name = "UnfinishedCopy"
 
   constructor() {
-    super(
-      "It is a copy that was not finished. `chancery storage copy` with the same stores goes on with it; or remove it.",
-    )
+    super("It is an unfinished copy. Run `chancery storage copy` with the same stores to continue it, or remove it.")
   }
 }
 

@@ -69,7 +69,7 @@ test("a value under a key that is nowhere does not open, and the engine says tha
   expect(() => sealer.open("a", sealed)).toThrow(
     expect.objectContaining({
       code: "out-of-service",
-      message: expect.stringContaining("is not among those") as string,
+      message: expect.stringContaining("is not among its seal keys") as string,
     }),
   )
 })

@@ -71,10 +71,7 @@ export function followSealKeys(
           if (!(error instanceof UnknownSealKey)) throw error
           const newer = file === undefined ? undefined : ringIn(file)
           if (newer?.keys.has(error.keyId) === true) return keySealer(newer, random).open(path, sealed)
-          throw outOfService(
-            `The engine is sealed: the seal key ${error.keyId} is not among those it was given.`,
-            error,
-          )
+          throw outOfService(`The engine is sealed: the seal key ${error.keyId} is not among its seal keys.`, error)
         }
       },
     },

@@ -51,7 +51,7 @@ export function parseKeyRing(text: string): KeyRing {
     .filter((word) => word !== "")
   const keys = words.map((word, index) => parseKey(word, index))
   const [current] = keys
-  if (current === undefined) throw new UnusableStore("No seal key was given: it is the base64 of 32 random bytes.")
+  if (current === undefined) throw new UnusableStore("No seal key was given; it must be the base64 of 32 random bytes.")
   return { current, keys: new Map(keys.map((key) => [key.id, key])) }
 }
 

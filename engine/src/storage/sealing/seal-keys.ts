@@ -119,8 +119,7 @@ export async function forgetKeyId(database: Database, keyId: string): Promise<vo
   })
 }
 
-const fileComment =
-  "# Seals the secrets in the database: keep a copy elsewhere. The first key seals, all of them open.\n"
+const fileComment = "# Seals the secrets in the database: store a copy elsewhere. The first key seals, all keys open.\n"
 
 async function load(
   { text, file, defaultFile }: SealKeySources,
@@ -148,19 +147,19 @@ async function load(
 
 /** Returns a `SealedStore` if there are sealed values: the server then waits for a key. */
 function noKey(file: string | undefined, used: readonly string[]): UnusableStore {
-  const advice = "name its file with --seal-key-file, or put it into CHANCERY_SEAL_KEY."
+  const advice = "set its file with --seal-key-file, or set CHANCERY_SEAL_KEY."
   if (used.length === 0) {
     return new UnusableStore(
       file === undefined
-        ? `No seal key was given: ${advice}`
-        : `The seal key file ${file} is missing: write the base64 of 32 random bytes into it, or name another with --seal-key-file.`,
+        ? `No seal key was given; ${advice}`
+        : `The seal key file ${file} is missing; write the base64 of 32 random bytes into it, or set another with --seal-key-file.`,
     )
   }
-  const held = `The database holds values sealed under key ${used.join(", ")}, but`
+  const held = `The database contains values sealed under key ${used.join(", ")}, but`
   return new SealedStore(
     file === undefined
-      ? `${held} no seal key was given: ${advice}`
-      : `${held} ${file} is missing: put it back; without it those values cannot be opened.`,
+      ? `${held} no seal key was given; ${advice}`
+      : `${held} ${file} is missing; restore it, because those values cannot be opened without it.`,
   )
 }
 
@@ -168,7 +167,7 @@ function rejectMissing(used: readonly string[], ring: KeyRing): void {
   const missing = used.filter((id) => !ring.keys.has(id))
   if (missing.length === 0) return
   throw new UnusableStore(
-    `The database holds values sealed under key ${missing.join(", ")}, which is not among the seal keys given. ` +
+    `The database contains values sealed under key ${missing.join(", ")}, which is not among the given seal keys. ` +
       "Add it after the current one.",
   )
 }
@@ -206,7 +205,7 @@ async function readIfPresent(file: string): Promise<string | undefined> {
     const { code } = error as NodeJS.ErrnoException
     if (code === "ENOENT") return undefined
     throw new UnusableStore(
-      `The seal key file ${file} cannot be read (${code}); see that it is a file that whoever runs this may read.`,
+      `The seal key file ${file} cannot be read (${code}); check that it is a file that the user of this process can read.`,
     )
   }
 }

@@ -91,6 +91,6 @@ async function makeSecret(
     await session.execute(insertSetting, { name, value })
     return storedSecret(session, name)
   })
-  if (stored === undefined) throw new Error(`the secret ${name} that was just written is not there`)
+  if (stored === undefined) throw new Error(`the secret ${name} that was just written is missing`)
   return stored
 }

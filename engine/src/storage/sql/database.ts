@@ -93,7 +93,7 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
   opening.defer(() => opened.close())
   const backend = tracer === undefined ? opened : tracedBackend(opened, tracer, stopwatch)
   if (readReplicas.urls.length > 0 && backend.dialect !== "postgres")
-    throw new UnusableStore("Read replicas are standbys of PostgreSQL, and this store has none; leave them out.")
+    throw new UnusableStore("Read replicas need a store in PostgreSQL; omit them.")
   const replicas =
     readReplicas.urls.length === 0
       ? undefined
@@ -184,5 +184,7 @@ async function openBackend(url: string, options: Parameters<typeof openSqlite>[1
     return openPostgres(url, options)
   }
   // The URL may contain a password: only its scheme is repeated.
-  throw new Error(`Storage "${url.split(":", 1)[0]}:…" is not known; use sqlite:PATH, sqlite::memory: or postgres://….`)
+  throw new Error(
+    `Storage "${url.split(":", 1)[0]}:…" is not supported; use sqlite:PATH, sqlite::memory: or postgres://….`,
+  )
 }

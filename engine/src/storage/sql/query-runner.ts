@@ -83,7 +83,7 @@ export class UniqueViolation extends Error {
 /** A row that the transaction needs was committed after its snapshot. The transaction is run again. */
 export class OutdatedSnapshot extends Error {
   constructor(options?: ErrorOptions) {
-    super("a concurrent transaction has changed what this one has read", options)
+    super("a concurrent transaction changed rows that this one read", options)
     this.name = "OutdatedSnapshot"
   }
 }

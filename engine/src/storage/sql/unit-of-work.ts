@@ -57,10 +57,11 @@ export abstract class UnitOfWork implements QueryRunner {
   }
 
   #executed(fetch: Fetch, bound: () => Bound): Promise<unknown> {
-    if (this.#settled) return Promise.reject(new Error("the unit of work is over; its stores cannot be used any more"))
+    if (this.#settled)
+      return Promise.reject(new Error("the unit of work has ended; its repositories cannot be used any more"))
     if (this.#failure !== undefined) {
       return Promise.reject(
-        new Error("the unit of work has failed and must be given up", { cause: this.#failure.error }),
+        new Error("the unit of work failed and must be rolled back", { cause: this.#failure.error }),
       )
     }
     try {

@@ -175,7 +175,7 @@ function limitPages(database: DatabaseSync, freePages: number): void {
 function rejectWithoutLog(database: DatabaseSync): void {
   if (database.prepare("pragma journal_mode").get()?.["journal_mode"] === "wal") return
   throw new UnusableStore(
-    "The database cannot keep a write-ahead log where it is, as on some network drives; put it on a disk of this machine.",
+    "The database cannot use a write-ahead log in its folder, as on some network drives; move it to a local disk.",
   )
 }
 

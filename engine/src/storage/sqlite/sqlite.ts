@@ -521,5 +521,5 @@ const diskOf = (path: string, writer: SqliteConnection, { sync = syncFile, logTh
 })
 
 const unsyncable = (cause: unknown) =>
-  outOfService("The database could not be brought onto the disk; it has to be opened anew.", cause)
+  outOfService("The database could not be synchronized to the disk; it must be reopened.", cause)
 const closedError = () => new Error("the database is closed")

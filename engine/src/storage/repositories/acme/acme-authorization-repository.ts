@@ -42,7 +42,7 @@ export class SqlAcmeAuthorizationRepository implements AcmeAuthorizationReposito
       expires_at: authorization.expiresAt,
     })
     const inserting = insertChallenges[challenges.length - 1]
-    if (inserting === undefined) throw new Error(`an authorization has no ${challenges.length} challenges`)
+    if (inserting === undefined) throw new Error(`an authorization cannot have ${challenges.length} challenges`)
     const columns = challenges.map(({ authorizationId, type, token, status }, at) => ({
       [`authorizationId${at}`]: authorizationId,
       [`type${at}`]: type,

@@ -52,7 +52,7 @@ export class SqlEntityNameRepository implements EntityNameRepository {
       const named = (await this.find([id])).get(id)
       if (named !== undefined) return named
     }
-    throw busy("The name for role templates is being given to many others; try again.")
+    throw busy("Many names for role templates are being assigned at once; try again.")
   }
 }
 

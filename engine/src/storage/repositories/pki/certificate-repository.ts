@@ -219,7 +219,7 @@ async function rejectTakenSerialNumber<T>(insert: () => Promise<T>): Promise<T> 
   try {
     return await insert()
   } catch (error) {
-    if (error instanceof UniqueViolation) throw conflict("A certificate with this serial number is here already.")
+    if (error instanceof UniqueViolation) throw conflict("A certificate with this serial number already exists.")
     throw error
   }
 }

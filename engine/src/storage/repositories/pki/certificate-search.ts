@@ -177,7 +177,7 @@ function readCursor(text: string, key: Key): Cursor {
   } catch {
     // Reported below as an invalid cursor.
   }
-  throw invalid([{ field: ["after"], detail: "is not where a page of this search ended" }])
+  throw invalid([{ field: ["after"], detail: "is not a cursor of this search" }])
 }
 
 /** Reverses a text by code points, so that reversing it twice returns the same text. */

@@ -68,7 +68,7 @@ export class SqlRevocationRepository implements RevocationRepository {
     try {
       await this.#session.execute(insertRevocation, row)
     } catch (error) {
-      if (error instanceof UniqueViolation) throw conflict("A certificate with this serial number is revoked already.")
+      if (error instanceof UniqueViolation) throw conflict("A certificate with this serial number is already revoked.")
       throw error
     }
     await this.#session.execute(markCertificate, { mountId, serialNumber, revokedAt })

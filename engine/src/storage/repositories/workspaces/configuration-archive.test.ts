@@ -74,12 +74,12 @@ describe("what is sent", () => {
     {
       what: "an archive that grows beyond its bound",
       bytes: gzipSync(tar({ zeros: Buffer.alloc(513 * 1024 * 1024) }), { level: 1 }),
-      refusal: "The configuration holds more than 100000 entries or 536870912 bytes.",
+      refusal: "The configuration contains more than 100000 entries or 536870912 bytes.",
     },
     {
       what: "an archive of too many entries",
       bytes: gzipSync(Buffer.concat(Array.from({ length: 100_001 }, () => tar({ a: "" }).subarray(0, 512)))),
-      refusal: "The configuration holds more than 100000 entries or 536870912 bytes.",
+      refusal: "The configuration contains more than 100000 entries or 536870912 bytes.",
     },
   ])("$what is told: $refusal", async ({ bytes, refusal }) => {
     expect(await refusalOf(bytes)).toBe(refusal)

@@ -105,4 +105,7 @@ function asText(bytes: Buffer | undefined): string | undefined {
 
 const unreadable = () => unprocessable("The configuration is not a tar archive compressed with gzip")
 const tooMuch = () =>
-  new EngineError("too-large", `The configuration holds more than ${maxEntries} entries or ${maxUnpackedBytes} bytes.`)
+  new EngineError(
+    "too-large",
+    `The configuration contains more than ${maxEntries} entries or ${maxUnpackedBytes} bytes.`,
+  )

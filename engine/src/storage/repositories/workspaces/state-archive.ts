@@ -144,7 +144,7 @@ async function feed(decompress: ZstdDecompress, opened: AsyncIterable<Uint8Array
 /** Resolves when a chunk is decompressed. Rejects if the reader closes the stream before that. */
 const taken = (decompress: ZstdDecompress, compressed: Uint8Array): Promise<void> =>
   new Promise((resolve, reject) => {
-    const closed = () => reject(new Error("The document is not read any more."))
+    const closed = () => reject(new Error("The reader closed the document."))
     decompress.once("close", closed)
     decompress.write(compressed, (error) => {
       decompress.off("close", closed)

@@ -45,7 +45,7 @@ export class StateContents implements Disposable {
     try {
       for await (const piece of compressed) await ask(thread, piece)
       const contents = await ask(thread, "end")
-      if (contents === "taken") throw new Error("The thread has answered something else.")
+      if (contents === "taken") throw new Error("The thread sent an unexpected answer.")
       this.#putBack(thread)
       return contents
     } catch (error) {
@@ -91,7 +91,7 @@ export class StateContents implements Disposable {
     const thread: Thread = { worker, answer: undefined, failure: undefined, keep: () => {} }
     worker.on("message", (answer: ContentsAnswer) => thread.answer?.resolve(answer))
     worker.on("error", (error) => {
-      thread.failure = error instanceof Error ? error : new Error("The thread has failed.", { cause: error })
+      thread.failure = error instanceof Error ? error : new Error("The thread failed.", { cause: error })
     })
     worker.on("exit", () => {
       thread.keep()
