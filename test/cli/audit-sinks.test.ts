@@ -68,7 +68,7 @@ test.each([
     why: "a receiver that does not answer",
     auditLog: async () => `syslog+tcp://127.0.0.1:${await freePort()}`,
     code: 75,
-    says: /audit log syslog\+tcp:\/\/127.0.0.1:\d+ cannot be opened \(connect ECONNREFUSED.*See that the receiver runs/,
+    says: /audit log syslog\+tcp:\/\/127.0.0.1:\d+ cannot be opened \(connect ECONNREFUSED.*Check that the receiver is running/,
   },
   {
     why: "an address that is none",

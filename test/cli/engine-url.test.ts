@@ -89,7 +89,7 @@ test.each([
 ])("[F-C1] %s without a store creates none", async (words) => {
   await using folder = await temporaryFolder()
   const ended = await run(words, { folder: folder.path })
-  expect(ended).toMatchObject({ code: 78, out: "", said: expect.stringContaining("There is no store at") })
+  expect(ended).toMatchObject({ code: 78, out: "", said: expect.stringContaining("No store exists at") })
   await expect(access(join(folder.path, ".chancery"))).rejects.toMatchObject(missing)
 })
 
@@ -115,6 +115,6 @@ describe("[F-C4] a server whose certificate a private authority issued", () => {
   test("a file without a certificate is named", async () => {
     const { code, said } = await list({}, "--ca-file", file("key"))
     expect(code).toBe(78)
-    expect(said).toContain(`${file("key")} holds no certificate`)
+    expect(said).toContain(`${file("key")} does not contain a PEM certificate`)
   })
 })

@@ -134,7 +134,7 @@ test(
       2,
     )
     const found = await desk.type(guide.block("Doctor"))
-    expect(found.split("The schema is that of this release")).toHaveLength(3)
+    expect(found.split("The schema matches this release")).toHaveLength(3)
   },
 )
 
@@ -216,7 +216,7 @@ test.skipIf(binaries === undefined)(
       expect(await told()).toMatch(/^chancery_storage_read_replica_up\{.*\} 0$/m)
     }
     const found = await desk.type(guide.block("Backup and restore", 1), { CHANCERY_SEAL_KEY_FILE: keyFile })
-    expect(found).toContain("The schema is that of this release")
+    expect(found).toContain("The schema matches this release")
     const organizations = await desk.look("chancery organization list", { ...environment, CHANCERY_STORAGE: restored })
     expect(organizations).toContain("acme")
   },

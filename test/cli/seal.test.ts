@@ -25,7 +25,7 @@ test("rotation puts every secret under a new key, and an old one can be retired 
   const rotated = await chancery("seal", "rotate")
   expect(rotated).toMatchObject({ code: 0 })
   const [, keyId] = /^The key ([0-9a-f]{16}) is first in /.exec(rotated.out) ?? []
-  expect(rotated.out).toContain(`${secretCount} secrets were put under the key ${keyId}.`)
+  expect(rotated.out).toContain(`${secretCount} secrets were sealed again under the key ${keyId}.`)
   const after = await readFile(file, "utf8")
   expect(after.endsWith(before)).toBe(true)
   expect(await status()).toEqual([
@@ -37,7 +37,7 @@ test("rotation puts every secret under a new key, and an old one can be retired 
   await writeFile(file, before)
   expect(await chancery("organization", "list")).toMatchObject({
     code: 78,
-    said: expect.stringContaining("not among the seal keys given") as string,
+    said: expect.stringContaining("not among the given seal keys") as string,
   })
   await writeFile(file, after)
   expect(await chancery("seal", "retire", keyId ?? "")).toMatchObject({ code: 64 })
@@ -138,7 +138,7 @@ test("a server whose seal key is missing answers that it is sealed, and serves a
 
   // Another key than the sealing one does not open the database.
   await writeFile(key, `${Buffer.alloc(32, 9).toString("base64")}\n`)
-  await expect.poll(() => running.said()).toContain("not among the seal keys given")
+  await expect.poll(() => running.said()).toContain("not among the given seal keys")
   expect(await status("/readyz")).toBe(503)
 
   await rename(`${key}.away`, key)
@@ -156,7 +156,7 @@ test("a sealed server stops when it is told to, and a wrong key is refused at th
   expect((await run(["organization", "create", "acme", "--email", "a@example.com", "--data", data])).code).toBe(0)
   await writeFile(key, `${Buffer.alloc(32, 9).toString("base64")}\n`)
   const refused = await run(["serve", "--data", data])
-  expect([refused.code, refused.said]).toEqual([78, expect.stringContaining("not among the seal keys given")])
+  expect([refused.code, refused.said]).toEqual([78, expect.stringContaining("not among the given seal keys")])
   await rm(key)
   await using sealed = start(["serve", "--data", data, "--listen", `127.0.0.1:${await freePort()}`])
   await expect.poll(() => sealed.said()).toContain('"sealed"')

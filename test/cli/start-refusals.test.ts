@@ -42,19 +42,19 @@ test.each<Refusal>([
     why: "a store of a kind that there is not",
     environment: { CHANCERY_STORAGE: "mysql://chancery:hunter2@db/chancery" },
     code: 78,
-    says: /setting storage cannot be what is given \(from CHANCERY_STORAGE\); it must be sqlite:PATH or postgres:/,
+    says: /setting storage cannot be the given value \(from CHANCERY_STORAGE\); it must be sqlite:PATH or postgres:/,
   },
   {
     why: "a store without a path",
     environment: { CHANCERY_STORAGE: "sqlite:" },
     code: 78,
-    says: /setting storage cannot be what is given/,
+    says: /setting storage cannot be the given value/,
   },
   {
     why: "a store in a folder that cannot be",
     environment: { CHANCERY_STORAGE: "sqlite:/dev/null/chancery.db" },
     code: 78,
-    says: /store sqlite:\/dev\/null\/chancery.db cannot be opened .* see that it is there/,
+    says: /store sqlite:\/dev\/null\/chancery.db cannot be opened .* check that it exists/,
   },
   {
     why: "a seal key that is too short",
@@ -66,25 +66,25 @@ test.each<Refusal>([
     why: "a key and a key file",
     environment: { CHANCERY_SEAL_KEY: key ?? "", CHANCERY_SEAL_KEY_FILE: "somewhere" },
     code: 78,
-    says: /Both CHANCERY_SEAL_KEY and a seal key file are set; leave one of them out/,
+    says: /Both CHANCERY_SEAL_KEY and a seal key file are set; omit one of them/,
   },
   {
     why: "a seal key file that is not there, for a new store",
     environment: { CHANCERY_SEAL_KEY_FILE: "/nowhere/seal-key" },
     code: 78,
-    says: /seal key file \/nowhere\/seal-key is missing: write the base64 of 32 random bytes/,
+    says: /seal key file \/nowhere\/seal-key is missing; write the base64 of 32 random bytes/,
   },
   {
     why: "a seal key file that holds none",
     environment: { CHANCERY_SEAL_KEY_FILE: "/dev/null" },
     code: 78,
-    says: /No seal key was given: it is the base64 of 32 random bytes/,
+    says: /No seal key was given; it must be the base64 of 32 random bytes/,
   },
   {
     why: "a seal key file that is a folder",
     environment: { CHANCERY_SEAL_KEY_FILE: "/tmp" },
     code: 78,
-    says: /seal key file \/tmp cannot be read \(EISDIR\); see that it is a file/,
+    says: /seal key file \/tmp cannot be read \(EISDIR\); check that it is a file/,
   },
   {
     why: "a database server at a name that there is not",
@@ -93,13 +93,13 @@ test.each<Refusal>([
       CHANCERY_SEAL_KEY: key ?? "",
     },
     code: 75,
-    says: /store postgres:\/\/chancery@nowhere.invalid\/chancery does not answer \(.*(ENOTFOUND|EAI_AGAIN).*\); see that it runs/,
+    says: /store postgres:\/\/chancery@nowhere.invalid\/chancery is not available \(.*(ENOTFOUND|EAI_AGAIN).*\); check that it is running/,
   },
   {
     why: "a database server at a port where there is none",
     environment: { CHANCERY_STORAGE: "postgres://chancery:hunter2@127.0.0.1:1/chancery", CHANCERY_SEAL_KEY: key ?? "" },
     code: 75,
-    says: /does not answer \(connect ECONNREFUSED 127.0.0.1:1\); see that it runs/,
+    says: /is not available \(connect ECONNREFUSED 127.0.0.1:1\); check that it is running/,
   },
   {
     why: "an address that this machine does not have",
@@ -111,7 +111,7 @@ test.each<Refusal>([
     why: "a TLS certificate of another key",
     environment: { CHANCERY_TLS_CERT: fixture("certificate"), CHANCERY_TLS_KEY: fixture("renewed-key") },
     code: 78,
-    says: /TLS certificate and key cannot be used \(.*\); see that they are whole and belong together/,
+    says: /TLS certificate and key cannot be used \(.*\); check that they are complete and belong together/,
   },
   {
     why: "a TLS certificate without a key",
@@ -123,7 +123,7 @@ test.each<Refusal>([
     why: "an audit log that cannot be written",
     environment: { CHANCERY_AUDIT_LOG: "/dev/null/audit.log", CHANCERY_SEAL_KEY: key ?? "" },
     code: 78,
-    says: /audit log \/dev\/null\/audit.log cannot be opened .* See that its folder is there/,
+    says: /audit log \/dev\/null\/audit.log cannot be opened .* Check that its folder exists/,
   },
 ])("$why", async (refusal) => {
   expect(await differences(refusal)).toEqual([])
@@ -201,7 +201,7 @@ describe.each(kinds)("on $name", (kind) => {
     {
       why: "another key than the one that sealed",
       sealKey: otherKey,
-      says: /sealed under key [0-9a-f]{16}, which is not among the seal keys given\. Add it/,
+      says: /sealed under key [0-9a-f]{16}, which is not among the given seal keys\. Add it/,
     },
     { why: "a key that is none", sealKey: "hunter2", says: /base64 of 32/ },
   ])("$why", async ({ sealKey, says }) => {
@@ -235,7 +235,7 @@ describe.runIf(postgres?.available)("a real PostgreSQL", () => {
       why: "without a seal key, which other servers would not have",
       change: () => {},
       sealKey: "",
-      says: /No seal key was given: name its file with --seal-key-file/,
+      says: /No seal key was given; set its file with --seal-key-file/,
     },
   ]
   test.each(refusals)("$why", async ({ change, sealKey = key, says }) => {
@@ -275,21 +275,21 @@ describe("a database server that says no, or nothing", () => {
       why: "while it starts",
       answer: errorResponse("57P03", "the database system is starting up"),
       code: 75,
-      says: /does not answer \(the database system is starting up\)/,
+      says: /is not available \(the database system is starting up\)/,
     },
     {
       why: "because it is full",
       answer: errorResponse("53300", "sorry, too many clients already"),
       code: 75,
-      says: /does not answer \(sorry, too many clients already\)/,
+      says: /is not available \(sorry, too many clients already\)/,
     },
     {
       why: "in another language",
       answer: Buffer.from("HTTP/1.1 400 Bad Request\r\n\r\n"),
       code: 75,
-      says: /does not answer \(.*\); see that it runs/,
+      says: /is not available \(.*\); check that it is running/,
     },
-    { why: "at all", answer: undefined, code: 75, says: /does not answer \(.*timeout.*\); see that it runs/ },
+    { why: "at all", answer: undefined, code: 75, says: /is not available \(.*timeout.*\); check that it is running/ },
   ] as const)("$why", async ({ answer, code, says }) => {
     const sockets = new Set<Socket>()
     const server = createServer((socket) => {

@@ -51,7 +51,7 @@ test.runIf(postgres !== undefined)("the documented move to PostgreSQL and back, 
     code: 0,
     said: expect.stringMatching(/Copied 100 %\n(.*\n)*Compared 100 %/) as string,
   })
-  expect(copied.out).toMatch(/: \d+ rows, every table compared\.\nIt opens with the seal keys of the old store/)
+  expect(copied.out).toMatch(/: \d+ rows, all tables verified\.\nThe copy uses the seal keys of the old store/)
   expect(copied.out).not.toContain(new URL(place.url).password || "no password")
   {
     const set = await move.only(/^export /).type({
@@ -95,14 +95,14 @@ test("what cannot be copied is refused in one sentence, and nothing is made", as
     out: "",
     said: expect.stringMatching(new RegExp(`^chancery: [^\\n]*${sentence}[^\\n]*\\n$`)) as string,
   })
-  expect(await copy("nothing", "target")).toEqual(refused(78, "There is no store to copy"))
+  expect(await copy("nothing", "target")).toEqual(refused(78, "The store to copy does not exist"))
   expect(await copy("https://chancery.example", "target")).toEqual(refused(64, '"https:…" is no store'))
   expect(await copy("sqlite::memory:", "target")).toEqual(refused(64, "is no store"))
   expect(await copy("nothing", "nothing")).toEqual(refused(78, "Both stores are the same"))
   const unreachable = "postgres://chancery:secret@127.0.0.1:1/chancery"
   const { said } = await copy(unreachable, "target")
   expect(await copy(unreachable, "target")).toEqual(
-    refused(75, "postgres://chancery@127.0.0.1:1/chancery does not answer"),
+    refused(75, "postgres://chancery@127.0.0.1:1/chancery is not available"),
   )
   expect(said).not.toContain("secret")
   await expect(stat(join(folder.path, "target"))).rejects.toThrow("ENOENT")

@@ -120,7 +120,7 @@ test("a backup that cannot be written, or read, is told in a sentence with what 
     const { code, said } = await chancery(...one)
     expect([code, said]).toEqual([
       1,
-      expect.stringMatching(/^chancery: [^\n]*; see that the file and its folder are there/),
+      expect.stringMatching(/^chancery: [^\n]*; check that the file and its folder exist/),
     ])
     expect(said.trim().split("\n")).toHaveLength(1)
   }

@@ -177,7 +177,7 @@ test("an engine that is served elsewhere is asked with the token of the environm
   const without = start("--engine-url", "http://127.0.0.1:1")
   expect([await without.ended, without.said()]).toEqual([
     64,
-    expect.stringContaining("A server needs a token: set CHANCERY_TOKEN"),
+    expect.stringContaining("The server needs a token; set CHANCERY_TOKEN"),
   ])
   expect(await readdir(join(folder, "data"))).not.toContain("chancery.db")
 })

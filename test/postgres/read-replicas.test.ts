@@ -265,7 +265,7 @@ describe.runIf(binaries !== undefined)("read replicas", () => {
 
   test("an embedded store has none", async () => {
     const opening = openDatabase("sqlite::memory:", { readReplicas: { urls: [standby.url] } })
-    await expect(opening).rejects.toThrow(/^Read replicas are standbys of PostgreSQL/)
+    await expect(opening).rejects.toThrow(/^Read replicas need a store in PostgreSQL/)
   })
 
   test("one that is gone is left out, and taken in again when it is back", async () => {
@@ -326,7 +326,7 @@ describe.runIf(binaries !== undefined)("read replicas", () => {
     await expect.poll(up).toHaveLength(2)
 
     const { out } = await run(["doctor", "--quick"], { environment })
-    expect(out.match(/ok +storage +The read replica .* has all that was committed/g)).toHaveLength(2)
+    expect(out.match(/ok +storage +The read replica .* has replayed all commits/g)).toHaveLength(2)
   })
 
   test("a server does not start with a standby of others, and says so in one sentence", async () => {
@@ -340,11 +340,11 @@ describe.runIf(binaries !== undefined)("read replicas", () => {
     }
     const { code, said } = await run(["serve"], { environment })
     expect(said).toMatch(
-      /^chancery: The store postgres:.* cannot be opened\. The read replica .* is no standby of it,.*\.\n$/,
+      /^chancery: The store postgres:.* cannot be opened\. The read replica .* is a separate database server, .*\.\n$/,
     )
     expect(code).toBe(exitCodes.configuration)
     const looked = await run(["doctor", "--quick"], { environment })
-    expect(looked.out).toMatch(/fail +storage +The read replica .* is no standby of the database/)
+    expect(looked.out).toMatch(/fail +storage +The read replica .* is a separate database server/)
     expect(looked.code).toBe(exitCodes.configuration)
     await expect(openDatabase(primary.url, { log: silentLog, readReplicas: { urls: [stranger.url] } })).rejects.toThrow(
       UnusableStore,
@@ -354,7 +354,7 @@ describe.runIf(binaries !== undefined)("read replicas", () => {
   test("the primary is no replica of its own", async () => {
     const { database, replica, told } = await follow(primary.url, primary.url)
     expect(replica.isUp).toBe(false)
-    expect(told).toMatchObject([{ event: "read-replica-left-out", reason: "the server is no standby" }])
+    expect(told).toMatchObject([{ event: "read-replica-left-out", reason: "the server is not a standby" }])
     expect(await database.readReplica(looked("own"))).toMatchObject({ by: "primary" })
   })
 
@@ -364,7 +364,7 @@ describe.runIf(binaries !== undefined)("read replicas", () => {
     await other.promote()
     await vi.waitUntil(() => !before.replica.isUp, patient)
     expect(await before.database.readReplica(looked("promoted"))).toMatchObject({ by: "primary" })
-    expect(before.told.at(-1)).toMatchObject({ reason: "the server is no standby" })
+    expect(before.told.at(-1)).toMatchObject({ reason: "the server is not a standby" })
     // The old primary continues, so that its standby is further ahead than the new primary, on a diverging timeline.
     await primary.query("create table lost as select generate_series(1, 100000) as number")
     const after = await follow(other.url, standby.url)

@@ -92,7 +92,7 @@ test("what cannot be done is said in a sentence", async () => {
     [
       ["accounts", "show", "pki", "acct-x"],
       1,
-      "There is no account acct-x on this mount; chancery acme accounts list shows them all.",
+      "This mount has no account acct-x; run chancery acme accounts list to see all.",
     ],
     [
       ["orders", "delete", "pki", "order-x"],
@@ -104,7 +104,7 @@ test("what cannot be done is said in a sentence", async () => {
       1,
       "There is no signal x on this mount; chancery acme renewals list shows them all.",
     ],
-    [["renewals", "raise", "pki"], 64, "Say which certificates with one of --issuer and --serial."],
+    [["renewals", "raise", "pki"], 64, "Give exactly one of --issuer and --serial."],
     [
       ["renewals", "raise", "pki", "--issuer", "root", "--within", "soon"],
       64,

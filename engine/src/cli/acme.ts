@@ -216,8 +216,7 @@ function renewalsCommand(terminal: Terminal): Command {
 const appended = (value: string, before: readonly string[] = []): readonly string[] => [...before, value]
 
 function signalInput({ issuer, serial, within, explanationUrl }: RaiseOptions): RenewalSignalInput {
-  if ((issuer === undefined) === (serial === undefined))
-    throw usageError("Say which certificates with one of --issuer and --serial.")
+  if ((issuer === undefined) === (serial === undefined)) throw usageError("Give exactly one of --issuer and --serial.")
   const withinMs = within === undefined ? 0 : parseDuration(within)
   if (withinMs === undefined)
     throw usageError(`--within cannot be ${JSON.stringify(within)}; it must be a duration, such as 12h or 7d.`)
@@ -270,7 +269,7 @@ async function known<T>(what: Ending["what"], id: string, work: Promise<T>): Pro
   } catch (error) {
     // If the mount is missing, the error already names it.
     if (!isEngineError(error, "not-found") || error.subject !== id) throw error
-    const sentence = `There is no ${what} ${id} on this mount; chancery acme ${what === "signal" ? "renewal" : what}s list shows them all.`
+    const sentence = `This mount has no ${what} ${id}; run chancery acme ${what === "signal" ? "renewal" : what}s list to see all.`
     throw new CommandError(exitCodes.failure, sentence, { cause: error })
   }
 }

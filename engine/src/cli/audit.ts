@@ -22,10 +22,10 @@ function hashCommand(terminal: Terminal): Command {
   addStoreOptions(command)
   return command.action(async (text: string) => {
     const wanted = text === "-" ? (await terminal.input()).replace(/\r?\n$/, "") : text
-    if (wanted === "") throw usageError("There is no text to hash.")
+    if (wanted === "") throw usageError("The value to hash is empty.")
     if (serverUrlOf(command, terminal.environment) !== undefined)
       throw configurationError(
-        "audit hash needs the store, whose key hashes the audit log; run it beside the server, and name the store with --data or --storage.",
+        "audit hash needs the store, which contains the key of the hashes; run it on the machine of the server, with --data or --storage.",
       )
     await withEngine(command, terminal, async (engine) => terminal.out(engine.audit.hash(wanted)))
   })

@@ -50,14 +50,14 @@ test("[F-P16] certificates and a revocation list are imported from files", async
   }
   const file = join(data, "leaves.pem")
   expect((await chancery("certificate", "import", "pki", file)).said).toBe(
-    "Imported 2 certificates; 0 were on record.\n",
+    "Imported 2 certificates; 0 were already recorded.\n",
   )
   expect((await chancery("certificate", "import", "pki", file)).said).toBe(
-    "Imported 0 certificates; 2 were on record.\n",
+    "Imported 0 certificates; 2 were already recorded.\n",
   )
   for (const [name, counts] of [
-    ["old.crl", "Imported 1 revocations; 0 were on record."],
-    ["old.der", "Imported 0 revocations; 1 were on record."],
+    ["old.crl", "Imported 1 revocations; 0 were already recorded."],
+    ["old.der", "Imported 0 revocations; 1 were already recorded."],
   ] as const)
     expect((await chancery("crl", "import", "pki", "default", join(data, name))).said).toBe(`${counts}\n`)
   expect((await chancery("crl", "import", "pki", "default", file)).code).toBe(1)

@@ -70,9 +70,9 @@ test("[F-P17] certificates of every mount are searched, and printed as a table, 
   expect((await chancery("--limit", "6", "--json")).said).toBe("")
   expect((await chancery("--limit", "1", "--csv", "--mount", "one")).said).toContain("More certificates match")
   for (const [words, sentence] of [
-    [["--expires-before", "soon"], "--expires-before takes a time"],
-    [["--status", "good"], "--status takes valid, expired and revoked."],
-    [["--limit", "0"], "--limit takes a whole number above zero."],
+    [["--expires-before", "soon"], "--expires-before must be a time"],
+    [["--status", "good"], "--status must be a comma-separated list of valid, expired and revoked."],
+    [["--limit", "0"], "--limit must be a whole number above zero."],
     [["--csv", "--json"], "Give one of --csv and --json."],
   ] as const)
     expect(await chancery(...words)).toMatchObject({ code: 64, said: expect.stringContaining(sentence) })

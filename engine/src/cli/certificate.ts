@@ -72,14 +72,14 @@ async function search({ certificateInventory }: Engine, terminal: Terminal, opti
     for await (const page of found.pages) entries.push(...page)
     terminal.out(options.json === true ? json(entries.map(shown)) : table(headings, entries.map(cells)))
   }
-  if (found.isCut()) terminal.say(`More certificates match; print them with a --limit above ${maximum}, or with --csv.`)
+  if (found.isCut()) terminal.say(`More certificates match; to print them, give a --limit above ${maximum}, or --csv.`)
 }
 
 function queryOf({ mount, issuer, status, expiresAfter, expiresBefore, ...options }: SearchOptions) {
   const { name, role, metadata } = options
   const statuses = status?.split(",").map((one) => {
     const known = inventoryStatuses.find((word) => word === one.trim())
-    if (known === undefined) throw usageError("--status takes valid, expired and revoked.")
+    if (known === undefined) throw usageError("--status must be a comma-separated list of valid, expired and revoked.")
     return known
   })
   return {
@@ -97,14 +97,16 @@ function queryOf({ mount, issuer, status, expiresAfter, expiresBefore, ...option
 function timeIn(option: string, text: string): InstantOrOffset {
   const time = parseInstantOrOffset(text)
   if (time === undefined)
-    throw usageError(`${option} takes a time such as 2030-01-31T12:00:00Z, or a duration from now such as 30d or -7d.`)
+    throw usageError(
+      `${option} must be a time such as 2030-01-31T12:00:00Z, or a duration from now such as 30d or -7d.`,
+    )
   return time
 }
 
 function limitIn({ limit, csv }: SearchOptions): number {
   if (limit === undefined) return csv === true ? Number.POSITIVE_INFINITY : maxSearch
   const number = Number(limit)
-  if (!Number.isSafeInteger(number) || number < 1) throw usageError("--limit takes a whole number above zero.")
+  if (!Number.isSafeInteger(number) || number < 1) throw usageError("--limit must be a whole number above zero.")
   return number
 }
 
@@ -172,7 +174,7 @@ function importCommand(terminal: Terminal): Command {
         existing += part.existing.length
       }
     })
-    terminal.say(`Imported ${imported} certificates; ${existing} were on record.`)
+    terminal.say(`Imported ${imported} certificates; ${existing} were already recorded.`)
   })
 }
 

@@ -199,7 +199,7 @@ test.each([
 test("a collector that cannot be one is refused, without a word of what was given", () => {
   const environment = { OTEL_EXPORTER_OTLP_ENDPOINT: "grpc://user:hunter2@collector:4317" }
   expect(() => from({ environment })).toThrow(
-    "The setting otlpEndpoint cannot be what is given (from OTEL_EXPORTER_OTLP_ENDPOINT); it must be an http or https URL, such as http://127.0.0.1:4318.",
+    "The setting otlpEndpoint cannot be the given value (from OTEL_EXPORTER_OTLP_ENDPOINT); it must be an http or https URL, such as http://127.0.0.1:4318.",
   )
 })
 
@@ -239,7 +239,7 @@ describe("a wrong value ends with one sentence that says what and how to mend it
       why: "a store nobody knows, whose URL may hold a password",
       sources: { environment: { CHANCERY_STORAGE: "mysql://root:hunter2@db" } },
       sentence:
-        "The setting storage cannot be what is given (from CHANCERY_STORAGE); it must be sqlite:PATH or postgres://user:password@host/database.",
+        "The setting storage cannot be the given value (from CHANCERY_STORAGE); it must be sqlite:PATH or postgres://user:password@host/database.",
     },
     {
       why: "a public URL that is none",
@@ -281,18 +281,18 @@ describe("a wrong value ends with one sentence that says what and how to mend it
         flags: { storage: "postgres://db/chancery", storageReadReplica: "postgres://a:hunter2@db-2/c,sqlite:other.db" },
       },
       sentence:
-        "The setting storageReadReplica cannot be what is given (from --storage-read-replica); it must be postgres://user:password@host/database, or several of them separated by commas (one within is %2C).",
+        "The setting storageReadReplica cannot be the given value (from --storage-read-replica); it must be postgres://user:password@host/database, or several of them separated by commas (one within is %2C).",
     },
     {
       why: "a read replica of an embedded store",
       sources: { flags: { storageReadReplica: "postgres://db-2/chancery" } },
       sentence:
-        "--storage-read-replica names standbys of PostgreSQL, and the store is none; set --storage or CHANCERY_STORAGE to a postgres:// URL, or leave it out.",
+        "--storage-read-replica needs a store in PostgreSQL; set --storage or CHANCERY_STORAGE to a postgres:// URL, or omit it.",
     },
     {
       why: "two certificates",
       sources: { flags: { tlsCert: "c.pem", tlsKey: "k.pem", tlsManaged: "pki/web:a.example" } },
-      sentence: "--tls-cert and --tls-managed each name a certificate; leave one of them out.",
+      sentence: "--tls-cert and --tls-managed both set a certificate; omit one of them.",
     },
     {
       why: "a certificate of one's own without hosts",
@@ -303,31 +303,32 @@ describe("a wrong value ends with one sentence that says what and how to mend it
     {
       why: "two seal keys",
       sources: { environment: { CHANCERY_SEAL_KEY: "secret", CHANCERY_SEAL_KEY_FILE: "seal.key" } },
-      sentence: "Both CHANCERY_SEAL_KEY and a seal key file are set; leave one of them out.",
+      sentence: "Both CHANCERY_SEAL_KEY and a seal key file are set; omit one of them.",
     },
     {
       why: "a file that is not JSON",
       sources: { file: file("listen: here") },
       sentence: expect.stringMatching(
-        /^The configuration file chancery.json is not JSON \(.*\); mend it or leave it out.$/,
+        /^The configuration file chancery.json is not valid JSON \(.*\); correct or omit it.$/,
       ) as string,
     },
     {
       why: "a file that is a list",
       sources: { file: file([]) },
-      sentence: "The configuration file chancery.json must be one JSON object whose members are texts or numbers.",
+      sentence:
+        "The configuration file chancery.json must be a JSON object whose members are strings, numbers or booleans.",
     },
     {
       why: "a misspelt member",
       sources: { file: file({ listne: ":1" }) },
       sentence: expect.stringMatching(
-        /^The configuration file chancery.json has "listne", which is no setting; the settings are listen, data, .*\.$/,
+        /^The configuration file chancery.json has "listne", which is not a setting; the settings are listen, data, .*\.$/,
       ) as string,
     },
     {
       why: "a secret in the file",
       sources: { file: file({ sealKey: "secret" }) },
-      sentence: expect.stringContaining('has "sealKey", which is no setting') as string,
+      sentence: expect.stringContaining('has "sealKey", which is not a setting') as string,
     },
     {
       why: "several at once",

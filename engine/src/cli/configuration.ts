@@ -35,7 +35,7 @@ export function configure(sources: ConfigurationSources): Settings {
     wrong.push(`HTTPS needs a certificate and its key; set ${flagOf(missing)} or ${environmentNameOf(missing)} too.`)
   }
   if (values.tlsCert !== undefined && values.tlsManaged !== undefined) {
-    wrong.push(`${flagOf("tlsCert")} and ${flagOf("tlsManaged")} each name a certificate; leave one of them out.`)
+    wrong.push(`${flagOf("tlsCert")} and ${flagOf("tlsManaged")} both set a certificate; omit one of them.`)
   }
   const hasCertificate = values.tlsCert !== undefined || values.tlsManaged !== undefined || sources.dev
   if (values.tlsListen !== undefined && values.tlsListen !== "off" && !hasCertificate) {
@@ -45,11 +45,11 @@ export function configure(sources: ConfigurationSources): Settings {
   }
   if (values.storageReadReplica !== undefined && !String(values.storage).startsWith("postgres")) {
     wrong.push(
-      `${flagOf("storageReadReplica")} names standbys of PostgreSQL, and the store is none; set ${flagOf("storage")} or ${environmentNameOf("storage")} to a postgres:// URL, or leave it out.`,
+      `${flagOf("storageReadReplica")} needs a store in PostgreSQL; set ${flagOf("storage")} or ${environmentNameOf("storage")} to a postgres:// URL, or omit it.`,
     )
   }
   if (values.sealKey !== undefined && values.sealKeyFile !== undefined) {
-    wrong.push(`Both ${environmentNameOf("sealKey")} and a seal key file are set; leave one of them out.`)
+    wrong.push(`Both ${environmentNameOf("sealKey")} and a seal key file are set; omit one of them.`)
   }
   if (wrong.length > 0) throw configurationError(wrong.join("\n"))
   return values as Settings
@@ -82,7 +82,7 @@ function givenValue(
 
 function complaint(name: SettingName, { text, from }: Given): string {
   const { expects, secret, unquotable }: Setting = settings[name]
-  const value = secret || unquotable ? "what is given" : JSON.stringify(text)
+  const value = secret || unquotable ? "the given value" : JSON.stringify(text)
   return `The setting ${name} cannot be ${value} (from ${from}); it must be ${expects}.`
 }
 
@@ -94,20 +94,20 @@ function readFile({ path, text }: { path: string; text: string }): Record<string
     json = JSON.parse(text)
   } catch (error) {
     throw configurationError(
-      `The configuration file ${path} is not JSON (${(error as Error).message}); mend it or leave it out.`,
+      `The configuration file ${path} is not valid JSON (${(error as Error).message}); correct or omit it.`,
     )
   }
   const result = members.safeParse(json)
   if (!result.success) {
     throw configurationError(
-      `The configuration file ${path} must be one JSON object whose members are texts or numbers.`,
+      `The configuration file ${path} must be a JSON object whose members are strings, numbers or booleans.`,
     )
   }
   const known = settingNames.filter((name) => (settings[name] as Setting).secret !== true)
   const unknown = Object.keys(result.data).filter((name) => !(known as string[]).includes(name))
   if (unknown.length > 0) {
     throw configurationError(
-      `The configuration file ${path} has ${unknown.map((name) => `"${name}"`).join(", ")}, which is no setting; the settings are ${known.join(", ")}.`,
+      `The configuration file ${path} has ${unknown.map((name) => `"${name}"`).join(", ")}, which is not a setting; the settings are ${known.join(", ")}.`,
     )
   }
   return Object.fromEntries(Object.entries(result.data).map(([name, value]) => [name, String(value)]))

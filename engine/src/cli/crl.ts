@@ -25,7 +25,7 @@ function importCommand(terminal: Terminal): Command {
       engine.pki(mount).crls.import(issuer, crl),
     )
     for (const warning of warnings) terminal.say(`Warning: ${warning}.`)
-    terminal.say(`Imported ${importedCount} revocations; ${existingCount} were on record.`)
+    terminal.say(`Imported ${importedCount} revocations; ${existingCount} were already recorded.`)
   })
 }
 
@@ -35,6 +35,6 @@ async function listIn(file: string): Promise<string> {
     const text = bytes.toString("latin1")
     return text.includes("-----BEGIN") ? text : bytes.toString("base64")
   } catch (error) {
-    throw new CommandError(exitCodes.failure, `The list cannot be read from ${file}.`, { cause: error })
+    throw new CommandError(exitCodes.failure, `The CRL cannot be read from ${file}.`, { cause: error })
   }
 }

@@ -122,12 +122,12 @@ test.each([
   {
     why: "no mount",
     change: { mount: "absent" },
-    said: /^The server cannot issue itself a certificate from absent under the role web \(.+\); see/,
+    said: /^The server cannot issue itself a certificate from absent under the role web \(.+\); check/,
   },
   {
     why: "no role",
     change: { role: "absent" },
-    said: /\(unknown role: absent\); see that both are there and allow a\.example, /,
+    said: /\(unknown role: absent\); check that both exist and allow a\.example, /,
   },
   { why: "a name that is not allowed", change: { hosts: ["a.test"] }, said: /a\.test/ },
 ])("with $why the start ends with a sentence", async ({ change, said }) => {

@@ -121,7 +121,7 @@ async function issueFirst(engine: ServingEngine, wanted: ManagedTls): Promise<Is
     const code = exitCodeOf(error)
     throw new CommandError(
       code === exitCodes.failure ? exitCodes.configuration : code,
-      `The server cannot issue itself a certificate from ${wanted.mount} under the role ${wanted.role} (${error.message.replace(/\.$/, "")}); see that both are there and allow ${wanted.hosts.join(", ")}.`,
+      `The server cannot issue itself a certificate from ${wanted.mount} under the role ${wanted.role} (${error.message.replace(/\.$/, "")}); check that both exist and allow ${wanted.hosts.join(", ")}.`,
       { cause: error },
     )
   }

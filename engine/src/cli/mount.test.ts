@@ -55,7 +55,7 @@ test("a mount is created, listed, tuned and deleted", async () => {
   expect(JSON.parse(reset.out)).toMatchObject({ defaultLeaseTtl: "768h", maxLeaseTtl: "8760h" })
   expect(await mount("delete", "team/pki/")).toMatchObject({
     code: 0,
-    said: "Nothing is mounted at team/pki/ any more.\n",
+    said: "The mount team/pki/ is deleted.\n",
   })
   expect(JSON.parse((await mount("list", "--json")).out)).toMatchObject([{ path: "pki" }])
 })
@@ -71,8 +71,8 @@ test("what cannot be done is said in a sentence", async () => {
       1,
       '"default_lease_ttl" must not be longer than the maximum of 2764800 seconds',
     ],
-    [["tune", "absent"], 1, "There is no mount at absent; chancery mount list shows them all."],
-    [["delete", "absent"], 1, "There is no mount at absent; chancery mount list shows them all."],
+    [["tune", "absent"], 1, "No mount exists at absent; chancery mount list lists all mounts."],
+    [["delete", "absent"], 1, "No mount exists at absent; chancery mount list lists all mounts."],
     [
       ["tune", "pki", "--max-lease-ttl", "long"],
       64,

@@ -79,7 +79,7 @@ function deleteCommand(terminal: Terminal): Command {
   return command.action((path: string) =>
     withCallerEngine(command, terminal, async ({ mounts }) => {
       await known(path, mounts.delete(path))
-      terminal.say(`Nothing is mounted at ${path} any more.`)
+      terminal.say(`The mount ${path} is deleted.`)
     }),
   )
 }
@@ -142,7 +142,7 @@ async function known<T>(path: string, work: Promise<T>): Promise<T> {
     return await work
   } catch (error) {
     if (!isEngineError(error, "not-found")) throw error
-    const sentence = `There is no mount at ${path}; chancery mount list shows them all.`
+    const sentence = `No mount exists at ${path}; run chancery mount list to see all.`
     throw new CommandError(exitCodes.failure, sentence, { cause: error })
   }
 }

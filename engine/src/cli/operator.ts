@@ -42,7 +42,7 @@ export async function operatorCommands([word]: readonly string[], terminal: Term
   if (!isAsked && word !== undefined && !["help", "--help", "-h"].includes(word)) return []
   const operator = await findOperator()
   if (operator === undefined && isAsked) {
-    const message = `chancery reconcile is a part of ${operatorPackage}, which is not installed; npm install ${operatorPackage} brings it.`
+    const message = `chancery reconcile needs ${operatorPackage}, which is not installed; run npm install ${operatorPackage}.`
     throw new CommandError(exitCodes.configuration, message)
   }
   return operator?.commands(terminal) ?? []

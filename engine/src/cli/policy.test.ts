@@ -83,38 +83,38 @@ test.each([
   {
     words: ["policy", "attach", "default"],
     code: 64,
-    said: "Say who holds the policy with exactly one of --user, --team and --token.",
+    said: "Give exactly one of --user, --team and --token.",
   },
   {
     words: ["policy", "list", "--user", "root", "--token", "at-1"],
     code: 64,
-    said: "Say who holds the policy with exactly one of --user, --team and --token.",
+    said: "Give exactly one of --user, --team and --token.",
   },
   {
     words: ["policy", "attach", "default", "--team", "owners"],
     code: 64,
-    said: "Name the team with its organization, as in --team acme/owners.",
+    said: "--team must contain the organization and the team, such as acme/owners.",
   },
   { words: ["policy", "attach", "default", "--user", "nobody"], code: 1, said: 'user "nobody" does not exist' },
   {
     words: ["token", "create", "--policy", "default", "--user", "root"],
     code: 64,
-    said: "A service token belongs to nobody; leave --user, --team and --organization out beside --policy.",
+    said: "Service tokens have no owner; omit --user, --team and --organization with --policy.",
   },
   {
     words: ["token", "list", "--service", "--organization", "acme"],
     code: 64,
-    said: "A service token belongs to nobody; leave --user, --team and --organization out beside --service.",
+    said: "Service tokens have no owner; omit --user, --team and --organization with --service.",
   },
   {
     words: ["token", "create", "--user", "root", "--uses", "3"],
     code: 64,
-    said: "Only a service token counts its uses; give it a --policy.",
+    said: "--uses is only for service tokens; give a --policy too.",
   },
   {
     words: ["token", "create", "--policy", "default", "--uses", "0"],
     code: 64,
-    said: '--uses cannot be "0"; it must be a whole number from 1 on.',
+    said: '--uses cannot be "0"; it must be a whole number of at least 1.',
   },
   { words: ["token", "create", "--policy", "none"], code: 1, said: 'policies contains "none", which does not exist' },
 ])("chancery $words ends with exit code $code: $said", async ({ words, code, said }) => {

@@ -67,7 +67,7 @@ function deleteCommand(terminal: Terminal): Command {
   return command.action((name: string) =>
     withCallerEngine(command, terminal, async ({ policies }) => {
       await policies.delete(name)
-      terminal.say(`There is no policy ${name} any more.`)
+      terminal.say(`The policy ${name} is deleted.`)
     }),
   )
 }
@@ -104,7 +104,7 @@ const addHolderOptions = (command: Command): Command =>
 
 function subjectOf({ user, team, token }: HolderOptions): PolicySubject {
   if ([user, team, token].filter((given) => given !== undefined).length !== 1) {
-    throw usageError("Say who holds the policy with exactly one of --user, --team and --token.")
+    throw usageError("Give exactly one of --user, --team and --token.")
   }
   if (user !== undefined) return { kind: "user", username: user }
   if (token !== undefined) return { kind: "token", id: token }

@@ -26,17 +26,17 @@ test.each([
   {
     words: ["token", "create"],
     code: 64,
-    said: "Say whose token it is with exactly one of --user, --team and --organization.",
+    said: "Give exactly one of --user, --team and --organization.",
   },
   {
     words: ["token", "create", "--user", "root", "--team", "a/b"],
     code: 64,
-    said: "Say whose token it is with exactly one of --user, --team and --organization.",
+    said: "Give exactly one of --user, --team and --organization.",
   },
   {
     words: ["token", "create", "--team", "owners"],
     code: 64,
-    said: "Name the team with its organization, as in --team acme/owners.",
+    said: "--team must contain the organization and the team, such as acme/owners.",
   },
   {
     words: ["token", "create", "--user", "root", "--expires", "soon"],
@@ -49,7 +49,7 @@ test.each([
   {
     words: ["token", "revoke", "at-none"],
     code: 1,
-    said: "There is no token at-none; chancery token list shows the ids.",
+    said: "No token has the id at-none; run chancery token list to see the ids.",
   },
   { words: ["organization", "create", "a b", "--email", "a@example.com"], code: 1, said: "Name " },
   {
@@ -57,12 +57,12 @@ test.each([
     code: 78,
     said: "The store postgres://u@db/x is not a file; back up and restore a PostgreSQL database with pg_dump and pg_restore.",
   },
-  { words: ["backup", "out"], code: 1, said: "There is no database at DATA/chancery.db." },
-  { words: ["restore", "absent"], code: 1, said: "There is no backup at absent." },
+  { words: ["backup", "out"], code: 1, said: "No database exists at DATA/chancery.db." },
+  { words: ["restore", "absent"], code: 1, said: "No backup exists at absent." },
   {
     words: ["organization", "create", "acme", "--email", "a@example.com", "--seal-key-file", "absent"],
     code: 78,
-    said: "The seal key file absent cannot be read; see that it is there and that --seal-key-file or CHANCERY_SEAL_KEY_FILE names it.",
+    said: "The seal key file absent cannot be read; check that it exists, and check --seal-key-file or CHANCERY_SEAL_KEY_FILE.",
   },
 ])("chancery $words ends with exit code $code: $said", async ({ words, code, said }) => {
   const ended = await chancery(words)

@@ -95,6 +95,6 @@ function readConfigurationFile(path: string): string {
     return readFileSync(path, "utf8")
   } catch (error) {
     const reason = (error as NodeJS.ErrnoException).code === "ENOENT" ? "does not exist" : "cannot be read"
-    throw configurationError(`The configuration file ${path} ${reason}; mend --config or CHANCERY_CONFIG.`)
+    throw configurationError(`The configuration file ${path} ${reason}; correct --config or CHANCERY_CONFIG.`)
   }
 }

@@ -22,7 +22,7 @@ test.each(databaseKinds.filter(({ name, available }) => available && name === "P
     await expect(openStore(settings, systemRuntime(), { server: false })).rejects.toMatchObject({
       exitCode: 78,
       message: expect.stringMatching(
-        /cannot be opened\. No seal key was given: name its file with --seal-key-file/,
+        /cannot be opened\. No seal key was given; set its file with --seal-key-file/,
       ) as string,
     })
     expect(await readdir(settings.data)).toEqual([])
@@ -58,7 +58,7 @@ test.each(["/proc/chancery", "/dev/null/chancery"])(
   async (folder) => {
     await expect(makeDataFolder(folder)).rejects.toMatchObject({
       exitCode: 78,
-      message: expect.stringContaining(`The data folder ${folder} cannot be made`) as string,
+      message: expect.stringContaining(`The data folder ${folder} cannot be created`) as string,
     })
   },
 )

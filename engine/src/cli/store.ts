@@ -119,18 +119,18 @@ async function auditAuthorities({ auditLogCa }: Settings): Promise<string | unde
   const text = await readFile(auditLogCa, "utf8").catch(() => undefined)
   if (text?.includes("-----BEGIN CERTIFICATE-----") === true) return text
   throw configurationError(
-    `The certificates for the audit log ${auditLogCa} cannot be read, or are no PEM; see that --audit-log-ca or CHANCERY_AUDIT_LOG_CA names them.`,
+    `The certificates for the audit log ${auditLogCa} cannot be read or are not PEM; check --audit-log-ca or CHANCERY_AUDIT_LOG_CA.`,
   )
 }
 
 /** Returns the key file for commands that change it. Throws if the key is in the environment or no file is named. */
 export function sealKeyFileOf(settings: Settings): string {
   if (settings.sealKey !== undefined) {
-    throw configurationError("The seal key is in CHANCERY_SEAL_KEY and not in a file; change it where that is set.")
+    throw configurationError("The seal key is in CHANCERY_SEAL_KEY and not in a file; change the variable instead.")
   }
   const file = settings.sealKeyFile ?? defaultSealKeyFile(settings)
   if (file === undefined) {
-    throw configurationError("There is no seal key file; name it with --seal-key-file or CHANCERY_SEAL_KEY_FILE.")
+    throw configurationError("No seal key file is set; set it with --seal-key-file or CHANCERY_SEAL_KEY_FILE.")
   }
   return file
 }
@@ -143,7 +143,7 @@ async function rejectUnreadable({ sealKeyFile }: Settings, server: boolean): Pro
   } catch (error) {
     if (server && (error as NodeJS.ErrnoException).code === "ENOENT") return
     throw configurationError(
-      `The seal key file ${sealKeyFile} cannot be read; see that it is there and that --seal-key-file or CHANCERY_SEAL_KEY_FILE names it.`,
+      `The seal key file ${sealKeyFile} cannot be read; check that it exists, and check --seal-key-file or CHANCERY_SEAL_KEY_FILE.`,
     )
   }
 }
@@ -157,7 +157,7 @@ export function assertStoreExists(settings: Pick<Settings, "storage" | "data">):
   const file = sqliteFile(url)
   if (file === undefined || file === ":memory:" || existsSync(file)) return
   throw configurationError(
-    `There is no store at ${describeStorage(url)}; name one with --data or --storage, or a server with --engine-url or CHANCERY_ENGINE_URL.`,
+    `No store exists at ${describeStorage(url)}; set a store with --data or --storage, or a server with --engine-url or CHANCERY_ENGINE_URL.`,
   )
 }
 
@@ -183,7 +183,7 @@ export async function makeDataFolder(folder: string): Promise<void> {
   } catch (error) {
     throw new CommandError(
       exitCodes.configuration,
-      `The data folder ${folder} cannot be made (${(error as Error).message}); name another with --data or CHANCERY_DATA.`,
+      `The data folder ${folder} cannot be created (${(error as Error).message}); set another with --data or CHANCERY_DATA.`,
     )
   }
 }
@@ -205,12 +205,10 @@ async function makeFolders(folder: string): Promise<void> {
 export function storeError(url: string, error: unknown): unknown {
   if (error instanceof CommandError) return error
   if (error instanceof UnusableAuditLog) {
-    const advice = error.isRemote
-      ? "the receiver runs and can be reached from here"
-      : "its folder is there and can be written"
+    const advice = error.isRemote ? "the receiver is running and reachable" : "its folder exists and is writable"
     return new CommandError(
       error.isRemote ? exitCodes.busy : exitCodes.configuration,
-      `${error.message} See that ${advice}, and that --audit-log or CHANCERY_AUDIT_LOG names it.`,
+      `${error.message} Check that ${advice}, and check --audit-log or CHANCERY_AUDIT_LOG.`,
       { cause: error },
     )
   }
@@ -221,12 +219,12 @@ export function storeError(url: string, error: unknown): unknown {
   if (isEngineError(error) && error.code !== "busy") return error
   // Supervisors may retry temporary failures (exit code `busy`). A permanent failure needs a person.
   if (isEngineError(error)) {
-    const message = `The store ${describeStorage(url)} does not answer (${reasonOf(error.cause ?? error)}); see that it runs, can be reached from here, and is what --storage or CHANCERY_STORAGE names.`
+    const message = `The store ${describeStorage(url)} is not available (${reasonOf(error.cause ?? error)}); check that it is running and reachable, and check --storage or CHANCERY_STORAGE.`
     return new CommandError(exitCodes.busy, message, { cause: error })
   }
   return new CommandError(
     exitCodes.configuration,
-    `The store ${describeStorage(url)} cannot be opened (${reasonOf(error)}); see that it is there and that --storage or CHANCERY_STORAGE names it.`,
+    `The store ${describeStorage(url)} cannot be opened (${reasonOf(error)}); check that it exists, and check --storage or CHANCERY_STORAGE.`,
     { cause: error },
   )
 }

@@ -9,7 +9,7 @@ export interface TeamName {
 export function parseTeamName(text: string): TeamName {
   const [, organization, team] = /^([^/]+)\/(.+)$/.exec(text) ?? []
   if (organization === undefined || team === undefined) {
-    throw usageError("Name the team with its organization, as in --team acme/owners.")
+    throw usageError("--team must contain the organization and the team, such as acme/owners.")
   }
   return { organization, team }
 }

@@ -127,8 +127,8 @@ describe("a variable that cannot be read is refused, and is named", () => {
     })
     expect(message).toBe(
       [
-        "The variable OTEL_EXPORTER_OTLP_TRACES_ENDPOINT cannot be what is given; it must be an http or https URL, such as http://127.0.0.1:4318/v1/traces.",
-        "The variable OTEL_RESOURCE_ATTRIBUTES cannot be what is given; it must be pairs such as deployment.environment.name=staging,team=platform.",
+        "The variable OTEL_EXPORTER_OTLP_TRACES_ENDPOINT cannot be the given value; it must be an http or https URL, such as http://127.0.0.1:4318/v1/traces.",
+        "The variable OTEL_RESOURCE_ATTRIBUTES cannot be the given value; it must be pairs such as deployment.environment.name=staging,team=platform.",
       ].join("\n"),
     )
   })

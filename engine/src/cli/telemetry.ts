@@ -199,7 +199,7 @@ class Variables {
   }
 
   #refuse(name: string, text: string | undefined, expected: string): undefined {
-    const value = text === undefined ? "what is given" : JSON.stringify(text)
+    const value = text === undefined ? "the given value" : JSON.stringify(text)
     this.#faults.add(`The variable ${name} cannot be ${value}; it must be ${expected}.`)
     return undefined
   }

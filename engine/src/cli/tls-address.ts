@@ -8,9 +8,7 @@ export function tlsAddressOf({ listen, tlsListen }: Pick<Settings, "listen" | "t
   if (tlsListen !== "next") return tlsListen
   if ("path" in listen) return undefined
   if (listen.port === 65_535) {
-    throw configurationError(
-      "There is no port after 65535 for HTTPS; name one with --tls-listen or CHANCERY_TLS_LISTEN.",
-    )
+    throw configurationError("No port follows 65535 for HTTPS; set one with --tls-listen or CHANCERY_TLS_LISTEN.")
   }
   return { host: listen.host, port: listen.port === 0 ? 0 : listen.port + 1 }
 }

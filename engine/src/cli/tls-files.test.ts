@@ -129,18 +129,18 @@ test.each([
   {
     why: "a missing certificate",
     identity: undefined,
-    sentence: /^The TLS certificate .*tls.crt cannot be read; see /,
+    sentence: /^The TLS certificate .*tls.crt cannot be read; check /,
   },
   {
     why: "a certificate that is none",
     identity: { ...old, certificate: "hello" },
-    sentence: /^The TLS certificate .*tls.crt holds no PEM; see /,
+    sentence: /^The TLS certificate .*tls.crt does not contain PEM; check /,
   },
   {
     why: "a key that does not belong to the certificate",
     identity: { ...old, privateKey: renewed.privateKey },
     sentence:
-      /^The TLS certificate and key cannot be used \(.*mismatch\); see that they are whole and belong together.$/,
+      /^The TLS certificate and key cannot be used \(.*mismatch\); check that they are complete and belong together.$/,
   },
 ])("$why at the start is one sentence and exit code 78", async ({ identity, sentence }) => {
   if (identity !== undefined) await put(identity)

@@ -72,7 +72,7 @@ export function firstIdentity(files: TlsFiles): ReloadableIdentity {
   } catch (error) {
     if (!(error instanceof UnusableIdentity)) throw error
     throw configurationError(
-      `The TLS certificate and key cannot be used (${error.message}); see that they are whole and belong together.`,
+      `The TLS certificate and key cannot be used (${error.message}); check that they are complete and belong together.`,
     )
   }
 }
@@ -82,10 +82,10 @@ function readPem(path: string, what: string): string {
   try {
     text = readFileSync(path, "utf8")
   } catch {
-    throw configurationError(`The TLS ${what} ${path} cannot be read; see that the file is there and readable.`)
+    throw configurationError(`The TLS ${what} ${path} cannot be read; check that the file exists and is readable.`)
   }
   if (!text.includes("-----BEGIN ")) {
-    throw configurationError(`The TLS ${what} ${path} holds no PEM; see that the right file is named.`)
+    throw configurationError(`The TLS ${what} ${path} does not contain PEM; check the path.`)
   }
   return text
 }

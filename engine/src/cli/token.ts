@@ -58,10 +58,10 @@ function createCommand(terminal: Terminal): Command {
       )
       return
     }
-    if (options.uses !== undefined) throw usageError("Only a service token counts its uses; give it a --policy.")
+    if (options.uses !== undefined) throw usageError("--uses is only for service tokens; give a --policy too.")
     const owner = ownerOf(options)
     if (options.description !== undefined && owner.kind === "organization") {
-      throw usageError("An organization's token has no description; leave --description out.")
+      throw usageError("--description is not for tokens of organizations; omit it.")
     }
     await withCallerEngine(command, terminal, async (engine) => {
       const input: TokenInput = {
@@ -122,7 +122,7 @@ function revokeCommand(terminal: Terminal): Command {
         if (!isMissing(error)) throw error
         await serviceTokens.revoke({ accessor: id }).catch((refusal: unknown) => {
           if (!isEngineError(refusal, "forbidden")) throw refusal
-          throw missing(error, `There is no token ${id}; chancery token list shows the ids.`)
+          throw missing(error, `No token has the id ${id}; run chancery token list to see the ids.`)
         })
       })
       terminal.say(`Revoked the token ${id}.`)
@@ -134,7 +134,7 @@ const appended = (value: string, before: readonly string[] = []): readonly strin
 
 function rejectOwner({ user, team, organization }: OwnerOptions, option: string): void {
   if (user !== undefined || team !== undefined || organization !== undefined) {
-    throw usageError(`A service token belongs to nobody; leave --user, --team and --organization out beside ${option}.`)
+    throw usageError(`Service tokens have no owner; omit --user, --team and --organization with ${option}.`)
   }
 }
 
@@ -144,7 +144,7 @@ function serviceTokenInput(
 ): ServiceTokenInput {
   rejectOwner(owner, "--policy")
   if (uses !== undefined && !/^[1-9]\d{0,8}$/.test(uses)) {
-    throw usageError(`--uses cannot be ${JSON.stringify(uses)}; it must be a whole number from 1 on.`)
+    throw usageError(`--uses cannot be ${JSON.stringify(uses)}; it must be a whole number of at least 1.`)
   }
   return {
     policies: policy,
@@ -227,7 +227,7 @@ const addOwnerOptions = (command: Command): Command =>
 
 function ownerOf({ user, team, organization }: OwnerOptions): Owner {
   if ([user, team, organization].filter((given) => given !== undefined).length !== 1) {
-    throw usageError("Say whose token it is with exactly one of --user, --team and --organization.")
+    throw usageError("Give exactly one of --user, --team and --organization.")
   }
   if (user !== undefined) return { kind: "user", name: user }
   if (organization !== undefined) return { kind: "organization", name: organization }

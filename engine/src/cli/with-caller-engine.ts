@@ -34,7 +34,7 @@ export const addCallerOptions = (command: Command): Command =>
       .addOption(
         new Option(
           "--token-file <file>",
-          `File with the API token for the server (environment ${tokenFileVariable}, or ${tokenVariable} with the token itself).`,
+          `File with the API token for the server (environment ${tokenFileVariable}, or ${tokenVariable} with the token).`,
         ).helpGroup(serverOptions),
       )
       .addOption(
@@ -59,7 +59,7 @@ export async function withCallerEngine<T>(
   const options: CallerOptions = command.opts()
   const url = serverUrlOf(command, environment)
   if (url === undefined) return withEngine(command, terminal, work)
-  if (!/^https?:\/\//i.test(url)) throw configurationError(`The engine's URL must begin with http:// or https://.`)
+  if (!/^https?:\/\//i.test(url)) throw configurationError(`--engine-url must begin with http:// or https://.`)
   const token = await tokenOf(options, environment)
   const certificateAuthority = await certificatesOf(options, environment)
   await using engine = await openEngine(url, {
@@ -71,7 +71,7 @@ export async function withCallerEngine<T>(
     return await work(engine)
   } catch (error) {
     if (!isEngineError(error, "unavailable") || error.notSent !== "untrusted-certificate") throw error
-    const remedy = `If a private authority issued it, name the certificate of that authority with --ca-file or ${caFileVariable}.`
+    const remedy = `If a private authority issued it, give the certificate of that authority with --ca-file or ${caFileVariable}.`
     throw new CommandError(exitCodes.configuration, `${error.message} ${remedy}`, { cause: error })
   }
 }
@@ -94,7 +94,7 @@ async function certificatesOf(
     throw configurationError(`The certificates in ${file} cannot be read: ${(cause as Error).message}.`)
   })
   if (text.includes("-----BEGIN CERTIFICATE-----")) return text
-  throw configurationError(`${file} holds no certificate (PEM); --ca-file or ${caFileVariable} names it.`)
+  throw configurationError(`${file} does not contain a PEM certificate; check --ca-file or ${caFileVariable}.`)
 }
 
 async function tokenOf(options: CallerOptions, environment: Terminal["environment"]): Promise<string> {
@@ -102,10 +102,10 @@ async function tokenOf(options: CallerOptions, environment: Terminal["environmen
   if (options.tokenFile === undefined && given) return given
   const file = options.tokenFile ?? environment[tokenFileVariable]
   if (!file)
-    throw usageError(`A server needs a token: set ${tokenVariable} or ${tokenFileVariable}, or give --token-file.`)
+    throw usageError(`The server needs a token; set ${tokenVariable} or ${tokenFileVariable}, or give --token-file.`)
   try {
     return (await readFile(file, "utf8")).trim()
   } catch (cause) {
-    throw configurationError(`The file with the token, ${file}, cannot be read: ${(cause as Error).message}.`)
+    throw configurationError(`The token file ${file} cannot be read: ${(cause as Error).message}.`)
   }
 }

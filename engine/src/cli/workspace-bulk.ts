@@ -94,7 +94,7 @@ async function act(command: Command, terminal: Terminal, options: BulkOptions, a
     })
     const told: BulkResult[] = []
     const { progressOf } = await import("./progress.ts")
-    const progress = progressOf(terminal, dryRun === true ? "Looked at" : "Done")
+    const progress = progressOf(terminal, dryRun === true ? "Checked" : "Done")
     try {
       for await (const part of results) {
         told.push(...part)

@@ -50,7 +50,7 @@ export function eventsCommand(terminal: Terminal): Command {
         if (!isEngineError(error, "gone")) throw error
         throw new CommandError(
           exitCodes.failure,
-          "What came after that place is not kept any more; leave --since out.",
+          "--since is before the oldest stored event; omit it to begin there.",
           {
             cause: error,
           },

@@ -95,7 +95,7 @@ export const names = (text: string): readonly string[] => text.split(",").map((n
 /** Parses one `key=value` and appends it. Throws `InvalidArgumentError` if it has no key. */
 export function bindings(word: string, before: readonly Binding[] = []): readonly Binding[] {
   const equals = word.indexOf("=")
-  if (equals < 1) throw new InvalidArgumentError("It must be key=value.")
+  if (equals < 1) throw new InvalidArgumentError("It must be key=value, such as env=prod.")
   return [...before, { key: word.slice(0, equals), value: word.slice(equals + 1) }]
 }
 

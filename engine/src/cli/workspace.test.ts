@@ -210,7 +210,7 @@ test("what cannot be meant is refused, and changes nothing", async () => {
   })
   expect(await among("show", "nothing")).toMatchObject({ code: exitCodes.failure })
   expect((await among("lock", "web", "--ttl", "soon")).said).toContain("It must be a duration, such as 15m.")
-  expect((await among("tag", "bind", "web", "=x")).said).toContain("It must be key=value.")
+  expect((await among("tag", "bind", "web", "=x")).said).toContain("It must be key=value, such as env=prod.")
   expect((await among("lock", "web", "--ttl", "1ms")).said).toContain("Ttl must be a whole number of seconds")
   expect((await engine.workspaces.get({ organization: "acme", name: "web" })).lock).toEqual({ held: false })
 })

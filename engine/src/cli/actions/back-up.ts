@@ -29,8 +29,9 @@ export async function backUpStore(
     terminal.out(json(report))
     return
   }
-  terminal.out(`Backed up ${describeStorage(storageUrl(settings))} to ${report.file}: ${report.bytes} bytes, checked.`)
-  if (report.sealKeyFile !== undefined) terminal.out(`The seal key is in ${report.sealKeyFile}; keep it apart.`)
+  terminal.out(`Backed up ${describeStorage(storageUrl(settings))} to ${report.file}: ${report.bytes} bytes, verified.`)
+  if (report.sealKeyFile !== undefined)
+    terminal.out(`The seal key is in ${report.sealKeyFile}; store it apart from the backup.`)
 }
 
 export interface RestoreOptions {
@@ -54,7 +55,7 @@ export async function restoreStore(
     return
   }
   terminal.out(
-    `Restored ${file} from ${backup}: ${content.bytes} bytes, checked. Put the seal key back too, if it is not there.`,
+    `Restored ${file} from ${backup}: ${content.bytes} bytes, verified. If the seal key is missing, restore it too.`,
   )
 }
 
@@ -73,7 +74,7 @@ function embeddedFile(settings: Settings): string {
 function refused(error: unknown): never {
   if (error instanceof BackupRefused) throw new CommandError(exitCodes.failure, error.message, { cause: error })
   if (!isOfFiles(error)) throw error
-  const message = `${error.message}; see that the file and its folder are there, may be used by you, and have room.`
+  const message = `${error.message}; check that the file and its folder exist and are accessible, and that the disk has free space.`
   throw new CommandError(exitCodes.failure, message, { cause: error })
 }
 

@@ -26,10 +26,10 @@ export async function copyStoreBetween(from: string, to: string, asJson: boolean
   const rowCount = Object.values(tables).reduce((sum, { rows }) => sum + rows, 0)
   const earlier = resumedRows === 0 ? "" : `, ${resumedRows} of them by an earlier run`
   terminal.out(
-    `Copied ${describeStorage(source)} to ${describeStorage(target)}: ${rowCount} rows${earlier}, every table compared.`,
+    `Copied ${describeStorage(source)} to ${describeStorage(target)}: ${rowCount} rows${earlier}, all tables verified.`,
   )
   if (sealKeyIds.length > 0)
-    terminal.out(`It opens with the seal keys of the old store (${sealKeyIds.join(", ")}); give its servers the same.`)
+    terminal.out(`The copy uses the seal keys of the old store (${sealKeyIds.join(", ")}); give them to its servers.`)
 }
 
 /** Returns the database URL. A folder, or a file that exists, means the embedded database. */
@@ -38,9 +38,7 @@ function storeAt(given: string): string {
   const file = sqliteFile(given)
   if (file !== undefined && file !== "") return `sqlite:${resolve(file)}`
   if (given === "" || /^[a-z]+:/i.test(given))
-    throw usageError(
-      `"${given.split(":", 1)[0]}:…" is no store that can be copied; name a data folder, sqlite:PATH or postgres://….`,
-    )
+    throw usageError(`"${given.split(":", 1)[0]}:…" cannot be copied; give a data folder, sqlite:PATH or postgres://….`)
   const isFile = existsSync(given) && statSync(given).isFile()
   return `sqlite:${resolve(isFile ? given : join(given, databaseFileName))}`
 }
@@ -65,7 +63,7 @@ function refused(error: unknown): never {
   if (error instanceof CopyEndFailed && error.isInFlight)
     throw new CommandError(
       exitCodes.busy,
-      `The store ${describeStorage(error.url)} failed (${reasonOf(error.cause)}); the same command goes on where this one stopped.`,
+      `The store ${describeStorage(error.url)} failed (${reasonOf(error.cause)}); run the same command again to continue.`,
       { cause: error },
     )
   if (error instanceof CopyEndFailed) throw storeError(error.url, error.cause)

@@ -73,7 +73,7 @@ async function ensureRootToken(engine: ServedEngine, file: string): Promise<void
   const kept = await readSecretFile(file)
   if (kept !== undefined && (await isRootToken(engine, kept))) return
   const { caller } = engine
-  if (caller.kind !== "user") throw new Error("the embedded engine acts for no user")
+  if (caller.kind !== "user") throw new Error("the embedded engine has no user")
   const { secret } = await engine.tokens.createForUser(caller.userId, { description: "chancery dev" })
   await writeDurably(file, `${secret}\n`, 0o600)
 }
@@ -107,7 +107,7 @@ export function welcome({ url, httpsUrl }: RunningServer, kept: DevState): strin
   const state =
     terraform === undefined
       ? ""
-      : `  # have terraform or tofu keep its state here, by a cloud block with hostname = "${terraform.hostname}"
+      : `  # store the state of terraform or tofu here: use a cloud block with hostname = "${terraform.hostname}"
   export TF_CLI_CONFIG_FILE="${resolve(terraformFile)}"
 
 `
@@ -116,7 +116,7 @@ export function welcome({ url, httpsUrl }: RunningServer, kept: DevState): strin
   const curl = `curl -s -H "Authorization: Bearer $(cat ${tokenFile})"`
   const workspaces = `${url}/api/v2/organizations/${developmentOrganization}/workspaces`
   return `
-Chancery serves on ${url}${also} and keeps its data in ${storage}.
+Chancery listens on ${url}${also} and stores its data in ${storage}.
 The root token is in ${tokenFile}. Next, in another terminal:
 
   # create a workspace

@@ -45,14 +45,14 @@ export async function rotateSeal(settings: Settings, newKey: boolean, terminal: 
       },
     )
     if (!rotation.held)
-      throw new CommandError(exitCodes.busy, "The seal of this store is being rotated already; try again later.")
+      throw new CommandError(exitCodes.busy, "Another command is rotating the seal key of this store; try again later.")
     const { keyId, rewrapped, unopened, firstProblem } = rotation.value
-    if (file !== undefined) terminal.out(`The key ${keyId} is first in ${file}. Copy the file to a safe place.`)
-    terminal.out(`${rewrapped} secrets were put under the key ${keyId}.`)
+    if (file !== undefined) terminal.out(`The key ${keyId} is now first in ${file}. Copy the file to a safe place.`)
+    terminal.out(`${rewrapped} secrets were sealed again under the key ${keyId}.`)
     if (unopened > 0)
       throw new CommandError(
         exitCodes.failure,
-        `${unopened} secrets cannot be opened and stay as they are. The first: ${firstProblem}.`,
+        `${unopened} secrets cannot be opened and were not changed. The first: ${firstProblem}.`,
       )
   })
 }
@@ -107,24 +107,22 @@ export async function showSeal(settings: Settings, asJson: boolean, terminal: Te
 export async function retireSealKey(settings: Settings, keyId: string, terminal: Terminal): Promise<void> {
   await withSeal(settings, async ({ database, ring }) => {
     if (keyId === ring.current.id)
-      throw usageError(`The key ${keyId} is in use; \`chancery seal rotate\` makes another.`)
+      throw usageError(`The key ${keyId} is in use; run \`chancery seal rotate\` to create another.`)
     const known = ring.keys.has(keyId) || (await rememberedKeyIds(database)).includes(keyId)
-    if (!known) throw usageError(`There is no seal key ${keyId}; \`chancery seal status\` lists them.`)
+    if (!known) throw usageError(`No seal key has the id ${keyId}; \`chancery seal status\` lists them.`)
     const count = (await sealedValueCounts(database)).get(keyId) ?? 0
     if (count > 0)
       throw new CommandError(
         exitCodes.failure,
-        `${count} secrets are still sealed under the key ${keyId}; \`chancery seal rotate --no-new-key\` puts them under the first.`,
+        `${count} secrets are still sealed under the key ${keyId}; run \`chancery seal rotate --no-new-key\` to seal them under the first key.`,
       )
     await forgetKeyId(database, keyId)
     if (settings.sealKey !== undefined) {
-      terminal.out(`The store opens without the key ${keyId}; take it out of CHANCERY_SEAL_KEY.`)
+      terminal.out(`The store no longer needs the key ${keyId}; remove it from CHANCERY_SEAL_KEY.`)
       return
     }
     await removeFromKeyFile(sealKeyFileOf(settings), keyId)
-    terminal.out(
-      `The key ${keyId} is retired. Backups that were made under it open with a copy of the old key file only.`,
-    )
+    terminal.out(`The key ${keyId} is retired. Backups that were sealed with it need a copy of the old key file.`)
   })
 }
 
