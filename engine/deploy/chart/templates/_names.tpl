@@ -49,7 +49,7 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- end }}
 {{- range $name, $value := .Values.settings }}
 {{- if hasKey $settings $name }}
-{{- fail (printf "settings.%s: the chart sets it itself; its other values say how" $name) }}
+{{- fail (printf "settings.%s is set by the chart; use the other values instead" $name) }}
 {{- end }}
 {{- $_ := set $settings $name (toString $value) }}
 {{- end }}
