@@ -28,27 +28,27 @@ export const createAcmeMetrics = (meter: Meter): AcmeMetrics => ({
   orders: createCounter(
     meter,
     "chancery_acme_orders_total",
-    "ACME orders on this server, by status: made, valid, and invalid: not signed, with a name that was not proved or given up, or not finalized in time.",
+    "ACME orders on this server, by status: made, valid, invalid (not signed, a name not validated or deactivated, or not finalized in time).",
     orderStatuses.map((status) => ({ status })),
   ),
   orderSeconds: meter.createHistogram("chancery_acme_order_duration_seconds", {
-    description: "Time from new order to certificate of those that are valid.",
+    description: "Time from new order to certificate, for valid orders.",
     advice: { explicitBucketBoundaries: orderBounds },
   }),
   validations: createCounter(
     meter,
     "chancery_acme_validations_total",
-    "Looks at ACME challenges by this server, by type and result (valid, retried, invalid).",
+    "ACME validation attempts of this server, by type and result (valid, retried, invalid).",
     validatedTypes.flatMap((type) => validationResults.map((result) => ({ type, result }))),
   ),
   validationSeconds: meter.createHistogram("chancery_acme_validation_duration_seconds", {
-    description: "How long this server has taken for them, by type.",
+    description: "Duration of ACME validation attempts, by type.",
     advice: { explicitBucketBoundaries: validationBounds },
   }),
   shortenedCertificates: createCounter(
     meter,
     "chancery_acme_certificates_shortened_total",
-    "ACME certificates of this server that end with their issuer, before the end that role and settings give.",
+    "ACME certificates of this server that expire with their issuer, before the expiry that role and settings give.",
     [{}],
   ),
 })

@@ -31,7 +31,7 @@ export function createJobMetrics(meter: Meter, jobs: readonly string[]): JobMetr
     durationSeconds: createCounter(
       meter,
       "chancery_job_duration_seconds_total",
-      "Time that this server has spent on background jobs, by job.",
+      "Time spent on background jobs by this server, by job.",
       jobs.map((job) => ({ job })),
     ),
     lastSuccess: meter.createGauge("chancery_job_last_success_timestamp_seconds", {

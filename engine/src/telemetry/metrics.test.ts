@@ -101,7 +101,7 @@ test("what is sent by OTLP is what /metrics tells: the same names, labels and va
   )
   const help = receiver.metrics().get("chancery_http_request_duration_seconds")
   expect([help.description, help.unit, help.histogram.aggregationTemporality]).toEqual([
-    "Time from a request's last header to its answer, by method, route pattern and status.",
+    "Time from the last header of a request to its response, by method, route pattern and status.",
     "",
     2,
   ])

@@ -10,7 +10,7 @@ export interface FeedMetrics {
 
 export function createFeedMetrics(meter: Meter): FeedMetrics {
   const followers = meter.createUpDownCounter("chancery_event_followers", {
-    description: "Clients that follow events now.",
+    description: "Clients that follow the events of an organization now.",
   })
   followers.add(0)
   return {

@@ -9,13 +9,13 @@ export interface RequestMetrics {
 
 export function createRequestMetrics(meter: Meter): RequestMetrics {
   const durations = meter.createHistogram("chancery_http_request_duration_seconds", {
-    description: "Time from a request's last header to its answer, by method, route pattern and status.",
+    description: "Time from the last header of a request to its response, by method, route pattern and status.",
     advice: {
       explicitBucketBoundaries: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     },
   })
   const inFlight = meter.createUpDownCounter("chancery_http_requests_in_flight", {
-    description: "Requests being answered.",
+    description: "Requests in progress.",
   })
   inFlight.add(0)
   return {

@@ -109,7 +109,7 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
         )
   if (replicas !== undefined) opening.defer(() => replicas.close())
   const commits = meter.createObservableCounter("chancery_storage_commits_total", {
-    description: "Durable commits; writes done divided by it is how many share one.",
+    description: "Durable commits. Completed writes divided by commits is the number of writes per commit.",
   })
   const observeCommits = (result: ObservableResult) => result.observe(backend.commitCount)
   commits.addCallback(observeCommits)

@@ -23,27 +23,27 @@ const outcomes = ["done", "refused", "busy", "failed"] as const
 
 export function createStorageMetrics(meter: Meter): StorageMetrics {
   const waiting = meter.createUpDownCounter<KindLabel>("chancery_storage_waiting", {
-    description: "Units of work that wait for the writer, a reader or a connection now, by kind.",
+    description: "Transactions that wait for the writer, a reader or a connection now, by kind.",
   })
   for (const kind of kinds) waiting.add(0, { kind })
   return {
     transactions: createCounter(
       meter,
       "chancery_storage_transactions_total",
-      "Units of work, by kind (read, write) and outcome (done, refused by a rule, busy, failed).",
+      "Transactions, by kind (read, write) and outcome (done, refused by a rule, busy, failed).",
       kinds.flatMap((kind) => outcomes.map((outcome) => ({ kind, outcome }))),
     ),
     waiting,
     waitSeconds: createCounter(
       meter,
       "chancery_storage_wait_seconds_total",
-      "Time that units of work waited for the writer, a reader or a connection, by kind.",
+      "Time that transactions waited for the writer, a reader or a connection, by kind.",
       kinds.map((kind) => ({ kind })),
     ),
     retries: createCounter(
       meter,
       "chancery_storage_retries_total",
-      "Attempts beyond the first that contention made necessary.",
+      "Transactions retried because of a concurrent one.",
       [{}],
     ),
   }
@@ -72,7 +72,7 @@ export function createReplicaMetrics(
     for (const { name, isUp } of replicas) result.observe(isUp ? 1 : 0, { replica: name })
   })
   const lag = meter.createObservableGauge("chancery_storage_read_replica_lag_seconds", {
-    description: "How long ago the primary was where the read replica is now; absent while that is not known.",
+    description: "Time since the primary was at the current log position of the read replica; absent while unknown.",
   })
   lag.addCallback((result) => {
     for (const { name, lagMs } of replicas) if (lagMs !== undefined) result.observe(lagMs / secondMs, { replica: name })
@@ -80,7 +80,7 @@ export function createReplicaMetrics(
   return createCounter(
     meter,
     "chancery_storage_read_replica_reads_total",
-    "Reads that a read replica may answer, by who did (replica, primary).",
+    "Reads that a read replica may answer, by the target that answered (replica, primary).",
     [{ target: "replica" }, { target: "primary" }],
   )
 }
