@@ -26,7 +26,7 @@ test("every command for workspaces and certificates works as it is written", asy
       input: async () => "",
       environment: { CHANCERY_DATA: folder.path },
     })
-    expect([line, code, said.filter((text) => !/^The workspace |^(Done|Looked at) 100 %$/.test(text))]).toEqual([
+    expect([line, code, said.filter((text) => !/^The workspace |^(Done|Checked) 100 %$/.test(text))]).toEqual([
       line,
       0,
       [],

@@ -97,12 +97,12 @@ test("what cannot be done is said in a sentence", async () => {
     [
       ["orders", "delete", "pki", "order-x"],
       1,
-      "There is no order order-x on this mount; chancery acme orders list shows them all.",
+      "This mount has no order order-x; run chancery acme orders list to see all.",
     ],
     [
       ["renewals", "withdraw", "pki", "x"],
       1,
-      "There is no signal x on this mount; chancery acme renewals list shows them all.",
+      "This mount has no signal x; run chancery acme renewals list to see all.",
     ],
     [["renewals", "raise", "pki"], 64, "Give exactly one of --issuer and --serial."],
     [

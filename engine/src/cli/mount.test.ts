@@ -71,8 +71,8 @@ test("what cannot be done is said in a sentence", async () => {
       1,
       '"default_lease_ttl" must not be longer than the maximum of 2764800 seconds',
     ],
-    [["tune", "absent"], 1, "No mount exists at absent; chancery mount list lists all mounts."],
-    [["delete", "absent"], 1, "No mount exists at absent; chancery mount list lists all mounts."],
+    [["tune", "absent"], 1, "No mount exists at absent; run chancery mount list to see all."],
+    [["delete", "absent"], 1, "No mount exists at absent; run chancery mount list to see all."],
     [
       ["tune", "pki", "--max-lease-ttl", "long"],
       64,

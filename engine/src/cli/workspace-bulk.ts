@@ -111,7 +111,7 @@ async function act(command: Command, terminal: Terminal, options: BulkOptions, a
         outcome,
         refusal?.detail ?? "",
       ])
-      terminal.out(table(["WORKSPACE", dryRun === true ? "WOULD BE" : "OUTCOME", "WHY"], rows))
+      terminal.out(table(["WORKSPACE", dryRun === true ? "WOULD BE" : "OUTCOME", "REASON"], rows))
     }
     if (refused.length > 0)
       throw new CommandError(exitCodes.failure, `${refused.length} of ${totalCount} workspaces were refused.`)

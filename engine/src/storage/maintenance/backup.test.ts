@@ -139,7 +139,7 @@ describe("backup", () => {
     const folder = await temporaryFolder()
     const target = join(folder, "backup")
     await writeFile(target, "something else")
-    await expect(backUp({ file: sqliteFile(temporary.url) ?? "", target })).rejects.toThrow("exists already")
+    await expect(backUp({ file: sqliteFile(temporary.url) ?? "", target })).rejects.toThrow("already exists")
     await expect(backUp({ file: join(folder, "none"), target: join(folder, "x") })).rejects.toThrow("no database")
     expect(await readdir(folder)).toEqual(["backup"])
   })

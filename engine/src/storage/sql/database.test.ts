@@ -161,7 +161,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
       await session.execute(setSetting, { name: "a", value: "2" }).catch(() => 0)
       await session.execute(setSetting, { name: "b", value: "2" })
     })
-    await expect(goingOn).rejects.toThrow("has failed")
+    await expect(goingOn).rejects.toThrow("must be rolled back")
     expect(await value(database, "b")).toBeUndefined()
   })
 
@@ -182,7 +182,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
       await open(async (session) => {
         kept = session
       })
-      await expect(kept?.queryOne(findSetting, { name: "a" })).rejects.toThrow("is over")
+      await expect(kept?.queryOne(findSetting, { name: "a" })).rejects.toThrow("has ended")
     }
   })
 
