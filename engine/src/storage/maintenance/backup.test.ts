@@ -33,7 +33,7 @@ async function temporaryFolder(): Promise<string> {
 }
 
 describe("backup", () => {
-  test("of a running server, restored elsewhere, holds what was there and reports what it holds", async () => {
+  test("of a running server restores elsewhere with all data, and reports its contents", async () => {
     await using temporary = await temporaryDatabase(file)
     const folder = await temporaryFolder()
     const target = join(folder, "chancery.backup")
@@ -93,7 +93,7 @@ describe("backup", () => {
     expect(report.rows["settings"]).toBeLessThan(400 + 2 * written)
   })
 
-  test("leaves the seal key out unless it is asked for", async () => {
+  test("omits the seal key by default", async () => {
     await using temporary = await temporaryDatabase(file)
     const folder = await temporaryFolder()
     const key = join(folder, "seal-key")
@@ -107,7 +107,7 @@ describe("backup", () => {
     expect((await readdir(folder)).toSorted()).toEqual(["seal-key", "with", "with.seal-key", "without"])
   })
 
-  test("overwrites no other seal key, and is not made where the key cannot be copied", async () => {
+  test("does not overwrite another seal key, and fails when the key cannot be copied", async () => {
     await using temporary = await temporaryDatabase(file)
     const folder = await temporaryFolder()
     const [key, target] = [join(folder, "seal-key"), join(folder, "copy")]
@@ -125,7 +125,7 @@ describe("backup", () => {
     })
   })
 
-  test("of a stopped server is made as well", async () => {
+  test("of a stopped server works too", async () => {
     await using temporary = await temporaryDatabase(file)
     const target = join(await temporaryFolder(), "backup")
     await write(temporary.database, ["a"])
@@ -146,7 +146,7 @@ describe("backup", () => {
 })
 
 describe("restore", () => {
-  test("replaces a database only when told, and never one in use", async () => {
+  test("replaces a database only on request, and never one in use", async () => {
     await using temporary = await temporaryDatabase(file)
     const source = sqliteFile(temporary.url) ?? ""
     const target = join(await temporaryFolder(), "backup")
@@ -179,11 +179,11 @@ describe("restore", () => {
   })
 
   test.each([
-    { name: "cut short", damage: (path: string, bytes: number) => truncate(path, bytes - 8_192) },
+    { name: "truncated", damage: (path: string, bytes: number) => truncate(path, bytes - 8_192) },
     { name: "overwritten in the middle", damage: (path: string) => overwrite(path, 3 * 4_096, 4_096) },
     { name: "without a header", damage: (path: string) => overwrite(path, 0, 100) },
     { name: "empty", damage: (path: string) => truncate(path, 0) },
-  ])("refuses a backup that is $name, and leaves nothing behind", async ({ damage }) => {
+  ])("rejects a backup that is $name, and leaves no files", async ({ damage }) => {
     await using temporary = await temporaryDatabase(file)
     const folder = await temporaryFolder()
     const target = join(folder, "backup")
@@ -198,7 +198,7 @@ describe("restore", () => {
     expect(await readdir(folder)).toEqual(["backup"])
   })
 
-  test("names the backup, not its copy, when it is cut short or no database", async () => {
+  test("names the backup, not its copy, when it is truncated or not a database", async () => {
     await using temporary = await temporaryDatabase(file)
     const folder = await temporaryFolder()
     const target = join(folder, "cut")
@@ -223,7 +223,7 @@ describe("restore", () => {
     await expect(backUp({ file: sqliteFile(temporary.url) ?? "", target })).rejects.toThrow("newer release")
   })
 
-  test("in place of a damaged database is possible when told", async () => {
+  test("replaces a damaged database on request", async () => {
     await using temporary = await temporaryDatabase(file)
     const folder = await temporaryFolder()
     const [target, broken] = [join(folder, "backup"), join(folder, "broken.db")]

@@ -113,7 +113,7 @@ async function filled(kind: (typeof kinds)[number]) {
 }
 
 describe.each(pairs)("from $name", ({ from, to }) => {
-  test("every row of every table is copied, and numbers go on after the last", async () => {
+  test("store copy copies every row of every table, and numbers continue after the last", async () => {
     await using source = await filled(from)
     await using target = await to.place({ empty: true })
     const steps: string[] = []
@@ -161,7 +161,7 @@ describe.each(pairs)("from $name", ({ from, to }) => {
     await expect(orphan).rejects.toThrow("a referenced row does not exist")
   })
 
-  test("what is sealed opens, lists answer as before, and the copy locks, issues and finds by name", async () => {
+  test("a copy opens sealed values, returns the same lists, and locks, issues and searches by name", async () => {
     await using source = await from.place({ empty: true })
     const { workspace, paths } = await someOfEverything(source.url)
     const before = await answersOf(source.url, paths)
@@ -186,7 +186,7 @@ describe.each(pairs)("from $name", ({ from, to }) => {
 })
 
 describe.each(crossings)("from $name", ({ from, to }) => {
-  test("a copy that broke off is refused by every release, and goes on where it stopped", async () => {
+  test("an interrupted copy is rejected by every release, and continues where it stopped", async () => {
     await using source = await filled(from)
     await using target = await to.place({ empty: true })
     const broken = new Error("pulled the plug")
@@ -207,7 +207,7 @@ describe.each(crossings)("from $name", ({ from, to }) => {
     expect(await contentOf(target.url)).toEqual(await contentOf(source.url))
   })
 
-  test("a store that changed since its copy began is found out", async () => {
+  test("store copy fails when the store changed after the copy began", async () => {
     await using source = await filled(from)
     await using target = await to.place({ empty: true })
     const begun = copyStore({
@@ -229,7 +229,7 @@ describe.each(crossings)("from $name", ({ from, to }) => {
     expect(message).toContain("The table users of the copy (7 rows) differs from the table of the store (7 rows)")
   })
 
-  test("one store is not copied into another, nor an empty one, nor one in use", async () => {
+  test("store copy rejects an occupied target, an empty source and a store in use", async () => {
     await using source = await filled(from)
     await using target = await temporaryDatabase(to)
     const { message } = await refusalOf({ from: source.url, to: target.url })
@@ -325,7 +325,7 @@ async function answersOf(url: string, paths: readonly string[]): Promise<readonl
 const withoutTransactions = (data: unknown): unknown =>
   JSON.parse(JSON.stringify(data).replaceAll(/"id":"c[0-9a-z]+-([0-9a-z]+)"/g, '"id":"c-$1"'))
 
-test("the schema of a source is kept until its rows are there, and then brought up to this release", async () => {
+test("store copy migrates the schema of the source after its rows are copied", async () => {
   await using source = await sqlite.place({ empty: true })
   await using target = await (postgres.available ? postgres : sqlite).place({ empty: true })
   // The schema before events and webhooks.
@@ -347,7 +347,7 @@ test("the schema of a source is kept until its rows are there, and then brought 
   expect(await untouched.migrate()).toEqual([])
 })
 
-test("a store of a newer release is not copied", async () => {
+test("store copy rejects a store of a newer release", async () => {
   await using source = await sqlite.place({ empty: true })
   await using target = await sqlite.place({ empty: true })
   {
@@ -360,7 +360,7 @@ test("a store of a newer release is not copied", async () => {
   await expect(copying).rejects.toMatchObject({ cause: { name: "NewerDatabase" } })
 })
 
-test("tables that are none of Chancery's are neither lost nor overwritten", async () => {
+test("store copy rejects tables of other programs in source and target", async () => {
   const folder = await mkdtemp(join(tmpdir(), "chancery-copy-"))
   try {
     const other = join(folder, "other.db")
@@ -379,48 +379,45 @@ test("tables that are none of Chancery's are neither lost nor overwritten", asyn
   }
 })
 
-test.runIf(postgres.available)(
-  "events keep their order when they leave the server whose transactions order them",
-  async () => {
-    await using source = await temporaryDatabase(postgres)
-    const client = new Client({ connectionString: source.url })
-    await client.connect()
-    // Numbers are drawn before a transaction commits, so a later transaction may have smaller numbers.
-    await client.query(`insert into events (transaction_id, number, organization_id, workspace_id, kind, at, details)
+test.runIf(postgres.available)("events keep their order when they are copied from PostgreSQL", async () => {
+  await using source = await temporaryDatabase(postgres)
+  const client = new Client({ connectionString: source.url })
+  await client.connect()
+  // Numbers are drawn before a transaction commits, so a later transaction may have smaller numbers.
+  await client.query(`insert into events (transaction_id, number, organization_id, workspace_id, kind, at, details)
     overriding system value
     select t, n, 'org-1', '', 'k' || place, place, '{}' from (values (0, 3, 1), (0, 4, 2), (70, 9, 3), (70, 11, 4), (71, 10, 5), (72, 20, 6))
       as e (t, n, place)`)
-    await client.query("insert into swept_events (id, transaction_id, number, at) values (1, 0, 2, 1)")
-    await client.query(`insert into organizations (id, name, name_folded, email, created_at, default_execution_mode,
+  await client.query("insert into swept_events (id, transaction_id, number, at) values (1, 0, 2, 1)")
+  await client.query(`insert into organizations (id, name, name_folded, email, created_at, default_execution_mode,
       allow_force_delete_workspaces, assessments_enforced, plan, cost_estimation_enabled, collaborator_auth_policy)
     values ('org-1', 'a', 'a', '', 0, '', 0, 0, '', 0, '')`)
-    await client.query(`insert into webhooks (id, organization_id, name, url, secret_sealed, enabled, filter, cursor_transaction, cursor_number,
+  await client.query(`insert into webhooks (id, organization_id, name, url, secret_sealed, enabled, filter, cursor_transaction, cursor_number,
       pending_transaction, pending_number, dead_in_a_row, created_at)
     values ('wh-1', 'org-1', 'a', '', '', 1, '', 70, 11, 71, 10, 0, 0)`)
-    await client.end()
-    await source.database.close()
+  await client.end()
+  await source.database.close()
 
-    for (const kind of kinds) {
-      await using target = await kind.place({ empty: true })
-      await copyStore({ from: source.url, to: target.url })
-      await using database = await openDatabase(target.url)
-      const events = await database.read((session) =>
-        session.queryMany(
-          sql<{ kind: string }>`select transaction_id, number, kind from events order by transaction_id, number`,
-        ),
-      )
-      expect(events).toEqual(
-        [3, 4, 9, 11, 12, 20].map((number, index) => ({ transaction_id: 0, number, kind: `k${index + 1}` })),
-      )
-      const [webhook] = await database.read((session) =>
-        session.queryMany(sql`select cursor_transaction, cursor_number,
+  for (const kind of kinds) {
+    await using target = await kind.place({ empty: true })
+    await copyStore({ from: source.url, to: target.url })
+    await using database = await openDatabase(target.url)
+    const events = await database.read((session) =>
+      session.queryMany(
+        sql<{ kind: string }>`select transaction_id, number, kind from events order by transaction_id, number`,
+      ),
+    )
+    expect(events).toEqual(
+      [3, 4, 9, 11, 12, 20].map((number, index) => ({ transaction_id: 0, number, kind: `k${index + 1}` })),
+    )
+    const [webhook] = await database.read((session) =>
+      session.queryMany(sql`select cursor_transaction, cursor_number,
       pending_transaction, pending_number from webhooks`),
-      )
-      expect(webhook).toEqual({ cursor_transaction: 0, cursor_number: 11, pending_transaction: 0, pending_number: 12 })
-      const [swept] = await database.read((session) =>
-        session.queryMany(sql`select transaction_id, number from swept_events`),
-      )
-      expect(swept).toEqual({ transaction_id: 0, number: 2 })
-    }
-  },
-)
+    )
+    expect(webhook).toEqual({ cursor_transaction: 0, cursor_number: 11, pending_transaction: 0, pending_number: 12 })
+    const [swept] = await database.read((session) =>
+      session.queryMany(sql`select transaction_id, number from swept_events`),
+    )
+    expect(swept).toEqual({ transaction_id: 0, number: 2 })
+  }
+})

@@ -11,7 +11,7 @@ const postgres = databaseKinds.find(({ name }) => name === "PostgreSQL")!
 const range = filingRangeAt(Date.UTC(2030, 0, 7))
 const following = filingRangeAt(range.to)
 
-test("on SQLite nothing is filed", async () => {
+test("certificates are not partitioned on SQLite", async () => {
   await using database = await openDatabase("sqlite::memory:")
   await database.migrate()
   expect(await filingRangesOver(database).list()).toBeUndefined()
@@ -47,7 +47,7 @@ describe.runIf(postgres.available)("partitions of PostgreSQL", () => {
       insert into certificate_names (mount_id, name, certificate_number, filed_at)
       select 'mnt-a', number::text, number, filed_at from c`)
 
-  test("are made once by servers that do so at a time, while others store certificates there", async () => {
+  test("are created once by concurrent servers, while others store certificates", async () => {
     const ranges = [filingRangesOver(database), filingRangesOver(other)]
     await using third = await openDatabase(url)
     const made = new AbortController()
@@ -71,7 +71,7 @@ describe.runIf(postgres.available)("partitions of PostgreSQL", () => {
     expect(await count("only certificates_default")).toBe(0)
   })
 
-  test("take in what was stored before them, with its names, and nothing else", async () => {
+  test("contain the certificates stored before them, with their names, and no others", async () => {
     await store(3, range.from)
     await store(2, range.to - 1, 10)
     await store(1, range.to, 20)
@@ -92,7 +92,7 @@ describe.runIf(postgres.available)("partitions of PostgreSQL", () => {
     expect(await count("certificate_names")).toBe(0)
   })
 
-  test("leave elsewhere what everybody would have to wait for, with its names", async () => {
+  test("leave certificates in the default partition when moving them would block others", async () => {
     const ranges = filingRangesOver(database)
     await store(20_001, range.from)
     await store(1, range.to, 100_001)
@@ -109,7 +109,7 @@ describe.runIf(postgres.available)("partitions of PostgreSQL", () => {
     expect(await count("certificate_names")).toBe(20_002 - unfiled)
   })
 
-  test("are not waited for by what has ended before any of them", async () => {
+  test("do not delay the removal of certificates that expired before them", async () => {
     const ranges = filingRangesOver(database)
     await ranges.make(range)
     await store(3, range.from - 1)
@@ -121,7 +121,7 @@ describe.runIf(postgres.available)("partitions of PostgreSQL", () => {
       expect(await Promise.all(places.map((place) => count(`${table}_${place}`)))).toEqual([3, 4, 5])
   })
 
-  test("wait for nobody for long, and whoever comes meanwhile gets through", async () => {
+  test("wait for locks only shortly, and do not block other queries", async () => {
     await store(2, range.from)
     const ranges = filingRangesOver(database)
     await ranges.make(following)
@@ -147,7 +147,7 @@ describe.runIf(postgres.available)("partitions of PostgreSQL", () => {
     expect(await ranges.list()).toEqual([range])
   })
 
-  test("are finished where they were interrupted between their two tables", async () => {
+  test("are completed when creation was interrupted between the two tables", async () => {
     const ranges = filingRangesOver(database)
     await store(2, range.from)
     await run("create table certificates_2030_01_07 (obstacle text)")
@@ -166,7 +166,7 @@ describe.runIf(postgres.available)("partitions of PostgreSQL", () => {
     expect(await ranges.drop(range, ["mnt-a" as MountId])).toBe(false)
   })
 
-  test("go with what is in them, of mounts that were asked alone", async () => {
+  test("are dropped with their certificates, for the given mounts only", async () => {
     const ranges = filingRangesOver(database)
     await ranges.make(range)
     await store(7, range.from + dayMs)

@@ -8,8 +8,8 @@ const places = (...written: readonly (readonly [at: number, position: number])[]
 }
 
 test.each([
-  { written: [], replayed: 5, lagMs: 0, why: "nothing is known of the primary" },
-  { written: [[1_000, 10]], replayed: 10, lagMs: 0, why: "it has all" },
+  { written: [], replayed: 5, lagMs: 0, why: "the position of the primary is unknown" },
+  { written: [[1_000, 10]], replayed: 10, lagMs: 0, why: "it has replayed all" },
   {
     written: [
       [1_000, 10],
@@ -28,7 +28,7 @@ test.each([
     ],
     replayed: 10,
     lagMs: 8_000,
-    why: "it lacks what was there at 2 s",
+    why: "it lacks the writes of second 2",
   },
   {
     written: [
@@ -38,7 +38,7 @@ test.each([
     ],
     replayed: 25,
     lagMs: 7_000,
-    why: "it lacks what was there at 3 s",
+    why: "it lacks the writes of second 3",
   },
   {
     written: [
@@ -47,7 +47,7 @@ test.each([
     ],
     replayed: 3,
     lagMs: 9_000,
-    why: "it lacks all that is known",
+    why: "it lacks all recorded writes",
   },
   {
     written: [
@@ -57,13 +57,13 @@ test.each([
     ],
     replayed: 10,
     lagMs: 7_000,
-    why: "another primary began further back",
+    why: "another primary began at an earlier position",
   },
-] as const)("a replica lags $lagMs ms where $why", ({ written, replayed, lagMs }) => {
+] as const)("a replica lags $lagMs ms when $why", ({ written, replayed, lagMs }) => {
   expect(places(...written).lagMs(10_000, replayed)).toBe(lagMs)
 })
 
-test("however long a replica stands still, what is kept is bounded, and since when is known nearly", () => {
+test("written positions are bounded and approximate while a replica does not replay", () => {
   const known = new WrittenPositions()
   for (let second = 1; second <= 10_000; second += 1) known.add(second * 1_000, second)
   expect(known.lagMs(10_000_000, 0)).toBeGreaterThan(9_000_000)

@@ -21,7 +21,7 @@ async function recordsOn(kind: DatabaseKind) {
 }
 
 describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind) => {
-  test("consumers are kept once, by name, and go with their workspace", async () => {
+  test("consumers are stored once, by name, and deleted with their workspace", async () => {
     await using records = await recordsOn(kind)
     const { engine, workspace } = records
     const consumers = engine.remoteStateConsumers
@@ -37,7 +37,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     expect(await names()).toEqual(["B"])
   })
 
-  test("an SSH key has its name alone, and leaves its workspaces when it is deleted", async () => {
+  test("an SSH key has a unique name, and is removed from its workspaces when it is deleted", async () => {
     await using records = await recordsOn(kind)
     const { engine, workspace } = records
     const { id } = await engine.sshKeys.create("acme", { name: "deploy", value: key })
@@ -53,7 +53,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     expect((await engine.workspaces.get(ref)).sshKeyId).toBeNull()
   })
 
-  test("an agent pool shares its name with none, and stays while a workspace names it", async () => {
+  test("an agent pool has a unique name, and cannot be deleted while a workspace uses it", async () => {
     await using records = await recordsOn(kind)
     const { engine, workspace } = records
     const { id } = await engine.agentPools.create("acme", { name: "Linux" })
@@ -68,7 +68,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     await expect(engine.agentPools.get(id)).rejects.toMatchObject({ code: "not-found" })
   })
 
-  test("of a pool's deletion and a workspace that takes it at once, one is refused", async () => {
+  test("one of a deletion of a pool and a concurrent use by a workspace is refused", async () => {
     await using records = await recordsOn(kind)
     const { engine, workspace } = records
     for (let round = 0; round < 5; round += 1) {
@@ -81,7 +81,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     }
   })
 
-  test("of many who set a policy at once, all set the same one", async () => {
+  test("concurrent callers that set a retention policy set the same one", async () => {
     await using records = await recordsOn(kind)
     const { engine, workspace } = records
     const target: RetentionTarget = { kind: "workspace", id: await workspace("web") }
@@ -98,7 +98,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
   })
 })
 
-test("policies go with their workspaces and their organization", async () => {
+test("retention policies are deleted with their workspaces and their organization", async () => {
   const [file] = databaseKinds
   if (file === undefined) throw new Error("no SQLite file")
   await using records = await recordsOn(file)

@@ -44,7 +44,7 @@ async function followed() {
   }
 }
 
-test("a key that is put first in the file is used within a second, and remembered before", async () => {
+test("a key that is added first in the file is used within a second, after its id is stored", async () => {
   const { database, file, timers, logged, sealer, usedKey, firstId } = await followed()
   const before = sealer.seal("a", Buffer.from("secret"))
   expect(usedKey()).toBe(firstId)
@@ -63,7 +63,7 @@ test("a value under a key that is in the file already opens at once", async () =
   expect(Buffer.from(sealer.open("a", sealed)).toString()).toBe("secret")
 })
 
-test("a value under a key that is nowhere does not open, and the engine says that it is sealed", async () => {
+test("a value under an unknown key does not open, and the error says that the engine is sealed", async () => {
   const { sealer } = await followed()
   const sealed = keySealer(parseKeyRing(newKeyText(random)), random).seal("a", Buffer.from("secret"))
   expect(() => sealer.open("a", sealed)).toThrow(
@@ -76,8 +76,8 @@ test("a value under a key that is nowhere does not open, and the engine says tha
 
 test.each([
   { what: "is broken", text: "no key\n" },
-  { what: "holds another key without the one that is used", text: `${newKeyText(random)}\n` },
-])("a file that $what changes nothing, is told once, and counts when it is mended", async ({ text }) => {
+  { what: "contains another key without the current one", text: `${newKeyText(random)}\n` },
+])("a key file that $what changes nothing, is logged once, and is used when it is corrected", async ({ text }) => {
   const { file, timers, logged, usedKey, firstId } = await followed()
   // The first check reads the keys that are known already.
   await timers.advance(1_000)
@@ -95,7 +95,7 @@ test.each([
   await expect.poll(usedKey).toBe(parseKeyRing(mended).current.id)
 })
 
-test("a file that is missing for a while costs nothing", async () => {
+test("a key file that is missing for a while has no effect", async () => {
   const { file, timers, sealer, usedKey, firstId } = await followed()
   const sealed = sealer.seal("a", Buffer.from("secret"))
   await rm(file)
@@ -107,7 +107,7 @@ test("a file that is missing for a while costs nothing", async () => {
   expect(Buffer.from(sealer.open("a", sealed)).toString()).toBe("secret")
 })
 
-test("nobody looks any more after the end", async () => {
+test("the key file is not read after disposal", async () => {
   const { timers, dispose } = await followed()
   dispose()
   expect(timers.pendingCount).toBe(0)

@@ -15,13 +15,13 @@ const sealer = keySealer(parseKeyRing(oldKey), random)
 const path = "ssh-keys/sshkey-1"
 const plain = new TextEncoder().encode("-----BEGIN OPENSSH PRIVATE KEY-----")
 
-describe("one value", () => {
-  test.each([0, 1, 16, 70_000])("of %i bytes opens as it was sealed", (length) => {
+describe("a sealed value", () => {
+  test.each([0, 1, 16, 70_000])("of %i bytes opens to the original", (length) => {
     const value = new Uint8Array(length).fill(7)
     expect(new Uint8Array(sealer.open(path, sealer.seal(path, value)))).toEqual(value)
   })
 
-  test("does not show through its seal, and looks different each time", () => {
+  test("does not contain the plain text, and differs each time", () => {
     const [first, second] = [Buffer.from(sealer.seal(path, plain)), Buffer.from(sealer.seal(path, plain))]
     expect(first.includes("OPENSSH")).toBe(false)
     expect(first.equals(second)).toBe(false)
@@ -36,7 +36,7 @@ describe("one value", () => {
   })
 
   test.each([
-    { name: "cut short", sealed: sealer.seal(path, plain).subarray(0, -1), at: path },
+    { name: "truncated", sealed: sealer.seal(path, plain).subarray(0, -1), at: path },
     { name: "shorter than its header", sealed: new Uint8Array(20), at: path },
     { name: "empty", sealed: new Uint8Array(), at: path },
     { name: "moved to another record", sealed: sealer.seal(path, plain), at: "ssh-keys/sshkey-2" },
@@ -53,14 +53,14 @@ describe("a ring of keys", () => {
     expect(Buffer.from(onlyNew.open(path, rotated.seal(path, plain)))).toEqual(Buffer.from(plain))
   })
 
-  test("names the key it lacks", () => {
+  test("names a missing key", () => {
     const { current } = parseKeyRing(oldKey)
     const onlyNew = keySealer(parseKeyRing(newKey), random)
     expect(() => onlyNew.open(path, sealer.seal(path, plain))).toThrow(UnknownSealKey)
     expect(() => onlyNew.open(path, sealer.seal(path, plain))).toThrow(current.id)
   })
 
-  test("is written with commas as well", () => {
+  test("can be separated by commas", () => {
     expect(parseKeyRing(`${newKey},${oldKey}`).keys.size).toBe(2)
   })
 
@@ -69,7 +69,7 @@ describe("a ring of keys", () => {
     { text: "# nothing but a comment\n", why: "No seal key was given" },
     { text: "c2hvcnQ=", why: "Seal key 1 is not the base64 of 32 bytes" },
     { text: `${oldKey}\n${newKey.slice(0, 20)}*${newKey.slice(21)}`, why: "Seal key 2 is not the base64 of 32 bytes" },
-  ])("refuses $why without repeating it", ({ text, why }) => {
+  ])("rejects an invalid key without repeating it: $why", ({ text, why }) => {
     expect(() => parseKeyRing(text)).toThrow(why)
     expect(() => parseKeyRing(text)).not.toThrow("c2hvcnQ")
   })
@@ -82,9 +82,9 @@ describe("a document", () => {
   test.each([
     { name: "empty", bytes: new Uint8Array(), chunks: 1 },
     { name: "small", bytes: plain, chunks: 1 },
-    { name: "long and even", bytes: new Uint8Array(5_000_000).fill(32), chunks: 1 },
-    { name: "long and noisy", bytes: noise, chunks: 4 },
-  ])("that is $name opens as it was sealed, in $chunks chunks of at most 1 MiB", ({ bytes, chunks }) => {
+    { name: "long and compressible", bytes: new Uint8Array(5_000_000).fill(32), chunks: 1 },
+    { name: "long and random", bytes: noise, chunks: 4 },
+  ])("that is $name opens to the original, in $chunks chunks of at most 1 MiB", ({ bytes, chunks }) => {
     const sealed = sealDocument(sealer, document, bytes)
     expect(sealed).toHaveLength(chunks)
     for (const chunk of sealed) expect(chunk.length).toBeLessThanOrEqual(1024 * 1024)

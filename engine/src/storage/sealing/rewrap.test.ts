@@ -154,7 +154,7 @@ const countsOf = async (database: Database) => Object.fromEntries(await sealedVa
 describe.each(databaseKinds.filter(({ available, name }) => available && name !== "SQLite memory"))(
   "on $name",
   (kind) => {
-    test("every sealed value is put under the new key, and nothing needs the old one any more", async () => {
+    test("rewrap seals every value under the new key, and none needs the old key", async () => {
       await using place = await kind.place()
       const { workspace, state, configuration } = await seed(place.url)
       await using database = await openDatabase(place.url)
@@ -217,7 +217,7 @@ describe.each(databaseKinds.filter(({ available, name }) => available && name !=
       expect(Buffer.compare(archive, configurationArchive)).toBe(0)
     })
 
-    test("a server that follows the key file serves on, none of its writes is lost, and the next pass finds the rest", async () => {
+    test("a server that follows the key file keeps serving without lost writes, and the next pass finds the rest", async () => {
       await using place = await kind.place()
       const { workspace } = await seed(place.url)
       const folder = await mkdtemp(join(tmpdir(), "chancery-rewrap-"))
@@ -250,7 +250,7 @@ describe.each(databaseKinds.filter(({ available, name }) => available && name !=
       expect((await world.request("GET", path)).body.data.attributes.value).toBe(`later-${written}`)
     })
 
-    test("an interrupted pass leaves every value under one key or the other, and the next one finishes", async () => {
+    test("an interrupted pass leaves every value under one of the keys, and the next one finishes", async () => {
       await using place = await kind.place()
       await seed(place.url)
       await using database = await openDatabase(place.url)
@@ -273,7 +273,7 @@ describe.each(databaseKinds.filter(({ available, name }) => available && name !=
       expect(await countsOf(database)).toEqual({ [idOf(newText)]: total })
     })
 
-    test("what does not open stays as it is, is told, and keeps nothing else under the old key", async () => {
+    test("values that do not open are unchanged and reported, and the others are rewrapped", async () => {
       await using place = await kind.place()
       await seed(place.url)
       await using database = await openDatabase(place.url)
@@ -290,7 +290,7 @@ describe.each(databaseKinds.filter(({ available, name }) => available && name !=
   },
 )
 
-test("every column of sealed values in the schema is among the places that a new key reaches", async () => {
+test("rewrap covers every sealed column of the schema", async () => {
   const memory = databaseKinds.find(({ name }) => name === "SQLite memory")
   if (memory === undefined) throw new Error("no SQLite memory")
   await using temporary = await temporaryDatabase(memory)

@@ -23,7 +23,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-test("the first start makes a key file for its owner alone and says so; the second uses it", async () => {
+test("the first start creates and reports a key file with mode 600; the second uses it", async () => {
   await using temporary = await temporaryDatabase(memory)
   const defaultFile = join(folder, "first")
   const first = await findSealKeys(temporary.database, { defaultFile }, random)
@@ -34,7 +34,7 @@ test("the first start makes a key file for its owner alone and says so; the seco
   expect(second.ring.current.id).toBe(first.ring.current.id)
 })
 
-test("a key that sealed something and is not given any more is missed, and none is made in its place", async () => {
+test("a missing key that sealed values is reported, and no new key is created", async () => {
   await using temporary = await temporaryDatabase(memory)
   const { database } = temporary
   const [oldKey, newKey] = [newKeyText(random), newKeyText(random)]
@@ -48,7 +48,7 @@ test("a key that sealed something and is not given any more is missed, and none 
   expect(ring.keys.has(oldId)).toBe(true)
 })
 
-test("the environment goes before a file, and a file that is named must exist", async () => {
+test("the environment takes precedence over a file, and a configured file must exist", async () => {
   await using temporary = await temporaryDatabase(memory)
   const { database } = temporary
   const text = newKeyText(random)
@@ -69,7 +69,7 @@ test("rotation puts a new key first and keeps the old ones", async () => {
   expect((await stat(file)).mode & 0o777).toBe(0o600)
 })
 
-test("a store with sealed values waits for its key, wherever that should be; an empty one does not", async () => {
+test("a store with sealed values waits for its key; an empty store does not", async () => {
   await using temporary = await temporaryDatabase(memory)
   const { database } = temporary
   const [file, defaultFile] = [join(folder, "nowhere"), join(folder, "nowhere-else")]
@@ -82,7 +82,7 @@ test("a store with sealed values waits for its key, wherever that should be; an 
   await expect(findSealKeys(database, { text: newKeyText(random) }, random)).rejects.not.toBeInstanceOf(SealedStore)
 })
 
-test("a key that seals nothing any more is forgotten, and taken out of its file without touching the rest of it", async () => {
+test("a retired key is removed from the store and from its file, without changing the rest", async () => {
   await using temporary = await temporaryDatabase(memory)
   const { database } = temporary
   const file = join(folder, "retired")

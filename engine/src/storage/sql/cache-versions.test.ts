@@ -15,7 +15,7 @@ const mountId = "mnt-1" as MountId
 const authority = authorityFamily(mountId)
 
 // On SQLite, units of work that start in the same turn share a transaction and the cache versions read in it.
-describe.each(databaseKinds.filter(({ available }) => available))("works begun together on $name", (kind) => {
+describe.each(databaseKinds.filter(({ available }) => available))("concurrent transactions on $name", (kind) => {
   const inTurn = async (works: readonly ((session: QueryRunner) => Promise<unknown>)[]) => {
     await using temporary = await temporaryDatabase(kind)
     const { database } = temporary
@@ -34,7 +34,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("works begun t
   const read = async (session: QueryRunner) => readCacheVersion(session, authority)
   const readBoth = async (session: QueryRunner) => readMountVersions(session, mountId)
 
-  test("see what those before them have changed", async () => {
+  test("see earlier changes", async () => {
     const outcomes = await inTurn([
       read,
       readBoth,
@@ -61,7 +61,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("works begun t
     ])
   })
 
-  test("see what another of them has changed while it read", async () => {
+  test("see changes that another transaction makes during a read", async () => {
     const atOnce = async (session: QueryRunner) =>
       Promise.all([
         readCacheVersion(session, authority),
@@ -72,7 +72,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("works begun t
     expect(outcomes.slice(1)).toEqual([1, { mounts: 0, authority: 1 }])
   })
 
-  test("see nothing of what has come to nothing", async () => {
+  test("do not see rolled-back changes", async () => {
     const failing = async (session: QueryRunner) => {
       await bumpCacheVersion(session, authority)
       throw new Error(`after ${await read(session)}`)
@@ -90,7 +90,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("works begun t
     expect(outcomes).toEqual([0, "after 1", 0, undefined, "after 2", { mounts: 0, authority: 1 }, "after 2", 1])
   })
 
-  test("of the next transaction see what was changed meanwhile", async () => {
+  test("of the next transaction see changes in between", async () => {
     await using temporary = await temporaryDatabase(kind)
     const { database } = temporary
     expect(await database.transact(read)).toBe(0)

@@ -36,7 +36,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("current cache
     }
   }
 
-  test("are nought before anything has changed, and are told apart", async () => {
+  test("are zero before the first change, and separate by family", async () => {
     await using world = await opened()
     const { cacheVersions, bump } = world
     const all = async () => [
@@ -54,7 +54,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("current cache
     expect(await all()).toEqual([1, 2, 3, 1, 1])
   })
 
-  test("of one turn are read in one query, with those of the mount that was asked for last", async () => {
+  test("of one turn are read in one query, with those of the last requested mount", async () => {
     await using world = await opened()
     const { cacheVersions, bump, reads } = world
     await bump(authorityFamily("one"))
@@ -74,7 +74,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("current cache
     expect(reads() - before).toBe(1)
   })
 
-  test("of several mounts in one turn are each its own", async () => {
+  test("of several mounts in one turn are separate", async () => {
     await using world = await opened()
     const { cacheVersions, bump } = world
     await bump(authorityFamily("one"), authorityFamily("two"), authorityFamily("two"))
@@ -91,7 +91,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("current cache
     }
   })
 
-  test("are read anew after a commit, also within a turn", async () => {
+  test("are read again after a commit, also within a turn", async () => {
     await using world = await opened()
     const { cacheVersions, bump } = world
     for (let number = 1; number <= 3; number += 1) {

@@ -15,7 +15,7 @@ function watched() {
 
 const closed = new Error("connect ECONNREFUSED 127.0.0.1:5432")
 
-test("a database that is away is told of once, however many meet it, and once when it is back", () => {
+test("an unavailable database is logged once, and once when it is back", () => {
   const { presence, lines, pass } = watched()
   presence.found({ writes: true })
   for (let count = 0; count < 3; count += 1) presence.away("cannot be reached", closed)
@@ -28,7 +28,7 @@ test("a database that is away is told of once, however many meet it, and once wh
   expect(lines).toHaveLength(3)
 })
 
-test("one that takes no writes is back when it takes one, whatever can be read meanwhile", () => {
+test("a read-only database is back after the first write, not after reads", () => {
   const { presence, lines } = watched()
   presence.away("takes no writes", new Error("cannot execute UPDATE in a read-only transaction"))
   presence.found({ writes: false })
@@ -37,7 +37,7 @@ test("one that takes no writes is back when it takes one, whatever can be read m
   expect(lines).toHaveLength(2)
 })
 
-test("of several addresses that were tried the first tells why", () => {
+test("the reason is the error of the first address", () => {
   const { presence, lines } = watched()
   presence.away("cannot be reached", new AggregateError([closed, new Error("another")], ""))
   expect(lines).toEqual([expect.objectContaining({ reason: closed.message })])

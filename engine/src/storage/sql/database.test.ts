@@ -42,7 +42,7 @@ const generation = (database: Database) =>
   })
 
 describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind) => {
-  test("the schema is applied once, and then there is nothing to apply", async () => {
+  test("the schema is applied once", async () => {
     await using place = await kind.place({ empty: true })
     await using database = await openDatabase(place.url)
     expect(await database.migrate()).toEqual(migrations.map(({ name }) => name))
@@ -50,7 +50,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     expect(await generation(database)).toBe(0)
   })
 
-  test("a database that a newer release wrote is refused with the name of what is unknown", async () => {
+  test("a database of a newer release is rejected with the name of the unknown migration", async () => {
     await using temporary = await temporaryDatabase(kind)
     const { database } = temporary
     await database.transact((session) =>
@@ -61,7 +61,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     await expect(database.migrate()).rejects.toThrow(/newer release of Chancery.*"9999-from-the-future"/)
   })
 
-  test("what a transaction wrote is read, with every column type as it was given", async () => {
+  test("written rows are read with every column type", async () => {
     await using temporary = await temporaryDatabase(kind)
     const { database } = temporary
     const now = 1_790_000_000_123
@@ -90,7 +90,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     expect(new Uint8Array(key?.value_sealed ?? [])).toEqual(new Uint8Array([0, 255, 7]))
   })
 
-  test("a work that throws changes nothing, and its neighbours in the same batch are kept", async () => {
+  test("a failed unit of work changes nothing, and others of its batch are committed", async () => {
     await using temporary = await temporaryDatabase(kind)
     const { database } = temporary
     const outcomes = await Promise.allSettled([
@@ -105,7 +105,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     expect(await Promise.all(["a", "b", "c"].map((name) => value(database, name)))).toEqual(["1", undefined, "1"])
   })
 
-  test("whoever shares a batch with works that fail late is counted once, and what those wrote never", async () => {
+  test("a unit of work is applied once when others of its batch fail late", async () => {
     await using temporary = await temporaryDatabase(kind)
     const { database } = temporary
     const outcomes = await Promise.allSettled(
@@ -149,7 +149,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     await expect(orphan).rejects.toBeInstanceOf(ReferenceViolation)
   })
 
-  test("a work that swallows a failed statement fails all the same", async () => {
+  test("a unit of work fails when it ignores a failed statement", async () => {
     await using temporary = await temporaryDatabase(kind)
     const { database } = temporary
     await database.transact((session) => session.execute(setSetting, { name: "a", value: "1" }))
@@ -174,7 +174,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     expect(await value(database, "a")).toBe("2")
   })
 
-  test("a session used after its work settled throws", async () => {
+  test("a session throws after its unit of work has ended", async () => {
     await using temporary = await temporaryDatabase(kind)
     const { database } = temporary
     for (const open of [database.read, database.transact]) {
@@ -186,7 +186,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     }
   })
 
-  test("a list is one parameter of a prepared statement, whatever its length", async () => {
+  test("a list of any length is one parameter of a prepared statement", async () => {
     await using temporary = await temporaryDatabase(kind)
     const { database } = temporary
     await database.transact(async (session) => {
@@ -201,7 +201,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     expect(await names(Array.from({ length: 5_000 }, (_, index) => (index === 7 ? "c" : `x${index}`)))).toEqual(["c"])
   })
 
-  test("text with U+0000, and a forgotten parameter, are refused before they reach the database", async () => {
+  test("text with U+0000 and missing parameters are rejected before they reach the database", async () => {
     await using temporary = await temporaryDatabase(kind)
     const { database } = temporary
     const withNul = database.transact((session) => session.execute(setSetting, { name: "a\0b", value: "" }))
@@ -234,7 +234,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     expect(await generation(database)).toBe(32)
   })
 
-  test("of two works that each delete what the other counts on, the second sees what the first did", async () => {
+  test("the second of two conflicting deletions sees the first", async () => {
     await using temporary = await temporaryDatabase(kind)
     const { database } = temporary
     await database.transact(async (session) => {
@@ -251,7 +251,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     expect(left.toSorted((a, b) => a - b)).toEqual([0, 1])
   })
 
-  test("deleting an organization deletes all that belongs to it", async () => {
+  test("deleting an organization deletes all its rows", async () => {
     await using temporary = await temporaryDatabase(kind)
     const { database } = temporary
     await database.transact((session) => populate(session, "org-1"))
@@ -276,7 +276,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     expect(counts).toEqual(tables.map(() => 0))
   })
 
-  test("a work asks several things at once, and all it began is done before the commit", async () => {
+  test("concurrent queries of a unit of work complete before the commit", async () => {
     await using temporary = await temporaryDatabase(kind)
     const { database } = temporary
     const answers = await database.transact(async (session) => {
@@ -293,7 +293,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     expect([await value(database, "e"), await value(database, "f")]).toEqual([undefined, undefined])
   })
 
-  test("a work that waits for something else is given up, and the next one is not held up", async () => {
+  test("a unit of work that waits for something else fails, and does not delay the next", async () => {
     await using temporary = await temporaryDatabase(kind, { longestWorkMs: 150 })
     const { database } = temporary
     const stuck = database.transact(async (session) => {
@@ -309,7 +309,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     expect([await value(database, "stuck"), await value(database, "stuck, still")]).toEqual([undefined, undefined])
   })
 
-  test("work accepted before closing is finished, later work is refused", async () => {
+  test("units of work accepted before closing finish, later ones are rejected", async () => {
     await using place = await kind.place()
     const database = await openDatabase(place.url)
     await database.migrate()
@@ -325,7 +325,7 @@ const [file] = databaseKinds
 if (file === undefined) throw new Error("no SQLite file")
 
 describe("SQLite file", () => {
-  test("the file and its folder belong to their owner alone", async () => {
+  test("only the owner can access the file and its folder", async () => {
     await using temporary = await temporaryDatabase(file)
     const path = sqliteFile(temporary.url) ?? ""
     expect((await stat(path)).mode & 0o777).toBe(0o600)
@@ -356,7 +356,7 @@ describe("SQLite file", () => {
     expect(await value(database, "a")).toBe("1")
   })
 
-  test("nobody is told of a commit before it is on disk, be it by a write or a read", async () => {
+  test("writes and reads return a commit only after it is on disk", async () => {
     const disk = { waiting: [] as (() => void)[], fast: true }
     const sync = () => new Promise<void>((resolve) => (disk.fast ? resolve() : disk.waiting.push(resolve)))
     await using temporary = await temporaryDatabase(file, { sync })
@@ -387,7 +387,7 @@ describe("SQLite file", () => {
     expect(told.at(-1)).toBe("late")
   })
 
-  test("a single read sees what is committed and nothing of a batch that is not, and changes nothing", async () => {
+  test("a single read sees committed rows only, and changes nothing", async () => {
     await using temporary = await temporaryDatabase(file)
     const { database } = temporary
     const seen = (session: QueryRunner, name: string) => session.queryOne(findSetting, { name })
@@ -402,7 +402,7 @@ describe("SQLite file", () => {
     expect(await value(database, "c")).toBeUndefined()
   })
 
-  test("what the disk may have lost nobody is told, and nothing more is done until it is opened anew", async () => {
+  test("a failed sync fails all waiting transactions, and later ones until the database is reopened", async () => {
     let broken = false
     const sync = () => (broken ? Promise.reject(new Error("input/output error")) : Promise.resolve())
     await using temporary = await temporaryDatabase(file, { sync })
@@ -421,7 +421,7 @@ describe("SQLite file", () => {
     expect(await value(again, "c")).toBeUndefined()
   })
 
-  test("the write-ahead log is started over beside commits that never pause", { timeout: 60_000 }, async () => {
+  test("the write-ahead log restarts during continuous commits", { timeout: 60_000 }, async () => {
     await using temporary = await temporaryDatabase(file)
     const { database } = temporary
     const log = `${sqliteFile(temporary.url)}-wal`
@@ -436,14 +436,14 @@ describe("SQLite file", () => {
     expect(await value(database, "3-599")).toBe(large)
   })
 
-  test("more reads than connections wait for their turn", async () => {
+  test("reads beyond the number of connections wait", async () => {
     await using temporary = await temporaryDatabase(file, { connections: 2 })
     const values = await Promise.all(Array.from({ length: 50 }, () => value(temporary.database, "a")))
     expect(values).toHaveLength(50)
   })
 })
 
-test("when the disk is full nobody of the batch is told otherwise, and later work goes on", async () => {
+test("a full disk fails the whole batch, and later transactions continue", async () => {
   await using temporary = await temporaryDatabase(file)
   const { database } = temporary
   const limitPages = (count: number) =>
@@ -463,18 +463,18 @@ test("when the disk is full nobody of the batch is told otherwise, and later wor
   expect((await value(database, "large"))?.length).toBe(1_000_000)
 })
 
-test("a URL that names no store is refused without repeating what may be a password", async () => {
+test("an unsupported storage URL is rejected without repeating its password", async () => {
   await expect(openDatabase("mysql://root:secret@localhost/db")).rejects.toThrow(/^Storage "mysql:…" is not supported/)
 })
 
-test("a server that cannot be reached is busy, not broken", async () => {
+test("an unreachable database server is a busy error", async () => {
   await using database = await openDatabase("postgres://nobody@127.0.0.1:1/none")
   const error = await database.read(async () => 1).catch((failure: unknown) => failure)
   expect(isEngineError(error, "busy")).toBe(true)
 })
 
 describe.each(databaseKinds.filter(({ name, available }) => name === "PostgreSQL" && available))("$name", (kind) => {
-  test("a connection that is cut in the middle of a work is busy, and the next work has another", async () => {
+  test("a connection lost during a transaction is a busy error, and the next transaction uses another", async () => {
     await using temporary = await temporaryDatabase(kind)
     const { database } = temporary
     const cut = database.transact(async (session) => {
@@ -487,7 +487,7 @@ describe.each(databaseKinds.filter(({ name, available }) => name === "PostgreSQL
     expect(await value(database, "a")).toBe("2")
   })
 
-  test("a change that looks for a row of a small table is in nobody's way who changes another", async () => {
+  test("a change of one row of a small table does not conflict with changes of others", async () => {
     await using temporary = await temporaryDatabase(kind)
     const { database } = temporary
     await database.transact((session) => session.execute(setSetting, { name: "a", value: "1" }))
@@ -507,19 +507,19 @@ describe.each(databaseKinds.filter(({ name, available }) => name === "PostgreSQL
   test.each([
     { state: "08006", why: "the connection fails" },
     { state: "25P04", why: "the transaction was ended by a limit" },
-    { state: "40003", why: "nobody knows what became of the statement" },
+    { state: "40003", why: "the outcome of the statement is unknown" },
     { state: "53100", why: "the disk is full", retryAfterMs: 10_000 },
     { state: "53200", why: "there is no memory" },
     { state: "53300", why: "there are too many connections" },
-    { state: "55P03", why: "a lock was not to be had" },
+    { state: "55P03", why: "a lock was not available" },
     { state: "57014", why: "the statement took too long" },
     { state: "57P01", why: "the server shuts down" },
     { state: "57P02", why: "another session crashed" },
     { state: "57P03", why: "the server starts" },
     { state: "58030", why: "the disk fails" },
-    { state: "25006", why: "the server takes no writes" },
+    { state: "25006", why: "the server is read-only" },
   ])(
-    "where $why ($state), one is asked to come again, and nothing is changed",
+    "a transaction is a busy error and changes nothing when $why ($state)",
     async ({ state, retryAfterMs = 1_000 }) => {
       await using temporary = await temporaryDatabase(kind)
       const { database } = temporary
@@ -532,7 +532,7 @@ describe.each(databaseKinds.filter(({ name, available }) => name === "PostgreSQL
     },
   )
 
-  test("a fault that does not pass is told as it is", async () => {
+  test("a permanent error is returned unchanged", async () => {
     await using temporary = await temporaryDatabase(kind)
     for (const state of ["42703", "22012", "XX000"]) {
       const failing = temporary.database.transact((session) => session.execute(raise(state)))
@@ -549,7 +549,7 @@ describe.each(databaseKinds.filter(({ name, available }) => name === "PostgreSQL
     })
   }
 
-  test("a commit that nobody answered is told as neither done nor undone", async () => {
+  test("a commit without a response has an unknown outcome", async () => {
     await using temporary = await temporaryDatabase(kind)
     const { database } = temporary
     await atCommit(database, "begin perform pg_terminate_backend(pg_backend_pid()); return new; end")
@@ -558,7 +558,7 @@ describe.each(databaseKinds.filter(({ name, available }) => name === "PostgreSQL
     expect(await value(database, "a")).toBeUndefined()
   })
 
-  test("a commit that the server refused has changed nothing, and is tried again where that may help", async () => {
+  test("a rejected commit changes nothing, and is retried if that can help", async () => {
     const metrics = recordedMetrics()
     await using temporary = await temporaryDatabase(kind, { meter: metrics.meter })
     const { database } = temporary
@@ -580,7 +580,7 @@ describe.each(databaseKinds.filter(({ name, available }) => name === "PostgreSQL
     expect([await value(database, "a"), await value(database, "b")]).toEqual([undefined, "1"])
   })
 
-  test("a statement that was prepared before a migration goes on after it", async () => {
+  test("a statement prepared before a migration works after it", async () => {
     await using temporary = await temporaryDatabase(kind, { connections: 1 })
     const { database } = temporary
     await database.transact((session) => session.execute(setSetting, { name: "a", value: "1" }))
@@ -596,7 +596,7 @@ describe.each(databaseKinds.filter(({ name, available }) => name === "PostgreSQL
     }
   })
 
-  test("who waits too long for a lock is asked to come again", async () => {
+  test("a lock timeout is a busy error", async () => {
     await using temporary = await temporaryDatabase(kind, { limits: { lockTimeoutMs: 100 } })
     const { database } = temporary
     const locked = Promise.withResolvers<void>()
@@ -613,7 +613,7 @@ describe.each(databaseKinds.filter(({ name, available }) => name === "PostgreSQL
     await holding
   })
 
-  test("who waits too long for a connection is asked to come again", async () => {
+  test("a connection timeout is a busy error", async () => {
     await using temporary = await temporaryDatabase(kind, { connections: 1, limits: { connectTimeoutMs: 100 } })
     const { database } = temporary
     const refused = Promise.withResolvers<void>()
@@ -630,7 +630,7 @@ describe.each(databaseKinds.filter(({ name, available }) => name === "PostgreSQL
     expect(await database.read(async () => 1)).toBe(1)
   })
 
-  test("contention that outlasts the attempts is busy", async () => {
+  test("a conflict after the last attempt is a busy error", async () => {
     await using temporary = await temporaryDatabase(kind, { attempts: 2 })
     const { database } = temporary
     const contended = database.transact(async (session) => {

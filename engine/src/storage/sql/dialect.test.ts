@@ -25,12 +25,12 @@ function plannings(text: string): number {
   return count - before
 }
 
-test("a prepared statement is not planned anew with each limit", () => {
+test("a prepared statement is not planned again for each limit", () => {
   const text = textOf("sqlite", leases)
   expect(plannings(text)).toBe(0)
   expect(plannings(text.replace("limit ? + 0", "limit ?"))).toBeGreaterThan(0)
 })
 
-test("PostgreSQL takes the limit as it is", () => {
+test("PostgreSQL gets the limit unchanged", () => {
   expect(textOf("postgres", leases)).toMatch(/ limit \$2$/)
 })

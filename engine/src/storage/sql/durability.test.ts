@@ -66,7 +66,7 @@ async function writeUntilKilled(url: string, prefix: string, aliveMs: number): P
 const [file] = durable
 if (file === undefined) throw new Error("no SQLite file")
 
-test("a writer waits for another process that holds the file, without stopping the event loop", async () => {
+test("a writer waits for another process that locks the file, without blocking the event loop", async () => {
   await using temporary = await temporaryDatabase(file)
   const { database, url } = temporary
   await using holder = await holdFrom(url)
@@ -82,7 +82,7 @@ test("a writer waits for another process that holds the file, without stopping t
   expect(await waiting).toBe(1)
 })
 
-test("a writer that waited too long is told that the store is busy", async () => {
+test("a writer gets a busy error after waiting too long", async () => {
   await using temporary = await temporaryDatabase(file, { attempts: 3 })
   await using holder = await holdFrom(temporary.url)
   const waiting = temporary.database.transact((session) => session.execute(setSetting, { name: "a", value: "" }))

@@ -24,14 +24,14 @@ async function acquired(database: Database, holder: string, now: number): Promis
 }
 
 describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind) => {
-  test("of 12 that race for a lease one wins", async () => {
+  test("one of 12 concurrent servers takes a lease", async () => {
     await using temporary = await temporaryDatabase(kind)
     const racers = Array.from({ length: 12 }, (_, index) => acquire(temporary.database, `racer-${index}`, 0))
     const leases = await Promise.all(racers)
     expect(leases.filter((lease) => lease !== undefined)).toHaveLength(1)
   })
 
-  test("of 12 that race to take over one that ran out one wins, with a higher fence", async () => {
+  test("one of 12 concurrent servers takes over an expired lease, with a higher fence", async () => {
     await using temporary = await temporaryDatabase(kind)
     const first = await acquired(temporary.database, "first", 0)
     expect(await acquire(temporary.database, "early", ttlMs - 1)).toBeUndefined()
@@ -40,7 +40,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     expect([first.fence, ...winners.map(({ fence }) => fence)]).toEqual([1, 2])
   })
 
-  test("a holder renews until it is overtaken, and a late release takes nothing from the next", async () => {
+  test("a holder renews its lease until another takes over, and a late release does not affect the next holder", async () => {
     await using temporary = await temporaryDatabase(kind)
     const { database } = temporary
     const leases = leasesOver(database)
@@ -56,7 +56,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     expect((await acquired(database, "c", 2_000)).fence).toBe(3)
   })
 
-  test("what was done is left alone until it is due again, whoever did it", async () => {
+  test("a job is not repeated before it is due, by any server", async () => {
     await using temporary = await temporaryDatabase(kind)
     const { database } = temporary
     const leases = leasesOver(database)
@@ -65,7 +65,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     expect((await acquire(database, "b", 15_000, 10_000))?.fence).toBe(2)
   })
 
-  test("what was not brought to an end is due at once, and what is asked for outright always is", async () => {
+  test("an unfinished job is due at once, and a requested job always", async () => {
     await using temporary = await temporaryDatabase(kind)
     const { database } = temporary
     const leases = leasesOver(database)
@@ -90,7 +90,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     expect(await acquire(database, "d", 1_000)).toBeUndefined()
   })
 
-  test("what was done in a distant future, under a wrong clock, is due", async () => {
+  test("a job recorded in the future by a wrong clock is due", async () => {
     await using temporary = await temporaryDatabase(kind)
     const { database } = temporary
     await leasesOver(database).release(await acquired(database, "a", 0), { doneAt: 1_000_000 })

@@ -34,7 +34,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     )
   })
 
-  test("the index leads only where matches are few, and only to the organization asked for", async () => {
+  test("the index is used only for few matches, and only within the organization", async () => {
     await using temporary = await temporaryDatabase(kind)
     const { database } = temporary
     await database.transact((session) => populate(session, names))
@@ -45,7 +45,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
   })
 
   // Deleted names leave tombstones in the index, in rows with ids above 2^53.
-  test("workspaces that come and go one by one leave the store working", async () => {
+  test("name search works after many creations and deletions", async () => {
     await using temporary = await temporaryDatabase(kind)
     const { database } = temporary
     const many = Array.from({ length: 30 }, (_, index) => `passing-${index}`)
@@ -61,7 +61,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     }
   })
 
-  test("a renamed workspace is found under its new name alone, a removed one not at all", async () => {
+  test("a renamed workspace is found by its new name only, and a deleted workspace is not found", async () => {
     await using temporary = await temporaryDatabase(kind)
     const { database } = temporary
     await database.transact((session) => populate(session, ["network", "compute"]))

@@ -6,7 +6,7 @@ import { systemRuntime } from "../../core/runtime.ts"
 import { openConnection } from "./sqlite-connection.ts"
 import { UnusableStore } from "../sql/unusable-store.ts"
 
-test("rows are what the driver itself makes of them, also of a table that has got a column since", async () => {
+test("rows equal those of the driver, also after a column was added to the table", async () => {
   const { random, log } = systemRuntime()
   const connection = await openConnection(":memory:", "writer", { random, log, stopwatch: () => 0 })
   try {
@@ -27,7 +27,7 @@ test("rows are what the driver itself makes of them, also of a table that has go
   }
 })
 
-test("a file that can have no write-ahead log is refused when it is opened", async () => {
+test("a file that cannot have a write-ahead log is rejected on open", async () => {
   const folder = await mkdtemp(join(tmpdir(), "chancery-"))
   try {
     const { random, log } = systemRuntime()

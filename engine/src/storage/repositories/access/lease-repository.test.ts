@@ -17,7 +17,7 @@ describe.each(sharedDatabaseKinds)("leases on $name", (kind) => {
   }
   const idsBelow = (prefix: string, now = 5) => leases((rows) => rows.ids({ prefix, limit: 10 }, now))
 
-  test("are found below a path, and not beside it, as long as they last", async () => {
+  test("are found below a path until they expire", async () => {
     for (const [id, end] of [
       ["a/b", 9],
       ["a/b/1", 9],
@@ -43,7 +43,7 @@ describe.each(sharedDatabaseKinds)("leases on $name", (kind) => {
     expect(await leases((rows) => rows.sweep(5, 10))).toBe(0)
   })
 
-  test("are given up below a path, once", async () => {
+  test("are revoked below a path, once", async () => {
     for (const id of ["c", "c/1", "c/2", "cc/1"]) await insert(id, 9)
     expect(await leases((rows) => rows.giveUp({ prefix: "c", limit: 1 }))).toBe(2)
     expect(await leases((rows) => rows.giveUp({ prefix: "c", limit: 10 }))).toBe(1)
@@ -53,7 +53,7 @@ describe.each(sharedDatabaseKinds)("leases on $name", (kind) => {
     for (const { id } of given) await leases((rows) => rows.remove(id))
   })
 
-  test("of a token are given up when it goes, and when its time is over; none is made for one that has gone", async () => {
+  test("of a token are revoked when the token is deleted or expires; none is created for a deleted token", async () => {
     const token = async (ttlMs: number) => (await stored.engine.serviceTokens.create({ ttlMs })).token
     const [gone, ended, kept] = [await token(60_000), await token(60_000), await token(900_000)]
     for (const [id, { accessor }] of [

@@ -17,7 +17,7 @@ describe.each(sharedDatabaseKinds)("used nonces on $name", (kind) => {
   const isRedeemed = ({ digest, expiresAt }: ReturnType<typeof usedAt>) =>
     nonces((rows) => rows.redeem(digest, expiresAt))
 
-  test("count once, and are forgotten by the time at which they end, the oldest first", async () => {
+  test("count once, and are deleted after they expire, the oldest first", async () => {
     // Near the epoch, so that all other nonces of this database are later.
     const [first, second, third] = [usedAt(0), usedAt(1), usedAt(2)]
     for (const one of [third, first, second]) expect(await isRedeemed(one)).toBe(true)

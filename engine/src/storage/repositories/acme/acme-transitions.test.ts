@@ -127,7 +127,7 @@ describe.each(sharedDatabaseKinds)("on $name", (kind) => {
       expect((await statesOf(one)).challenge).toBe(to ?? status)
     })
 
-    test("[F-P15] is claimed when a server put its turn off while its clock was ahead", async () => {
+    test("[F-P15] is claimed when a server postponed it while its clock was ahead", async () => {
       const one = await newAuthorization()
       await begin(one)
       const claim = async (leasedUntil: number) =>
@@ -139,7 +139,7 @@ describe.each(sharedDatabaseKinds)("on $name", (kind) => {
       expect(await claim(now + 60_000)).toBe(false)
     })
 
-    test("is settled by whose turn it is, and by nobody whose turn has run out", async () => {
+    test("is settled only by the server whose turn has not expired", async () => {
       const one = await newAuthorization()
       await begin(one)
       const claimed = await authorizations((rows) => rows.claim(later, later + 1, 10_000))
@@ -198,7 +198,7 @@ describe.each(sharedDatabaseKinds)("on $name", (kind) => {
       ["valid", "revoked"],
       ["deactivated", "deactivated"],
       ["revoked", "revoked"],
-    ] as const)("that is %s, when it is tidied away, becomes %s", async (status, to) => {
+    ] as const)("that is %s, when it is tidied, becomes %s", async (status, to) => {
       const id = await newAccount()
       await accounts((rows) => rows.change(id, { status, statusAt: now, contact: [] }))
       await revokeUnused()
@@ -296,7 +296,7 @@ describe.each(sharedDatabaseKinds)("on $name", (kind) => {
       expect(await statusOf(one)).toBe(status)
     })
 
-    test("has ended with the first of its authorizations that failed, unless its time was over", async () => {
+    test("ends with its first failed authorization, unless it has expired", async () => {
       const [one, other] = [await newOrder(), await newAuthorization()]
       const both = { ...one.order, id: newId("order", random) }
       await orders((rows) => rows.insert(both, [one.authorization.id, other.authorization.id]))
@@ -309,7 +309,7 @@ describe.each(sharedDatabaseKinds)("on $name", (kind) => {
       expect(await endedWith(other, now)).toBe(0)
     })
 
-    test("is ended when its time runs out, and counted unless an authorization has ended it before", async () => {
+    test("ends when it expires, and is counted unless an authorization ended it before", async () => {
       const [one, lost, proved, proving] = [await newOrder(), await newOrder(), await newOrder(), await newOrder()]
       await begin(lost)
       await fail(lost)
@@ -332,7 +332,7 @@ describe.each(sharedDatabaseKinds)("on $name", (kind) => {
       expect(await statusOf(proving)).toBe("processing")
     })
 
-    test("[F-P15] is claimed when a server put its turn off while its clock was ahead", async () => {
+    test("[F-P15] is claimed when a server postponed it while its clock was ahead", async () => {
       const one = await newOrder()
       await processing(one)
       const claim = async (leasedUntil: number) =>
@@ -342,7 +342,7 @@ describe.each(sharedDatabaseKinds)("on $name", (kind) => {
       expect(await claim(now + 60_000)).toBe(false)
     })
 
-    test("is settled by whose turn it is, and by nobody whose turn has run out", async () => {
+    test("is settled only by the server whose turn has not expired", async () => {
       const one = await newOrder()
       await processing(one)
       const claimed = await orders((rows) => rows.claim(later, later + 1, 10_000))

@@ -34,7 +34,7 @@ function opened({ database }: TemporaryDatabase) {
 
 for (const kind of databaseKinds)
   describe.skipIf(!kind.available)(`events on ${kind.name}`, () => {
-    test("are read in the order in which they were written, whole, and from beyond a place", async () => {
+    test("are read complete, in the order of writing, from after a position", async () => {
       await using temporary = await temporaryDatabase(kind)
       const { storage, lock, readAll, committed } = opened(temporary)
       await storage.transact(({ events }) => events.append(lock("one")))
@@ -64,7 +64,7 @@ for (const kind of databaseKinds)
       expect(committed).toEqual([[organizationId], [organizationId]])
     })
 
-    test("are not there when the change is not", async () => {
+    test("are rolled back with their change", async () => {
       await using temporary = await temporaryDatabase(kind)
       const { storage, lock, read, committed } = opened(temporary)
       const refused = storage.transact(async ({ events }) => {
@@ -76,7 +76,7 @@ for (const kind of databaseKinds)
       expect(committed).toEqual([])
     })
 
-    test("begin at an instant, or at the end where nothing is so late", async () => {
+    test("begin at a time, or at the end when none is later", async () => {
       await using temporary = await temporaryDatabase(kind)
       const { storage, lock, read, clock } = opened(temporary)
       for (const name of ["one", "two", "three"]) {
@@ -90,7 +90,7 @@ for (const kind of databaseKinds)
       await expect.poll(() => namesFrom(9_000)).toEqual([])
     })
 
-    test("are swept by age, and it is known up to where", async () => {
+    test("are swept by age, and the position of the last swept event is stored", async () => {
       await using temporary = await temporaryDatabase(kind)
       const { storage, lock, readAll, clock } = opened(temporary)
       for (const name of ["one", "two", "three", "four"]) {
@@ -112,8 +112,8 @@ for (const kind of databaseKinds)
   })
 
 const postgres = databaseKinds.find(({ name }) => name === "PostgreSQL")
-describe.skipIf(postgres?.available !== true)("events on PostgreSQL, where transactions overlap,", () => {
-  test("are not passed over when the one that began first commits last", async () => {
+describe.skipIf(postgres?.available !== true)("events on PostgreSQL with overlapping transactions", () => {
+  test("are not skipped when the first transaction commits last", async () => {
     if (postgres === undefined) return
     await using temporary = await temporaryDatabase(postgres)
     const { storage, lock, read, readAll } = opened(temporary)

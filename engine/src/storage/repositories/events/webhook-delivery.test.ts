@@ -124,7 +124,7 @@ const seenOf = ({ receiver }: Stage) =>
 describe.each(databaseKinds.filter(({ name }) => name !== "SQLite memory"))("webhooks on $name", (kind) => {
   if (!kind.available) return
 
-  test("bring what the filter lets through since they were made, in order, as the feed shows it", async () => {
+  test("deliver matching events since their creation, in order, as the feed shows them", async () => {
     await using stage = await staged(kind)
     const { engine, receiver, counts } = stage
     await stage.lock("before")
@@ -152,7 +152,7 @@ describe.each(databaseKinds.filter(({ name }) => name !== "SQLite memory"))("web
     expect(counts()).toMatchObject({ delivered: earlierCount + 3, failed: 0 })
   })
 
-  test("try again later what failed, with the same id, while what comes after it waits", async () => {
+  test("retry a failed event later with the same id, while later events wait", async () => {
     await using stage = await staged(kind)
     const { engine, receiver, clock } = stage
     const id = await stage.newWebhook()
@@ -174,7 +174,7 @@ describe.each(databaseKinds.filter(({ name }) => name !== "SQLite memory"))("web
     expect(await engine.webhooks.get("acme", id)).toMatchObject({ lastError: null, failingSince: null })
   })
 
-  test("lose and skip nothing when each delivery is by a server that has just started, or that stops in the middle", async () => {
+  test("lose and skip no event when servers start or stop between deliveries", async () => {
     await using stage = await staged(kind)
     const { receiver } = stage
     await stage.newWebhook()
@@ -195,7 +195,7 @@ describe.each(databaseKinds.filter(({ name }) => name !== "SQLite memory"))("web
     expect(inOrder).toEqual(names.map((name) => `workspace.locked ${name}`))
   })
 
-  test("give an event up after the last attempt, keep it, and go on with the next", async () => {
+  test("store an event as a dead letter after the last attempt, and continue with the next", async () => {
     await using stage = await staged(kind)
     const { engine, receiver, clock, counts } = stage
     const id = await stage.newWebhook()
@@ -225,7 +225,7 @@ describe.each(databaseKinds.filter(({ name }) => name !== "SQLite memory"))("web
     expect(counts()).toEqual({ delivered: 1, failed: maxAttempts, dead: 1, disabled: 0 })
   })
 
-  test("send a dead letter again, though its event is swept and the webhook disabled, until it is taken", async () => {
+  test("redeliver a dead letter until it is accepted, also when its event is swept and the webhook disabled", async () => {
     await using stage = await staged(kind)
     const { engine, storage, receiver, clock } = stage
     const id = await stage.newWebhook({ enabled: false })
@@ -258,7 +258,7 @@ describe.each(databaseKinds.filter(({ name }) => name !== "SQLite memory"))("web
     expect((await engine.webhooks.deadLetters("acme", id, firstPage)).items).toEqual([])
   })
 
-  test("are disabled after too many events in a row, said in the feed, and go on from there when enabled again", async () => {
+  test("are disabled after too many consecutive dead letters, with an event, and continue there when enabled", async () => {
     await using stage = await staged(kind)
     const { engine, receiver, clock, counts } = stage
     const id = await stage.newWebhook()
@@ -288,7 +288,7 @@ describe.each(databaseKinds.filter(({ name }) => name !== "SQLite memory"))("web
     expect(receiver.seen).toHaveLength(maxAttempts * maxDeadInARow + 1)
   })
 
-  test("go on with the oldest event there is where those between are swept", async () => {
+  test("continue with the oldest event when earlier ones are swept", async () => {
     await using stage = await staged(kind)
     const { engine, storage, receiver, clock } = stage
     const id = await stage.newWebhook()
@@ -308,7 +308,7 @@ describe.each(databaseKinds.filter(({ name }) => name !== "SQLite memory"))("web
     expect(seenOf(stage)).toEqual(["workspace.locked new"])
   })
 
-  test("try at once what waits when they are changed, under the address and the secret of then", async () => {
+  test("retry waiting events at once when they are changed, with the new URL and secret", async () => {
     await using stage = await staged(kind)
     const { engine, receiver } = stage
     const id = await stage.newWebhook({ url: "http://127.0.0.1:1" })
@@ -323,7 +323,7 @@ describe.each(databaseKinds.filter(({ name }) => name !== "SQLite memory"))("web
     expect(code).toBe(hmacHex(secret, `${time}.${seen?.body}`))
   })
 
-  test("hold up nobody else, however slow one of them is", async () => {
+  test("do not delay others when one is slow", async () => {
     await using stage = await staged(kind)
     const { receiver } = stage
     await stage.newWebhook({ name: "slow", url: `${receiver.url}/slow` })
@@ -352,7 +352,7 @@ describe.each(databaseKinds.filter(({ name }) => name !== "SQLite memory"))("web
     await server.settled()
   })
 
-  test("hold up no other organization, however many of one are slow", async () => {
+  test("do not delay other organizations when many of one are slow", async () => {
     await using stage = await staged(kind)
     const { engine, receiver } = stage
     const names = Array.from({ length: 12 }, (_, index) => `slow-${index}`)
@@ -384,7 +384,7 @@ describe.each(databaseKinds.filter(({ name }) => name !== "SQLite memory"))("web
     await turnsUntil(server, () => seenAt("/slow") === 12)
   })
 
-  test("that cannot be served for a fault of this server are left alone for a while", async () => {
+  test("are postponed when this server fails to serve them", async () => {
     await using stage = await staged(kind)
     const { receiver, clock } = stage
     const id = await stage.newWebhook()
@@ -409,7 +409,7 @@ describe.each(databaseKinds.filter(({ name }) => name !== "SQLite memory"))("web
     expect(receiver.seen).toHaveLength(1)
   })
 
-  test("go on in a store past what nobody wants, and keep dead letters as long as events", async () => {
+  test("advance past events that do not match, and keep dead letters as long as events", async () => {
     await using stage = await staged(kind)
     const { engine, storage, clock, woken } = stage
     const id = await stage.newWebhook({ workspaces: ["wanted"] })
@@ -440,7 +440,7 @@ describe.each(databaseKinds.filter(({ name }) => name !== "SQLite memory"))("web
     expect(woken).toEqual([])
   })
 
-  test("are served by a run that ends when none is enabled, and asks for the next one when its time is over", async () => {
+  test("are served by a job run that ends when none is enabled, and requests the next run at its time limit", async () => {
     await using stage = await staged(kind)
     const { engine, receiver, clock, woken } = stage
     const id = await stage.newWebhook()

@@ -34,7 +34,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("on $name", (k
     }
   }
 
-  test("[F-P14] a restored user has the old name, which no other user gets in between", async () => {
+  test("[F-P14] a restored user has the old name, which other users cannot get in between", async () => {
     await using at = await open()
     const [ada, next] = [user("1", "ada"), user("2", "ADA")]
     await at.storage.transact(({ users }) => users.insert(ada))
@@ -65,7 +65,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("on $name", (k
     expect(names.slice(0, 4)).toEqual(names.slice(4))
   })
 
-  test("[F-P14] a user whom a server of an earlier release made is named before the username changes hands", async () => {
+  test("[F-P14] a user created by an earlier release is named before the username is reused", async () => {
     await using at = await open()
     const [renamed, deleted] = [user("1", "ada"), user("2", "eve")]
     for (const one of [renamed, deleted]) await at.storage.transact(({ users }) => users.insert(one))

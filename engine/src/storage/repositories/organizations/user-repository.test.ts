@@ -91,7 +91,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
 
   const fault = (error: unknown) => (isEngineError(error, "invalid") ? error.faults : error)
 
-  test("an organization comes back as it was, is found in any case, and shares its name with none", async () => {
+  test("an organization is read as written, is found in any case, and has a unique name", async () => {
     await using at = await open()
     const acme = await at.found("Acme")
     await at.found("Beta")
@@ -119,7 +119,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     })
   })
 
-  test("an organization goes with all that is in it, and only that", async () => {
+  test("an organization is deleted with all its contents, and nothing else", async () => {
     await using at = await open()
     const ada = user("ada")
     await at.storage.transact(({ users }) => users.insert(ada))
@@ -143,7 +143,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     })
   })
 
-  test("users have names of their own in any case, and addresses too, unless they have none", async () => {
+  test("users have unique names in any case, and unique addresses unless they have none", async () => {
     await using at = await open()
     const [ada, bob, eve] = [user("Ada", "Ada@example.com"), user("bob"), user("eve")]
     await at.storage.transact(async ({ users }) => {
@@ -175,7 +175,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     expect(await at.storage.read(({ users }) => users.find(eve.id))).toBeUndefined()
   })
 
-  test("teams show what a caller may see, who is in them, and who owns alone", async () => {
+  test("teams list visible teams, members, and organizations with a sole owner", async () => {
     await using at = await open()
     const [ada, bob] = [user("ada"), user("bob")]
     await at.storage.transact(async ({ users }) => {
@@ -221,7 +221,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     })
   })
 
-  test("projects are found by exact names and by parts, and only those given to a team's members where asked", async () => {
+  test("projects are found by exact and partial names, optionally only those of a team's members", async () => {
     await using at = await open()
     const acme = await at.found("acme")
     const devs = team("devs", acme)
@@ -252,7 +252,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     expect(await at.storage.read(({ teamProjects }) => teamProjects.find("tprj-1"))).toBeUndefined()
   })
 
-  test("tokens belong to their owner, and the later of two uses counts, whichever is written last", async () => {
+  test("tokens belong to their owner, and keep the later of two uses", async () => {
     await using at = await open()
     const ada = user("ada")
     await at.storage.transact(({ users }) => users.insert(ada))
@@ -283,7 +283,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     expect(await at.storage.read(({ identity }) => identity.findToken("hash-1"))).toBeUndefined()
   })
 
-  test("site settings are what was saved last, and the defaults before", async () => {
+  test("site settings are the last saved, or the defaults", async () => {
     await using at = await open()
     expect(await at.storage.read(({ settings }) => settings.get())).toEqual(initialSiteSettings)
     for (const defaultGlobalRemoteState of [true, false, true])

@@ -107,7 +107,7 @@ describe.each(kinds)("the inventory on $label", ({ kind, isFiled }) => {
     { query: { metadata: "dGVhbQ==" }, order: [-1], why: "the last to expire first" },
     { query: { status: { of: ["valid", "revoked"], now } }, order: [1], why: "the soonest to expire first" },
     { query: { metadata: "dGVhbQ==", expiresAfter: 0 }, order: [1], why: "the soonest to expire first" },
-  ])("is in order for $query: $why", async ({ query, order: [sign = 1] }) => {
+  ])("is sorted for $query: $why", async ({ query, order: [sign = 1] }) => {
     const { items } = await opened.database.read((session) =>
       new SqlCertificateRepository(session).search(mountId, query, { limit: 500 }),
     )

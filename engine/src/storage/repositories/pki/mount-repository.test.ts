@@ -20,7 +20,7 @@ const mountAt = (path: string): Mount => ({
 })
 
 describe.each(databaseKinds.filter(({ available }) => available))("mounts on $name", (kind) => {
-  test("are kept as they are given, listed by path, changed and removed", async () => {
+  test("are stored as given, listed by path, changed and removed", async () => {
     await using temporary = await temporaryDatabase(kind)
     const change = <T>(work: (mounts: SqlMountRepository) => Promise<T>) =>
       temporary.database.transact((session) => work(new SqlMountRepository(session)))
@@ -34,7 +34,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("mounts on $na
     expect(await change((mounts) => mounts.list())).toEqual([mountAt("a/b"), moved])
   })
 
-  test("of earlier releases, which kept neither traits nor options, have none", async () => {
+  test("of earlier releases have no traits and options", async () => {
     await using temporary = await temporaryDatabase(kind)
     const config = JSON.stringify(mountAt("pki").config)
     await temporary.database.transact(async (session) => {
@@ -45,7 +45,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("mounts on $na
     expect(listed).toEqual([{ ...mountAt("pki"), traits: initialMountTraits, options: {} }])
   })
 
-  test("cannot share a path", async () => {
+  test("have unique paths", async () => {
     await using temporary = await temporaryDatabase(kind)
     const insert = (mount: Mount) =>
       temporary.database
@@ -56,7 +56,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("mounts on $na
     expect(isEngineError(refusal, "conflict")).toBe(true)
   })
 
-  test("are looked up anew on every replica as soon as one has changed, and not before", async () => {
+  test("are read again on every replica only after one has changed", async () => {
     await using temporary = await temporaryDatabase(kind)
     let lists = 0
     const counted = (rows: SqlMountRepository) => ({
@@ -96,7 +96,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("mounts on $na
     expect(lists).toBe(3)
   })
 
-  test("that a transaction gives up are never taken for mounts", async () => {
+  test("of a rolled-back transaction are never visible", async () => {
     await using temporary = await temporaryDatabase(kind)
     const { database } = temporary
     const directory = new MountDirectory(

@@ -31,7 +31,7 @@ describe.each(sharedDatabaseKinds)("revocations on $name", (kind) => {
     stored.database.transact((session) => work(new SqlRevocationRepository(session)))
   const newSerial = () => newSerialNumber(random)
 
-  test("are found by serial number, refused twice, and numbered in the order of their commits", async () => {
+  test("are found by serial number, rejected twice, and numbered in commit order", async () => {
     const serials = Array.from({ length: 40 }, newSerial)
     await Promise.all(serials.map((serial) => revoke(serial)))
     const [first = newSerial()] = serials
@@ -62,7 +62,7 @@ describe.each(sharedDatabaseKinds)("revocations on $name", (kind) => {
     expect(counts).toEqual([0, 1, 2, 3].map((index) => serials.filter((one) => shardOf(one, 4).index === index).length))
   })
 
-  test("without a list go to the end of one", async () => {
+  test("without a list are appended to one", async () => {
     const serial = newSerial()
     await revoke(serial, listOfUnknownIssuers)
     const before = await rows((one) => one.latest(stored.mountId, list))
@@ -71,7 +71,7 @@ describe.each(sharedDatabaseKinds)("revocations on $name", (kind) => {
     expect(await rows((one) => one.latest(stored.mountId, list))).toBeGreaterThan(before)
   })
 
-  test("of expired certificates are found and taken off, which the list is told", async () => {
+  test("of expired certificates are found and removed, which the list counts", async () => {
     const serial = newSerial()
     await revoke(serial, list, 5)
     const key = { mountId: stored.mountId, list, shard: wholeList }
@@ -89,7 +89,7 @@ describe.each(sharedDatabaseKinds)("revocations on $name", (kind) => {
     expect(after?.removals).toBe((removals ?? 0) + 1)
   })
 
-  test("are known of the certificates that they are about, for as long as they are there", async () => {
+  test("are recorded on their certificates until they are removed", async () => {
     const serial = newSerial()
     const facts = { issuerId: null, role: null, commonName: "", names: [], notBefore: 0, notAfter: 5 }
     await stored.database.transact((session) =>
@@ -116,7 +116,7 @@ describe.each(sharedDatabaseKinds)("revocations on $name", (kind) => {
     expect(await revokedAt()).toEqual([null])
   })
 
-  test("a list that another has begun to build takes nothing from whoever began before", async () => {
+  test("a list build does not disturb an earlier build of another server", async () => {
     const key = {
       mountId: stored.mountId,
       list: newId("iss", random) as string as CrlListId,

@@ -38,7 +38,7 @@ describe.each(databaseKinds.filter(({ available, name }) => available && name !=
     const rows = <T>(work: (rows: SqlStatisticsRepository) => Promise<T>) =>
       opened.database.read((session) => work(new SqlStatisticsRepository(session)))
 
-    test("are counted, kept and read back, of one mount alone", async () => {
+    test("are counted, stored and read for one mount only", async () => {
       const counted = await countMount(rows, inventoryMount, inventoryNow, new AbortController().signal)
       expect(counted).toMatchObject(countedRows())
       expect(await rows((one) => one.find(inventoryMount))).toBeUndefined()
@@ -50,7 +50,7 @@ describe.each(databaseKinds.filter(({ available, name }) => available && name !=
       }
     })
 
-    test.each([1, 7, 599, 600, 10_000])("are counted alike in parts of %d", async (limit) => {
+    test.each([1, 7, 599, 600, 10_000])("have equal counts in parts of %d", async (limit) => {
       for (const revoked of [false, true]) {
         let count = 0
         let after = { notAfter: 100_000, number: 0 } as { notAfter: number; number: number } | undefined
@@ -68,7 +68,7 @@ describe.each(databaseKinds.filter(({ available, name }) => available && name !=
       }
     })
 
-    test("are counted in indexes alone, and roles are found by jumps from one to the next", async () => {
+    test("are counted in indexes only, and roles are found by index jumps", async () => {
       const plans = await opened.database.read(async (session) => {
         const said: string[] = []
         const asked = new SqlStatisticsRepository(explaining(session, said))

@@ -6,8 +6,8 @@ import { databaseKinds } from "../../../../testing/temporary-database.ts"
 
 const kinds = databaseKinds.filter(({ available, name }) => available && name !== "SQLite memory")
 
-describe.each(kinds)("a kept bulk action on $name", (kind) => {
-  test("goes on in the parts that it was cut into, whatever size a release gives them", async () => {
+describe.each(kinds)("a stored bulk action on $name", (kind) => {
+  test("continues in its original parts, for any part size of the release", async () => {
     await using place = await kind.place()
     await using world = await openTestEngine({ url: place.url, runtime: systemRuntime() })
     const { organizations, workspaces, bulkActions } = world.engine

@@ -28,23 +28,32 @@ const notAnArchive = "The configuration is not a tar archive compressed with gzi
 describe("the readme of a configuration", () => {
   test.each<{ what: string; files: TarFiles; folder?: string; readme: string | null }>([
     { what: "is README.md at the root", files: { "main.tf": "", "README.md": "# A" }, readme: "# A" },
-    { what: "may stand behind ./, as tar writes it", files: { "./README.md": "# A" }, readme: "# A" },
+    { what: "may begin with ./, as tar writes it", files: { "./README.md": "# A" }, readme: "# A" },
     { what: "may be spelt in any case", files: { "readme.MD": "# A" }, readme: "# A" },
     { what: "is not one of another folder", files: { "modules/README.md": "# A" }, readme: null },
-    { what: "is none where there is none", files: { "main.tf": "" }, readme: null },
+    { what: "is absent when there is none", files: { "main.tf": "" }, readme: null },
     {
-      what: "is that of the working directory first",
+      what: "is the file of the working directory first",
       files: { "README.md": "# A", "envs/prod/README.md": "# B" },
       folder: "./envs/prod/",
       readme: "# B",
     },
-    { what: "is that of the root else", files: { "README.md": "# A" }, folder: "envs/prod", readme: "# A" },
-    { what: "leads nowhere else", files: { "README.md": "# A", "../README.md": "# B" }, folder: "..", readme: "# B" },
-    { what: "is not shown when it is too long", files: { "README.md": "x".repeat(1024 * 1024 + 1) }, readme: null },
-    { what: "is not shown when it is no text", files: { "README.md": Buffer.of(0xff, 0xfe) }, readme: null },
-    { what: "is not shown when it holds what cannot be stored", files: { "README.md": "a\0b" }, readme: null },
+    { what: "is the file of the root otherwise", files: { "README.md": "# A" }, folder: "envs/prod", readme: "# A" },
     {
-      what: "is kept whole up to its limit",
+      what: "does not leave the archive",
+      files: { "README.md": "# A", "../README.md": "# B" },
+      folder: "..",
+      readme: "# B",
+    },
+    { what: "is omitted when it is too long", files: { "README.md": "x".repeat(1024 * 1024 + 1) }, readme: null },
+    { what: "is omitted when it is not text", files: { "README.md": Buffer.of(0xff, 0xfe) }, readme: null },
+    {
+      what: "is omitted when it contains characters that cannot be stored",
+      files: { "README.md": "a\0b" },
+      readme: null,
+    },
+    {
+      what: "is stored whole up to its limit",
       files: { "README.md": "ü".repeat(512 * 1024) },
       readme: "ü".repeat(512 * 1024),
     },
@@ -53,26 +62,26 @@ describe("the readme of a configuration", () => {
   })
 })
 
-describe("what is sent", () => {
+describe("an uploaded configuration", () => {
   const whole = tar({ "main.tf": "x".repeat(10_000), "b.tf": "y" })
 
   test.each<{ what: string; bytes: Uint8Array; refusal: string | undefined }>([
     { what: "an archive", bytes: gzipSync(whole), refusal: undefined },
     { what: "an archive without entries", bytes: tarball({}), refusal: notAnArchive },
     { what: "nothing", bytes: new Uint8Array(), refusal: notAnArchive },
-    { what: "nothing, compressed", bytes: gzipSync(""), refusal: notAnArchive },
-    { what: "a tar that is not compressed", bytes: whole, refusal: notAnArchive },
+    { what: "empty, compressed", bytes: gzipSync(""), refusal: notAnArchive },
+    { what: "an uncompressed tar", bytes: whole, refusal: notAnArchive },
     { what: "text", bytes: Buffer.from("resource {}"), refusal: notAnArchive },
     { what: "text, compressed", bytes: gzipSync("resource {}".repeat(1_000)), refusal: notAnArchive },
     { what: "an archive compressed twice", bytes: gzipSync(gzipSync(whole)), refusal: notAnArchive },
-    { what: "an archive that was cut off", bytes: gzipSync(whole).subarray(0, -20), refusal: notAnArchive },
+    { what: "a truncated archive", bytes: gzipSync(whole).subarray(0, -20), refusal: notAnArchive },
     {
-      what: "an archive cut off before it was compressed",
+      what: "an archive truncated before it was compressed",
       bytes: gzipSync(whole.subarray(0, 5_000)),
       refusal: notAnArchive,
     },
     {
-      what: "an archive that grows beyond its bound",
+      what: "an archive that unpacks beyond its limit",
       bytes: gzipSync(tar({ zeros: Buffer.alloc(513 * 1024 * 1024) }), { level: 1 }),
       refusal: "The configuration contains more than 100000 entries or 536870912 bytes.",
     },
@@ -81,11 +90,11 @@ describe("what is sent", () => {
       bytes: gzipSync(Buffer.concat(Array.from({ length: 100_001 }, () => tar({ a: "" }).subarray(0, 512)))),
       refusal: "The configuration contains more than 100000 entries or 536870912 bytes.",
     },
-  ])("$what is told: $refusal", async ({ bytes, refusal }) => {
+  ])("that is $what has the refusal $refusal", async ({ bytes, refusal }) => {
     expect(await refusalOf(bytes)).toBe(refusal)
   })
 
-  test("whatever it is, is read or refused", async () => {
+  test("with random bytes is read or rejected", async () => {
     const tampered = asyncProperty(uint8Array({ minLength: 1, maxLength: 64 }), async (noise) => {
       const bytes = Buffer.from(whole)
       for (const [index, byte] of noise.entries()) bytes[(byte * 37 + index * 101) % bytes.length] = byte
@@ -95,7 +104,7 @@ describe("what is sent", () => {
     await assert(tampered, { numRuns: 100 })
   })
 
-  test("comes back as it was, from several chunks", async () => {
+  test("is read as written from several chunks", async () => {
     const bytes = tarball({ "random.bin": randomBytes(3 * 1024 * 1024) })
     const chunks = await archive.pack(id, bytes)
     expect(chunks.length).toBeGreaterThan(2)

@@ -22,7 +22,7 @@ async function newRun(url: string): Promise<RunId> {
 describe.each(databaseKinds.filter(({ available, name }) => available && name !== "SQLite memory"))(
   "the log of a run on $name",
   (kind) => {
-    test("is read in any slices as it was written in any pieces", { timeout: 60_000 }, async () => {
+    test("is read in any slices as it was written in any chunks", { timeout: 60_000 }, async () => {
       await using place = await kind.place()
       const id = await newRun(place.url)
       await using database = await openDatabase(place.url)
@@ -52,7 +52,7 @@ describe.each(databaseKinds.filter(({ available, name }) => available && name !=
       )
     })
 
-    test("of many short lines is kept in few rows", async () => {
+    test("of many short lines is stored in few rows", async () => {
       await using place = await kind.place()
       const id = await newRun(place.url)
       await using database = await openDatabase(place.url)

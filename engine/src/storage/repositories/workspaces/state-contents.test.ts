@@ -45,8 +45,8 @@ afterEach(() => {
   contents = undefined
 })
 
-describe("the contents of a state that another thread reads", () => {
-  test("are what they are when they are read here, one state after another and two at once", async () => {
+describe("state contents read by another thread", () => {
+  test("equal those read in the main thread, in sequence and concurrently", async () => {
     const [one, other] = [stateOf(12_000), stateOf(3)]
     expect(await thread().read(compressed(one), never)).toEqual(readHere(one))
     expect(await Promise.all([one, other].map((state) => thread().read(compressed(state), never)))).toEqual(
@@ -54,7 +54,7 @@ describe("the contents of a state that another thread reads", () => {
     )
   })
 
-  test("are not there where their source fails or their thread cannot read them, and the next ones are", async () => {
+  test("fail when their source or their thread fails, and the next ones are read", async () => {
     async function* failing() {
       yield* compressed(stateOf(1))
       throw new Error("the store is away")
@@ -69,7 +69,7 @@ describe("the contents of a state that another thread reads", () => {
     expect(await thread().read(compressed(state), never)).toEqual(readHere(state))
   })
 
-  test("are given up when the signal is given, in the middle of a state", async () => {
+  test("are abandoned when the signal aborts in the middle of a state", async () => {
     const giveUp = new AbortController()
     async function* endless() {
       yield* compressed(stateOf(1))
@@ -80,7 +80,7 @@ describe("the contents of a state that another thread reads", () => {
     await expect(thread().read(compressed(stateOf(1)), giveUp.signal)).rejects.toThrow("the engine is closing")
   })
 
-  test("outlive the thread's idle time, and are read by the next thread", async () => {
+  test("are read by the next thread after the idle time of the first", async () => {
     const state = stateOf(2)
     await thread().read(compressed(state), never)
     expect(timers.pendingCount).toBe(1)

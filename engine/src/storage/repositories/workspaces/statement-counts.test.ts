@@ -28,7 +28,7 @@ async function statementsOf(work: () => Promise<unknown>): Promise<string[]> {
 
 const isFrame = (text: string): boolean => /^(begin|commit)\b/i.test(text)
 
-describe.runIf(postgres.available)("PostgreSQL is asked", () => {
+describe.runIf(postgres.available)("PostgreSQL runs", () => {
   const closing = new AsyncDisposableStack()
   const metrics = recordedMetrics()
   const replicaMetrics = recordedMetrics()
@@ -105,7 +105,7 @@ describe.runIf(postgres.available)("PostgreSQL is asked", () => {
       await act("unlock")
     })
 
-  test("once more where another replica has changed the role, which counts at once", async () => {
+  test("one more statement when another replica changed the role, which applies at once", async () => {
     await issue(replica)
     const narrower = { allowed_domains: "other.example", allow_any_name: false, key_type: "ec", ttl: "1h" }
     expect((await world.pki("POST", "/pki/roles/web", { body: narrower })).status).toBe(200)
@@ -118,7 +118,7 @@ describe.runIf(postgres.available)("PostgreSQL is asked", () => {
     await issue(replica)
   })
 
-  test("for nothing that a revoked token asks of any replica", async () => {
+  test("no statement for requests with a revoked token on any replica", async () => {
     const { secret } = await world.engine.serviceTokens.create({ policies: ["root"] })
     const issueBy = (token: string) =>
       replica.pki("POST", "/pki/issue/web", { token, body: { common_name: "www.example.com" } })
@@ -127,7 +127,7 @@ describe.runIf(postgres.available)("PostgreSQL is asked", () => {
     expect((await issueBy(secret)).status).toBe(403)
   })
 
-  test("for nothing twice, though both replicas store many certificates at once", async () => {
+  test("no statement twice when both replicas store many certificates concurrently", async () => {
     await issue()
     await issue(replica)
     const retries = () => [metrics, replicaMetrics].map((counted) => counted.value("chancery_storage_retries_total"))
@@ -136,7 +136,7 @@ describe.runIf(postgres.available)("PostgreSQL is asked", () => {
     expect(retries()).toEqual(before)
   })
 
-  test("for no names of certificates that have gone", async () => {
+  test("no statement for names of deleted certificates", async () => {
     await issue()
     await using database = await openDatabase(url)
     const count = async (query: RawBuilder<{ count: number }>) =>

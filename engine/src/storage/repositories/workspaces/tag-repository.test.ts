@@ -156,7 +156,7 @@ const bindings = (storage: Storage<Repositories>, bearer: Taggable) =>
   storage.read(async ({ tags }) => (await tags.bindingsOf([bearer])).get(bearer.id) ?? [])
 
 describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind) => {
-  test("a tag enters the pool with its first workspace, is counted, and leaves with its last", async () => {
+  test("a tag is added to the pool with its first workspace, counted, and removed with its last", async () => {
     await using temporary = await temporaryDatabase(kind)
     const storage = await populated(temporary.database, 2)
     await add(storage, 0, "prod", "web")
@@ -198,7 +198,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     expect(await pool(storage)).toEqual([])
   })
 
-  test("a value given to a flat tag takes it out of the pool, and a flat tag is put there", async () => {
+  test("a value removes a flat tag from the pool, and a flat tag is added to it", async () => {
     await using temporary = await temporaryDatabase(kind)
     const storage = await populated(temporary.database, 1)
     await add(storage, 0, "env")
@@ -211,7 +211,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     expect(await pool(storage)).toEqual(["env 1"])
   })
 
-  test("a project's bindings are its own, and none of them enters the pool", async () => {
+  test("bindings of a project are separate and not in the pool", async () => {
     await using temporary = await temporaryDatabase(kind)
     const storage = await populated(temporary.database, 1)
     await change(storage, project, () => [binding("env", "prod"), binding("flat", "")])
@@ -225,7 +225,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     expect(await pool(storage)).toEqual([])
   })
 
-  test("who holds a binding is kept with it, on workspaces and projects", async () => {
+  test("the owner of a binding is stored with it, on workspaces and projects", async () => {
     await using temporary = await temporaryDatabase(kind)
     const storage = await populated(temporary.database, 2)
     const owners = ["kubernetes:acme/default/api", "pulumi:site/prod"]
@@ -243,7 +243,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     }
   })
 
-  test("flat tags that others hold are found, and those that the owner holds alone are not", async () => {
+  test("flat tags of other owners are found, and tags of the owner alone are not", async () => {
     await using temporary = await temporaryDatabase(kind)
     const storage = await populated(temporary.database, 3)
     const give = (index: number, owners: readonly string[]) =>
@@ -256,7 +256,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     expect(await storage.read(({ tags }) => tags.heldByOthers([], "b"))).toEqual([])
   })
 
-  test("the pool is searched by a part of the name as it is, and without what one workspace carries", async () => {
+  test("the pool is searched by a literal part of the name, without the tags of one workspace", async () => {
     await using temporary = await temporaryDatabase(kind)
     const storage = await populated(temporary.database, 2)
     await add(storage, 0, "Prod-eu", "prod_us", "dev")
@@ -268,7 +268,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     expect(await pool(storage, { exceptOf: ["ws-0" as WorkspaceId] })).toEqual(["stage 1"])
   })
 
-  test("a tag put into the pool directly stays without a workspace, and the pool has it once", async () => {
+  test("a tag added to the pool directly stays without a workspace, once", async () => {
     await using temporary = await temporaryDatabase(kind)
     const storage = await populated(temporary.database, 1)
     const draft = (name: string) => ({ id: newId("tag", random), organizationId, name, createdAt: 1 })
@@ -281,7 +281,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     expect(await pool(storage)).toEqual(["a 0", "b 0"])
   })
 
-  test("flat tags of a workspace come in pages, bindings with a value not among them", async () => {
+  test("flat tags of a workspace are paged, without bindings that have a value", async () => {
     await using temporary = await temporaryDatabase(kind)
     const storage = await populated(temporary.database, 1)
     await add(storage, 0, ...Array.from({ length: 25 }, (_, index) => `t${index + 10}`))
@@ -293,14 +293,14 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     expect(second.items.map(({ name }) => name)).toEqual(["t30", "t31", "t32", "t33", "t34"])
   })
 
-  test("a new tag given to 50 workspaces at once is one tag", async () => {
+  test("a new tag added to 50 workspaces concurrently is one tag", async () => {
     await using temporary = await temporaryDatabase(kind)
     const storage = await populated(temporary.database, 50)
     await Promise.all(Array.from({ length: 50 }, (_, index) => add(storage, index, "new")))
     expect(await pool(storage)).toEqual(["new 50"])
   })
 
-  test("while last users leave and new ones come, the pool holds exactly what somebody carries", async () => {
+  test("the pool contains exactly the used tags while workspaces add and remove tags concurrently", async () => {
     await using temporary = await temporaryDatabase(kind)
     const storage = await populated(temporary.database, 8)
     for (let round = 0; round < 10; round += 1) {

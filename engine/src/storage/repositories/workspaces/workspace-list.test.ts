@@ -339,7 +339,7 @@ describe.each(databaseKinds.filter(({ name, available }) => available && name !=
     })
   })
 
-  test("rows come whole, in the order of the page", async () => {
+  test("rows are complete and in the order of the page", async () => {
     const page = await opened.database.read((session) => rowsOver(session).list({}, all, firstPage))
     expect(page.items.map(({ id }) => id)).toEqual(expectedIds({}, all).slice(0, 20))
     expect(page.totalCount).toBe(known.length)

@@ -54,7 +54,7 @@ const noConfiguration = {
 }
 
 describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind) => {
-  test("a state of many chunks comes back as it went in", async () => {
+  test("a state of many chunks is read as written", async () => {
     await using records = await recordsOn(kind)
     const { engine, ref, put } = records
     await engine.workspaces.lock(ref, { reason: "" })
@@ -76,7 +76,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     expect(await engine.stateVersions.currentOutputs(ref)).toMatchObject([{ name: "noise", value: null }])
   })
 
-  test("pending, finalized and discarded versions are told apart, newest first", async () => {
+  test("pending, finalized and discarded versions are listed by status, newest first", async () => {
     await using records = await recordsOn(kind)
     const { engine, ref, put, announce } = records
     await engine.workspaces.lock(ref, { reason: "" })
@@ -97,7 +97,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     expect(await listed()).toEqual(["3 finalized", "2 discarded", "1 finalized"])
   })
 
-  test("of 32 locks at once one is given", async () => {
+  test("one of 32 concurrent locks succeeds", async () => {
     await using records = await recordsOn(kind)
     const { engine, ref } = records
     const locks = Array.from({ length: 32 }, (_, index) => engine.workspaces.lock(ref, { reason: `lock ${index}` }))
@@ -108,34 +108,37 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     expect((await engine.workspaces.get(ref)).lock).toMatchObject({ held: true, reason: `lock ${winner}` })
   })
 
-  test.each(["own", "project"])("whoever may run in a consumer reads the state: by $0 access", async (through) => {
-    await using records = await recordsOn(kind)
-    const { engine, ref, put } = records
-    await engine.workspaces.lock(ref, { reason: "" })
-    const { id } = await put({})
-    const consumer = await engine.workspaces.create("acme", { name: "consumer" })
-    const team = await engine.teams.create("acme", { name: "runners" })
-    const read = async () => {
-      const { secret } = await engine.tokens.createForTeam(team.id, {})
-      return engine.as(await engine.authenticate(secret)).stateVersions.current(ref)
-    }
-    await engine.remoteStateConsumers.add(ref.id, [consumer.id])
-    await expect(read()).rejects.toMatchObject({ code: "not-found" })
-    if (through === "own")
-      await engine.teamWorkspaces.create({ teamId: team.id, workspaceId: consumer.id, access: "plan" })
-    else {
-      const project = await engine.projects.create("acme", { name: "elsewhere" })
-      await engine.workspaces.update({ id: consumer.id }, { projectId: project.id })
-      await engine.teamProjects.create({ teamId: team.id, projectId: project.id, access: "write" })
-    }
-    expect((await read()).id).toBe(id)
-    await engine.remoteStateConsumers.remove(ref.id, [consumer.id])
-    await expect(read()).rejects.toMatchObject({ code: "not-found" })
-    await engine.workspaces.update(ref, { globalRemoteState: true })
-    expect((await read()).id).toBe(id)
-  })
+  test.each(["own", "project"])(
+    "callers that may run in a consumer can read the state: by $0 access",
+    async (through) => {
+      await using records = await recordsOn(kind)
+      const { engine, ref, put } = records
+      await engine.workspaces.lock(ref, { reason: "" })
+      const { id } = await put({})
+      const consumer = await engine.workspaces.create("acme", { name: "consumer" })
+      const team = await engine.teams.create("acme", { name: "runners" })
+      const read = async () => {
+        const { secret } = await engine.tokens.createForTeam(team.id, {})
+        return engine.as(await engine.authenticate(secret)).stateVersions.current(ref)
+      }
+      await engine.remoteStateConsumers.add(ref.id, [consumer.id])
+      await expect(read()).rejects.toMatchObject({ code: "not-found" })
+      if (through === "own")
+        await engine.teamWorkspaces.create({ teamId: team.id, workspaceId: consumer.id, access: "plan" })
+      else {
+        const project = await engine.projects.create("acme", { name: "elsewhere" })
+        await engine.workspaces.update({ id: consumer.id }, { projectId: project.id })
+        await engine.teamProjects.create({ teamId: team.id, projectId: project.id, access: "write" })
+      }
+      expect((await read()).id).toBe(id)
+      await engine.remoteStateConsumers.remove(ref.id, [consumer.id])
+      await expect(read()).rejects.toMatchObject({ code: "not-found" })
+      await engine.workspaces.update(ref, { globalRemoteState: true })
+      expect((await read()).id).toBe(id)
+    },
+  )
 
-  test("of several uploads at once one is finalized, and all of them agree", async () => {
+  test("one of several concurrent uploads is finalized, and all return it", async () => {
     await using records = await recordsOn(kind)
     const { engine, ref, announce } = records
     await engine.workspaces.lock(ref, { reason: "" })
@@ -148,7 +151,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     expect((await engine.stateVersions.outputs(id, page)).totalCount).toBe(1)
   })
 
-  test("a run keeps its steps, its workspace its status, and the metrics its end", async () => {
+  test("a run stores its steps, its workspace the status, and the metrics its end", async () => {
     await using records = await recordsOn(kind)
     const { engine, ref } = records
     const run = await engine.runs.create(ref, emptyRun)
@@ -166,7 +169,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     expect((await engine.runs.list(ref, { statuses: ["errored"] }, page)).totalCount).toBe(0)
   })
 
-  test("a deleted configuration version leaves its runs and its workspace", async () => {
+  test("a deleted configuration version is removed from its runs and its workspace", async () => {
     await using records = await recordsOn(kind)
     const { engine, ref } = records
     const version = await engine.configurationVersions.create(ref, { ...noConfiguration, readme: "# Web" })
@@ -179,7 +182,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     expect((await engine.workspaces.get(ref)).currentConfigurationVersionId).toBeNull()
   })
 
-  test("a variable's key is taken once", async () => {
+  test("a variable has a unique key", async () => {
     await using records = await recordsOn(kind)
     const { engine, ref } = records
     const input = { key: "region", value: "eu", description: "", category: "env", hcl: false, sensitive: true } as const
@@ -191,7 +194,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     expect(await engine.variables.get(ref, variable?.id ?? "")).toMatchObject({ description: "where" })
   })
 
-  test("a connection that goes takes the repository from its workspaces", async () => {
+  test("deleting a VCS connection removes the repository from its workspaces", async () => {
     await using records = await recordsOn(kind)
     const { engine, ref } = records
     const client = await engine.vcsConnections.createClient("acme", {
@@ -208,7 +211,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     expect((await engine.vcsConnections.listTokens("acme", page)).totalCount).toBe(0)
   })
 
-  test("an assessment is remembered until it goes", async () => {
+  test("an assessment is stored until it is deleted", async () => {
     await using records = await recordsOn(kind)
     const { engine, ref } = records
     const { id, createdAt } = await engine.assessments.create(ref, {
@@ -228,7 +231,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
 
 // A second connection to a database in memory opens another database.
 const lasting = databaseKinds.filter(({ available, name }) => available && name !== "SQLite memory")
-test.each(lasting)("$name holds no secret as it was written", async (kind) => {
+test.each(lasting)("$name stores no secret in plain text", async (kind) => {
   await using records = await recordsOn(kind)
   const { engine, ref, put } = records
   await engine.workspaces.lock(ref, { reason: "" })

@@ -6,7 +6,7 @@ import { databaseKinds } from "../../../../testing/temporary-database.ts"
 import { migrations } from "./index.ts"
 
 test.each(databaseKinds.filter(({ available }) => available))(
-  "what was revoked before is known to be that afterwards, on $name",
+  "certificates revoked before the migration are revoked afterwards, on $name",
   async ({ place }) => {
     await using where = await place({ empty: true })
     const database = await openDatabase(where.url)

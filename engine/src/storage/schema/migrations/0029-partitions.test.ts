@@ -28,7 +28,7 @@ const insertedBefore = (serial: string, names: readonly string[]) => sql<{ count
   )
   select count(*) as count from c`
 
-describe.runIf(postgres.available)("a store of the release before", () => {
+describe.runIf(postgres.available)("a store of the previous release", () => {
   const rowsOf = (database: Database) =>
     database.read((session) =>
       session.queryMany(sql<{ number: number; serial: string; revoked_at: number | null; names: string | null }>`
@@ -38,7 +38,7 @@ describe.runIf(postgres.available)("a store of the release before", () => {
         from certificates as c order by c.number`),
     )
 
-  test("keeps its rows, its numbers and its rules, and what its servers say goes on to be understood", async () => {
+  test("keeps its rows, numbers and constraints, and its servers continue to work", async () => {
     await using place = await postgres.place({ empty: true })
     await using old = await openDatabase(place.url, { migrations: before })
     await old.migrate()
@@ -92,7 +92,7 @@ describe.runIf(postgres.available)("a store of the release before", () => {
     expect(names).toHaveLength(3)
   }, 60_000)
 
-  test("goes on being written to while it is changed", async () => {
+  test("accepts writes while it is migrated", async () => {
     await using place = await postgres.place({ empty: true })
     await using old = await openDatabase(place.url, { migrations: before })
     await old.migrate()

@@ -6,7 +6,7 @@ import { databaseKinds } from "../../../../testing/temporary-database.ts"
 import { migrations } from "./index.ts"
 
 test.each(databaseKinds.filter(({ available }) => available))(
-  "[F-P14] users are named by their usernames and teams by what is left, on $name",
+  "[F-P14] users are named by their usernames and teams by the remaining names, on $name",
   async ({ place }) => {
     await using where = await place({ empty: true })
     await using database = await openDatabase(where.url)

@@ -32,7 +32,7 @@ interface Raw extends AsyncDisposable {
   write(statements: readonly string[]): Promise<unknown>
 }
 
-test("the list has every file's migration, under the name of the file", async () => {
+test("the list contains the migration of every file under its name", async () => {
   const files = (await readdir(import.meta.dirname)).flatMap((file) => /^(\d{4}-[^.]+)\.ts$/.exec(file)?.[1] ?? [])
   const listed = migrations.map(({ name }) => name)
   expect(listed).toEqual(files.toSorted())
@@ -47,7 +47,7 @@ test("the list has every file's migration, under the name of the file", async ()
 })
 
 describe.each(kinds)("on $name", (kind) => {
-  test("each step finds rows in every table, keeps them, and understands what was said before it", async () => {
+  test("each migration finds rows in every table, keeps them, and accepts statements of the previous release", async () => {
     await using place = await kind.place({ empty: true })
     let numbered = 0
     /** Number of rows written, by table. */
@@ -78,7 +78,7 @@ describe.each(kinds)("on $name", (kind) => {
     expect(written.size).toBeGreaterThan(50)
   })
 
-  test("of servers that start together on a store of the release before, each migration is applied by one", async () => {
+  test("each migration is applied once when servers start together on a store of the previous release", async () => {
     await using place = await kind.place({ empty: true })
     await migrated(place.url, migrations.slice(0, -3))
     const applied = await Promise.all([1, 2, 3].map(() => migrated(place.url, migrations)))
@@ -86,7 +86,7 @@ describe.each(kinds)("on $name", (kind) => {
     expect(await migrated(place.url, migrations)).toEqual([])
   })
 
-  test("a step that fails leaves nothing behind, and the next start does it", async () => {
+  test("a failed migration is rolled back, and the next start applies it", async () => {
     await using place = await kind.place({ empty: true })
     const before = migrations.slice(0, -1)
     await migrated(place.url, before)
@@ -106,7 +106,7 @@ describe.each(kinds.filter(({ name }) => name === "PostgreSQL"))("on $name", (ki
   const slow = (name: string, body: (session: QueryRunner) => Promise<void>): Migration => ({ name, up: body })
   const known = migrations.slice(0, 1)
 
-  test("a server that dies in the middle of a step leaves what was done before it, and another goes on", async () => {
+  test("another server continues when a server is killed during a migration", async () => {
     await using place = await kind.place({ empty: true })
     await migrated(place.url, known)
     const first = slow("0002-first", async (session) => void (await session.execute(sql`create table first (a int)`)))
@@ -119,7 +119,7 @@ describe.each(kinds.filter(({ name }) => name === "PostgreSQL"))("on $name", (ki
     expect(await migrated(place.url, [...known, first, living])).toEqual(["0003-dying"])
   })
 
-  test("a step waits for whoever uses its table, and keeps nobody waiting for long meanwhile", async () => {
+  test("a migration waits for users of its table, and delays other queries only shortly", async () => {
     await using place = await kind.place({ empty: true })
     await migrated(place.url, known)
     const altering = slow("0002-altering", async (session) => {
@@ -149,7 +149,7 @@ describe.each(kinds.filter(({ name }) => name === "PostgreSQL"))("on $name", (ki
     expect(await applied).toEqual(["0002-altering"])
   })
 
-  test("whoever stands still in the middle of a step keeps nobody from it, and undoes nothing later", async () => {
+  test("a server that is suspended during a migration does not block it, and undoes nothing later", async () => {
     await using place = await kind.place({ empty: true })
     await migrated(place.url, known)
     const begun = Promise.withResolvers<void>()
