@@ -167,7 +167,7 @@ test.each([
     said: /^chancery: The TLS certificate absent.pem cannot be read; check that the file exists and is readable.\n$/,
   },
   {
-    why: "a certificate that is none",
+    why: "an invalid certificate",
     words: ["serve", "--tls-cert", "/dev/null", "--tls-key", "/dev/null"],
     code: 78,
     said: /^chancery: The TLS certificate \/dev\/null does not contain PEM; check the path.\n$/,

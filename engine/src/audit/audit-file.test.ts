@@ -47,7 +47,7 @@ async function auditFile() {
   return { path, clock, timers, calls, failures, file, text: () => readFileSync(path, "utf8") }
 }
 
-test("the file is made with its first line or when it is opened, for its owner alone, and is appended to", async () => {
+test("audit file is created with mode 600 on open or first write, and appended to", async () => {
   const { path, file, text } = await auditFile()
   expect(() => statSync(path)).toThrow("ENOENT")
   file.open()
@@ -66,7 +66,7 @@ test("the file is made with its first line or when it is opened, for its owner a
   expect(text()).toBe("one\ntwo\n")
 })
 
-test("what is appended comes before what is written after it, in one call", async () => {
+test("appended lines are written in one call before a later line", async () => {
   const { file, calls, text } = await auditFile()
   file.append("one\n")
   file.append("two\n")
@@ -75,7 +75,7 @@ test("what is appended comes before what is written after it, in one call", asyn
   expect(calls.writes).toHaveLength(1)
 })
 
-test("all who wait share a sync: those of one turn the same, those who come during it the next", async () => {
+test("callers that wait share a sync: callers of one turn the same, later callers the next", async () => {
   const { file, calls } = await auditFile()
   const waiting = Array.from({ length: 50 }, (_, index) => {
     file.append(`${index}\n`)
@@ -90,7 +90,7 @@ test("all who wait share a sync: those of one turn the same, those who come duri
   expect(calls.syncs).toBe(2)
 })
 
-test("whose lines a running sync covers waits for that one; who has nothing unsynced waits for none", async () => {
+test("a caller waits for the running sync when it covers its lines, and for none when all lines are synced", async () => {
   const { file, calls } = await auditFile()
   await file.synced()
   expect(calls.syncs).toBe(0)
@@ -106,7 +106,7 @@ test("whose lines a running sync covers waits for that one; who has nothing unsy
   expect(calls.syncs).toBe(1)
 })
 
-test("lines that nobody waits for are on disk after a quarter of a second", async () => {
+test("lines without a waiting caller are on disk after a quarter of a second", async () => {
   const { file, calls, timers, text } = await auditFile()
   file.append("one\n")
   expect(() => text()).toThrow("ENOENT")
@@ -119,14 +119,14 @@ test("lines that nobody waits for are on disk after a quarter of a second", asyn
   expect(calls.syncs).toBe(2)
 })
 
-test("not much is kept in memory", async () => {
+test("audit file buffers a bounded number of bytes", async () => {
   const { file, text } = await auditFile()
   const line = `${"x".repeat(1_023)}\n`
   for (let count = 0; count < 64; count += 1) file.append(line)
   expect(text()).toHaveLength(65_536)
 })
 
-test("a full disk: the line that does not fit is refused, its torn end ended, and the log goes on when there is room", async () => {
+test("audit file rejects a line and ends the partial line when the disk is full, and continues when there is space", async () => {
   const { file, calls, failures, text } = await auditFile()
   file.write("one\n")
   calls.room = 3
@@ -139,7 +139,7 @@ test("a full disk: the line that does not fit is refused, its torn end ended, an
   expect(text()).toBe("one\nsec\nfourth\n")
 })
 
-test("a short write that could go on goes on", async () => {
+test("a short write is continued", async () => {
   const { file, calls, text, failures } = await auditFile()
   const write = calls.write.bind(calls)
   calls.write = (descriptor, bytes) => write(descriptor, Buffer.from(bytes).subarray(0, 2))
@@ -147,7 +147,7 @@ test("a short write that could go on goes on", async () => {
   expect([text(), failures]).toEqual(["äöü\n", []])
 })
 
-test("appended lines that cannot be written are missed by who waits for them, and counted", async () => {
+test("appended lines that cannot be written fail waiting callers and are counted", async () => {
   const { file, calls } = await auditFile()
   file.open()
   calls.room = 0
@@ -159,7 +159,7 @@ test("appended lines that cannot be written are missed by who waits for them, an
   expect(file.failureCount).toBe(1)
 })
 
-test("a sync that fails fails all who wait for it, and the next one is on a file opened anew", async () => {
+test("a failed sync fails all waiting callers, and the next sync reopens the file", async () => {
   const { file, calls, text } = await auditFile()
   calls.brokenSync = true
   file.write("one\n")
@@ -172,7 +172,7 @@ test("a sync that fails fails all who wait for it, and the next one is on a file
   expect(text()).toBe("one\ntwo\n")
 })
 
-test("a file that was moved away is left within a second, without a signal; its last lines are in it", async () => {
+test("audit file is reopened within a second without a signal when it was moved; the old file has its last lines", async () => {
   const { path, clock, file, text } = await auditFile()
   file.write("one\n")
   await file.synced()
@@ -188,7 +188,7 @@ test("a file that was moved away is left within a second, without a signal; its 
   expect(text()).toBe("four\n")
 })
 
-test("told to leave it, it does so at once, and syncs what the old one had", async () => {
+test("audit file reopens at once on request, and syncs the old file", async () => {
   const { path, file, calls, text } = await auditFile()
   file.write("one\n")
   renameSync(path, `${path}.1`)
@@ -198,7 +198,7 @@ test("told to leave it, it does so at once, and syncs what the old one had", asy
   expect([readFileSync(`${path}.1`, "utf8"), text(), calls.syncs]).toEqual(["one\n", "two\n", 2])
 })
 
-test("a file that someone cut short or removed is no reason to stop", async () => {
+test("audit file continues when its file was truncated or removed", async () => {
   const { path, file, clock, text } = await auditFile()
   file.write("one\n")
   await file.synced()
@@ -214,7 +214,7 @@ test("a file that someone cut short or removed is no reason to stop", async () =
   expect(text()).toBe("three\n")
 })
 
-test("a device has nothing to sync", async () => {
+test("audit file does not sync a device", async () => {
   const { clock, timers } = await auditFile()
   const calls = fallibleCalls()
   const file = new AuditFile({ path: "/dev/null", clock, timers, calls, onFailure: () => {} })
@@ -224,7 +224,7 @@ test("a device has nothing to sync", async () => {
   await file.close()
 })
 
-test("what cannot be opened refuses to be, and refuses every line until it can", async () => {
+test("audit file rejects every line until its file can be opened", async () => {
   const { path, clock, timers } = await auditFile()
   const missing = join(path, "..", "folder", "audit.log")
   const file = new AuditFile({ path: missing, clock, timers, onFailure: () => {} })

@@ -131,7 +131,7 @@ test("a job's use of a key names the job; a response without a recorded request 
   expect(entries()).toEqual([expect.objectContaining({ type: "key-use", job: "crl-rebuild", purpose: "crl" })])
 })
 
-test("an unknown token is found by its hash, and stands nowhere in the log", async () => {
+test("an unknown token is logged only as its hash", async () => {
   const { log, text } = await openLog()
   const trail = log.trail({ requestId: "req-1" })
   trail.request({ caller: anonymous, method: "GET", path: "/v1/pki/roles", secret: "s.sesame" })
@@ -141,7 +141,7 @@ test("an unknown token is found by its hash, and stands nowhere in the log", asy
   expect(log.hash("s.sesame")).toBe(hashOf("s.sesame"))
 })
 
-test("neither a line end nor anything else in a path or an error begins an entry of its own", async () => {
+test("line ends in a path or an error do not begin another entry", async () => {
   const { log, entries } = await openLog()
   const trail = log.trail({ requestId: 'req"\n{"type":"key-use"}\n' })
   trail.request({ caller: anonymous, method: "POST", path: `/v1/\n{"type":"request"}\n${"x".repeat(5_000)}` })
@@ -159,7 +159,7 @@ const nothingFits: FileCalls = {
   sync: async () => {},
 }
 
-test("on a full disk neither a request nor a use of a key passes, and the log says so once a second", async () => {
+test("requests and key uses are rejected, with one log line a second, when the disk is full", async () => {
   const { log, clock, logged } = await openLog(nothingFits)
   const keyUse = { mount: "pki/", keyId: "key-1" as KeyId, purpose: "certificate", digest: "" } as const
   for (let second = 0; second < 3; second += 1) {
@@ -179,7 +179,7 @@ test("on a full disk neither a request nor a use of a key passes, and the log sa
   ])
 })
 
-test("requests of one turn are written together before any of them goes on, and none of them does where that fails", async () => {
+test("requests of one turn are written together before any continues, and all fail when the write fails", async () => {
   const written: string[] = []
   let full = false
   const { log, entries } = await openLog({
@@ -217,7 +217,7 @@ test("requests of one turn are written together before any of them goes on, and 
   for (const { trail } of refused) await expect(trail.durable()).rejects.toMatchObject({ code: "out-of-service" })
 })
 
-test("of a request that only signs no key is used where its record is lost, and it costs no write of its own", async () => {
+test("a request that only signs shares the write of its key use, and uses no key when the write fails", async () => {
   let writes = 0
   let full = false
   const { log, entries } = await openLog({
@@ -254,7 +254,7 @@ test("of a request that only signs no key is used where its record is lost, and 
   await expect(lost.keyUse(keyUse)).rejects.toMatchObject({ code: "out-of-service" })
 })
 
-test("a request that must not be held up is not, and waits for no disk", async () => {
+test("a request that must not wait does not wait for the disk", async () => {
   const { log } = await openLog(nothingFits)
   const trail = log.trail({ requestId: "req-1" })
   trail.readRequest({ caller: root, method: "GET", path: "/api/v2/ping" })
@@ -273,7 +273,7 @@ async function openCounted() {
   return { log, syncCount: () => syncCount }
 }
 
-test("a key that a request without a record uses is on disk before the answer all the same", async () => {
+test("a key use of a request without a record is on disk before the response", async () => {
   const { log, syncCount } = await openCounted()
   const trail = log.trail({ requestId: "req-1" })
   await trail.durable()
@@ -284,7 +284,7 @@ test("a key that a request without a record uses is on disk before the answer al
   expect(syncCount()).toBe(1)
 })
 
-test("the disk is at work from the use of a key on, and what came of it is in the file without a second flush", async () => {
+test("the sync starts with the key use, and the response is written without a second flush", async () => {
   const { promise: onDisk, resolve: reachDisk } = Promise.withResolvers<void>()
   let syncCount = 0
   const { log, entries } = await openLog({
@@ -308,27 +308,30 @@ test("the disk is at work from the use of a key on, and what came of it is in th
   expect(syncCount).toBe(1)
 })
 
-test.each(["its flush", "the entry of its response"])("who has used a key is told that %s has failed", async (lost) => {
-  const broken = { sync: false, write: false }
-  const { log } = await openLog({
-    write(descriptor, bytes) {
-      if (broken.write) throw new Error("no space left on device")
-      return writeSync(descriptor, String(bytes))
-    },
-    async sync() {
-      if (broken.sync) throw new Error("i/o error")
-    },
-  })
-  const trail = log.trail({ requestId: "req-1" })
-  trail.signingRequest({ caller: root, method: "POST", path: "/v1/pki/issue/web" })
-  broken.sync = lost === "its flush"
-  await trail.keyUse({ mount: "pki", keyId: "key-1" as KeyId, purpose: "certificate", digest: "" })
-  broken.write = !broken.sync
-  trail.response({ status: 200 })
-  await expect(trail.durable()).rejects.toMatchObject({ code: "out-of-service" })
-})
+test.each(["its flush", "the entry of its response"])(
+  "a caller that used a key gets an error when %s fails",
+  async (lost) => {
+    const broken = { sync: false, write: false }
+    const { log } = await openLog({
+      write(descriptor, bytes) {
+        if (broken.write) throw new Error("no space left on device")
+        return writeSync(descriptor, String(bytes))
+      },
+      async sync() {
+        if (broken.sync) throw new Error("i/o error")
+      },
+    })
+    const trail = log.trail({ requestId: "req-1" })
+    trail.signingRequest({ caller: root, method: "POST", path: "/v1/pki/issue/web" })
+    broken.sync = lost === "its flush"
+    await trail.keyUse({ mount: "pki", keyId: "key-1" as KeyId, purpose: "certificate", digest: "" })
+    broken.write = !broken.sync
+    trail.response({ status: 200 })
+    await expect(trail.durable()).rejects.toMatchObject({ code: "out-of-service" })
+  },
+)
 
-test("a request that asks for it begins its way onto the disk at once", async () => {
+test("a request starts its sync at once when it asks for it", async () => {
   const { log, syncCount } = await openCounted()
   const trail = log.trail({ requestId: "req-1" })
   trail.request({ caller: root, method: "POST", path: "/v1/pki/roles/web" })
@@ -339,7 +342,7 @@ test("a request that asks for it begins its way onto the disk at once", async ()
   expect(syncCount()).toBe(1)
 })
 
-test("whose first entry may be lost is told so, although the disk is well again", async () => {
+test("a caller gets an error when its first entry may be lost, also after the disk has recovered", async () => {
   let broken = false
   const { log } = await openLog({
     write: (_descriptor, bytes) => Buffer.byteLength(bytes),

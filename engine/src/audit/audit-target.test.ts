@@ -31,6 +31,6 @@ test.each([
   "syslog+tcp://user:secret@logs.example",
   "syslog+tcp://logs.example/path",
   "syslog+unix:relative",
-])("%j is none", (text) => {
+])("%j is not an audit target", (text) => {
   expect(parseAuditTarget(text)).toBeUndefined()
 })

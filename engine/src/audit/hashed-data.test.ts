@@ -3,7 +3,7 @@ import { hashedData } from "./hashed-data.ts"
 
 const hash = (text: string) => `<${text}>`
 
-test("every text is hashed at every depth; numbers, truth values and null are not", () => {
+test("strings are hashed at every depth; numbers, booleans and null are not", () => {
   const data = {
     common_name: "web.example.com",
     ttl: 3600,
@@ -22,7 +22,7 @@ test("every text is hashed at every depth; numbers, truth values and null are no
   })
 })
 
-test("what the mount exempts stays plain at the top, and only there", () => {
+test("members that the mount exempts stay plain at the top level only", () => {
   const data = { common_name: "a", alt_names: ["b"], nested: { common_name: "c" } }
   expect(hashedData(data, hash, ["common_name", "alt_names", "absent"])).toEqual({
     common_name: "a",
@@ -31,7 +31,7 @@ test("what the mount exempts stays plain at the top, and only there", () => {
   })
 })
 
-test("a name that is no member's is hashed too: a key may have been posted as a form", () => {
+test("an unknown member name is hashed too, because a key may have been posted as a form", () => {
   const pem = "-----BEGIN PRIVATE KEY-----\nMIGH"
   const long = "k".repeat(65)
   expect(hashedData({ [pem]: "", [long]: 1, [`k`.padEnd(64, "k")]: 2 }, hash)).toEqual({
@@ -56,7 +56,7 @@ test.each([
     what: "small lists",
     data: Object.fromEntries(Array.from({ length: 400 }, (_, index) => [`m${index}`, ["x", "y"]])),
   },
-])("of too many $what each is not hashed by itself", ({ data }) => {
+])("$what beyond the limit are hashed together", ({ data }) => {
   let count = 0
   hashedData(data, (text) => {
     count += 1
@@ -65,7 +65,7 @@ test.each([
   expect(count).toBeLessThan(1_000)
 })
 
-test("what is nested too deep is hashed as one text", () => {
+test("values nested too deep are hashed as one string", () => {
   let data: Record<string, unknown> = { secret: "x" }
   for (let depth = 0; depth < 20; depth += 1) data = { in: data }
   const written = JSON.stringify(hashedData(data, hash))

@@ -5,7 +5,7 @@ import { saltedHash } from "./salted-hash.ts"
 
 const salts = uint8Array({ minLength: 1, maxLength: 64 })
 
-test("the hash is HMAC-SHA256 of the text in UTF-8, whatever came before and however long it is", () => {
+test("the hash is HMAC-SHA256 of the text in UTF-8, for any length and any previous text", () => {
   const text = oneof(
     string({ unit: "binary", maxLength: 200 }),
     nat({ max: 3_000 }).map((length) => "ä€😀x".repeat(length)),
@@ -19,7 +19,7 @@ test("the hash is HMAC-SHA256 of the text in UTF-8, whatever came before and how
   )
 })
 
-test("the longest text that fits the buffer, and the first that does not", () => {
+test("the hash is correct at the buffer size and one byte above", () => {
   const salt = Buffer.alloc(32, 1)
   const hash = saltedHash(salt)
   for (const length of [1_364, 1_365, 1_366, 4_096, 4_097]) {
@@ -28,6 +28,6 @@ test("the longest text that fits the buffer, and the first that does not", () =>
   }
 })
 
-test("a salt longer than a block is refused", () => {
+test("a salt longer than a block is rejected", () => {
   expect(() => saltedHash(new Uint8Array(65))).toThrow("longer than a block")
 })

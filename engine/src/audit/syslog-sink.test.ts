@@ -129,18 +129,18 @@ test.each([
   expect([sink.failureCount, failures]).toEqual([0, []])
 })
 
-test("a receiver that is not there is refused at once", async () => {
+test("syslog sink fails at once when no receiver listens", async () => {
   const { address, stop } = await tcpReceiver()
   await stop()
   await expect(sinkTo(address).sink.open()).rejects.toThrow("ECONNREFUSED")
 })
 
-test("a receiver whose certificate is not trusted is refused", async () => {
+test("syslog sink rejects a receiver whose certificate is not trusted", async () => {
   const { address } = await tlsReceiver()
   await expect(sinkTo(address).sink.open()).rejects.toThrow(/self-signed certificate/)
 })
 
-test("while the connection is gone nothing is taken, and it goes on when the receiver is back", async () => {
+test("syslog sink rejects lines while the receiver is down, and reconnects", async () => {
   const first = await tcpReceiver()
   const { sink, failures } = sinkTo(first.address)
   await sink.open()
@@ -176,7 +176,7 @@ test("a message that is too long for a datagram counts as lost", async () => {
   expect(sink.failureCount).toBe(1)
 })
 
-test("a receiver that reads nothing holds no more than a bounded heap", async () => {
+test("syslog sink uses bounded memory when the receiver does not read", async () => {
   const server = createServer((socket) => void socket.pause())
   await listening(server, { port: 0, host: "127.0.0.1" })
   const { sink } = sinkTo({ transport: "tcp", host: "127.0.0.1", port: (server.address() as AddressInfo).port })

@@ -86,7 +86,7 @@ test("signals are raised, listed and withdrawn", async () => {
   expect(JSON.parse((await acme("renewals", "list", "pki", "--json")).out)).toMatchObject([{ issuerId }])
 })
 
-test("what cannot be done is said in a sentence", async () => {
+test("errors are one sentence", async () => {
   const { acme } = await shop()
   const cases = [
     [

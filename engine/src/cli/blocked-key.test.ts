@@ -7,7 +7,7 @@ import { sha256 } from "../x509/digest.ts"
 import { run } from "./program.ts"
 import type { Terminal } from "./terminal.ts"
 
-test("[F-A7] a key is blocked by its file or its digest, listed, shown and allowed again", async () => {
+test("[F-A7] a key is blocked by its file or its digest, listed, shown and unblocked", async () => {
   const data = await mkdtemp(join(tmpdir(), "chancery-"))
   onTestFinished(() => rm(data, { recursive: true, force: true }))
   const { csr, privateKey } = await certificateRequest()

@@ -9,7 +9,7 @@ const file = (content: unknown) => ({
   text: typeof content === "string" ? content : JSON.stringify(content),
 })
 
-describe("precedence", () => {
+describe("flags take precedence over the environment, and the environment over the file", () => {
   const flags = { listen: "127.0.0.1:1" }
   const environment = { CHANCERY_LISTEN: "127.0.0.1:2" }
   const inFile = file({ listen: "127.0.0.1:3" })
@@ -25,7 +25,7 @@ describe("precedence", () => {
   })
 })
 
-test("the defaults are those of production", () => {
+test("settings have production defaults", () => {
   expect(from()).toEqual({
     listen: { host: "127.0.0.1", port: 8420 },
     data: ".chancery",
@@ -65,7 +65,7 @@ test("the defaults are those of production", () => {
   })
 })
 
-test("dev differs in the rate limit, the log, HTTPS beside HTTP, where services may be and the patience at the end", () => {
+test("dev has other defaults for rate limit, log, HTTPS, outgoing ranges and shutdown", () => {
   expect(from({ dev: true })).toEqual({
     ...from(),
     rateLimit: "off",
@@ -180,7 +180,7 @@ test.each([
   ["", undefined, "on"],
   ["true", "on", "on"],
 ])(
-  "the variable SERVICE_DISABLE_PUBLIC_ACME, %j, closes ACME to the public unless ours is %j",
+  "SERVICE_DISABLE_PUBLIC_ACME %j requires ACME account bindings unless CHANCERY_PUBLIC_ACME is %j",
   (named, own, publicAcme) => {
     const environment = { SERVICE_DISABLE_PUBLIC_ACME: named, CHANCERY_PUBLIC_ACME: own }
     expect(from({ environment }).publicAcme).toBe(publicAcme)
@@ -191,19 +191,22 @@ test.each([
   ["http://theirs:4318", undefined, "http://theirs:4318/"],
   ["", undefined, undefined],
   ["http://theirs:4318", "http://ours:4318", "http://ours:4318/"],
-])("the variable that every program knows, %j, names the collector unless ours says %j", (theirs, ours, expected) => {
-  const environment = { OTEL_EXPORTER_OTLP_ENDPOINT: theirs, CHANCERY_OTLP_ENDPOINT: ours }
-  expect(from({ environment }).otlpEndpoint?.href).toBe(expected)
-})
+])(
+  "OTEL_EXPORTER_OTLP_ENDPOINT %j sets the collector unless CHANCERY_OTLP_ENDPOINT is %j",
+  (theirs, ours, expected) => {
+    const environment = { OTEL_EXPORTER_OTLP_ENDPOINT: theirs, CHANCERY_OTLP_ENDPOINT: ours }
+    expect(from({ environment }).otlpEndpoint?.href).toBe(expected)
+  },
+)
 
-test("a collector that cannot be one is refused, without a word of what was given", () => {
+test("an invalid collector URL is rejected without repeating it", () => {
   const environment = { OTEL_EXPORTER_OTLP_ENDPOINT: "grpc://user:hunter2@collector:4317" }
   expect(() => from({ environment })).toThrow(
     "The setting otlpEndpoint cannot be the given value (from OTEL_EXPORTER_OTLP_ENDPOINT); it must be an http or https URL, such as http://127.0.0.1:4318.",
   )
 })
 
-test("a certificate of one's own is a mount, a role and hosts", () => {
+test("tlsManaged is a mount, a role and hosts", () => {
   const { tlsManaged } = from({ flags: { tlsManaged: "team/pki/web:chancery.example, ::1,*.chancery.example" } })
   expect(tlsManaged).toEqual({
     mount: "team/pki",
@@ -212,11 +215,11 @@ test("a certificate of one's own is a mount, a role and hosts", () => {
   })
 })
 
-test("a number in the file is as good as its text", () => {
+test("a number in the configuration file equals its string", () => {
   expect(from({ file: file({ rateLimit: 50 }) }).rateLimit).toBe(50)
 })
 
-describe("a wrong value ends with one sentence that says what and how to mend it", () => {
+describe("an invalid setting is one sentence with problem and remedy", () => {
   test.each<{ why: string; sources: Partial<ConfigurationSources>; sentence: string }>([
     {
       why: "an address without port",
@@ -236,13 +239,13 @@ describe("a wrong value ends with one sentence that says what and how to mend it
         'The setting rateLimit cannot be "0" (from "rateLimit" in chancery.json); it must be a whole number from 1 to 1000000, or off.',
     },
     {
-      why: "a store nobody knows, whose URL may hold a password",
+      why: "an unknown store, whose URL may contain a password",
       sources: { environment: { CHANCERY_STORAGE: "mysql://root:hunter2@db" } },
       sentence:
         "The setting storage cannot be the given value (from CHANCERY_STORAGE); it must be sqlite:PATH or postgres://user:password@host/database.",
     },
     {
-      why: "a public URL that is none",
+      why: "an invalid public URL",
       sources: { environment: { CHANCERY_PUBLIC_URL: "chancery.example" } },
       sentence:
         'The setting publicUrl cannot be "chancery.example" (from CHANCERY_PUBLIC_URL); it must be an http or https URL, such as https://chancery.example.',
@@ -265,7 +268,7 @@ describe("a wrong value ends with one sentence that says what and how to mend it
       sentence: "HTTPS needs a certificate and its key; set --tls-key or CHANCERY_TLS_KEY too.",
     },
     {
-      why: "an address for HTTPS that is none",
+      why: "an invalid address for HTTPS",
       sources: { flags: { tlsListen: "later" } },
       sentence:
         'The setting tlsListen cannot be "later" (from --tls-listen); it must be like listen, such as 127.0.0.1:8421, or next for the port after that of listen, or off.',
@@ -276,7 +279,7 @@ describe("a wrong value ends with one sentence that says what and how to mend it
       sentence: "--tls-listen serves HTTPS, which needs a certificate; set --tls-cert and --tls-key, or --tls-managed.",
     },
     {
-      why: "a read replica that is no PostgreSQL",
+      why: "a read replica that is not PostgreSQL",
       sources: {
         flags: { storage: "postgres://db/chancery", storageReadReplica: "postgres://a:hunter2@db-2/c,sqlite:other.db" },
       },
@@ -295,7 +298,7 @@ describe("a wrong value ends with one sentence that says what and how to mend it
       sentence: "--tls-cert and --tls-managed both set a certificate; omit one of them.",
     },
     {
-      why: "a certificate of one's own without hosts",
+      why: "a managed certificate without hosts",
       sources: { flags: { tlsManaged: "pki/web" } },
       sentence:
         'The setting tlsManaged cannot be "pki/web" (from --tls-managed); it must be a mount, a role in it, and names or addresses, such as pki/web:chancery.example,10.0.0.1.',
@@ -319,7 +322,7 @@ describe("a wrong value ends with one sentence that says what and how to mend it
         "The configuration file chancery.json must be a JSON object whose members are strings, numbers or booleans.",
     },
     {
-      why: "a misspelt member",
+      why: "an unknown member",
       sources: { file: file({ listne: ":1" }) },
       sentence: expect.stringMatching(
         /^The configuration file chancery.json has "listne", which is not a setting; the settings are listen, data, .*\.$/,

@@ -15,7 +15,7 @@ async function prepared(addresses: Partial<Addresses> = {}): Promise<TestEngine>
 const issue = ({ engine }: TestEngine, commonName = "localhost") =>
   engine.pki("pki").certificates.issue("local", { commonName })
 
-test("certificates come from an intermediate whose root is beside it without its key", async () => {
+test("dev certificates come from an intermediate; the mount has the root without its key", async () => {
   await using world = await prepared()
   const { certificate, caChain } = await issue(world)
   const [leaf, intermediate, root] = [certificate, ...caChain].map((der) => new X509Certificate(der))
@@ -32,7 +32,7 @@ test("certificates come from an intermediate whose root is beside it without its
   await expect(byRoot).rejects.toMatchObject({ code: "not-found" })
 })
 
-test("certificates say where their issuer, its lists and its responder are", async () => {
+test("dev certificates contain the URLs of issuer, CRL and OCSP responder", async () => {
   await using world = await prepared()
   const { certificate, issuingCa } = await issue(world)
   for (const [der, path] of [
@@ -45,7 +45,7 @@ test("certificates say where their issuer, its lists and its responder are", asy
   }
 })
 
-test("a second start changes nothing, and finds the place of what is missing", async () => {
+test("a second start of dev changes nothing, and creates what is missing", async () => {
   await using world = await prepared()
   const before = await world.engine.pki("pki").settings.issuers()
   await ensureAuthorities(world.engine, usual)
@@ -76,31 +76,31 @@ describe("the addresses of the mounts", () => {
   const clusterOf = ({ engine }: TestEngine) => engine.pki("pki").settings.cluster()
   test.each<{ why: string; addresses: Partial<Addresses>; path: string; aiaPath: string }>([
     {
-      why: "are those that are listened on",
+      why: "are the addresses that the server listens on",
       addresses: {},
       path: "https://localhost:8421/v1/pki",
       aiaPath: "http://127.0.0.1:8420/v1/pki",
     },
     {
-      why: "have a name where every interface is listened on",
+      why: "contain a host name when the server listens on every interface",
       addresses: { listen: { host: "::", port: 80 }, tlsListen: undefined },
       path: "",
       aiaPath: "http://localhost:80/v1/pki",
     },
     {
-      why: "are the public one where it is known",
+      why: "are the public URL when it is set",
       addresses: { publicUrl: new URL("https://dev.example/base/") },
       path: "https://dev.example/base/v1/pki",
       aiaPath: "https://dev.example/base/v1/pki",
     },
     {
-      why: "are not known for a socket",
+      why: "are unknown for a socket",
       addresses: { listen: { path: "/x.sock" }, tlsListen: undefined },
       path: "",
       aiaPath: "",
     },
     {
-      why: "are not known for a port yet to be found",
+      why: "are unknown for port 0",
       addresses: { listen: { host, port: 0 }, tlsListen: { host, port: 0 } },
       path: "",
       aiaPath: "",
@@ -110,7 +110,7 @@ describe("the addresses of the mounts", () => {
     expect(await clusterOf(world)).toEqual({ path, aiaPath })
   })
 
-  test("follow the port of this machine, and stay where somebody has chosen others", async () => {
+  test("follow the port of this machine, unless a user has set others", async () => {
     await using world = await prepared()
     await ensureAuthorities(world.engine, { ...usual, listen: { host, port: 9000 } })
     expect((await clusterOf(world)).aiaPath).toBe("http://127.0.0.1:9000/v1/pki")

@@ -32,13 +32,13 @@ function helpOf(command: Command): string {
 describe.each(leaves)("[F-C2] the help of $path", ({ path, command }) => {
   const help = helpOf(command)
 
-  test("is wrapped at the terminal's width", () => {
+  test("help is wrapped at the width of the terminal", () => {
     const tooLong = help.split("\n").filter((line) => line.length > 80 && !line.startsWith("  chancery "))
     // A line of a single word cannot be wrapped.
     expect(tooLong.filter((line) => line.trim().includes(" "))).toEqual([])
   })
 
-  test("lists the command's own options before those of the server and the store", () => {
+  test("help lists the options of the command before those of the server and the store", () => {
     const flags = [...help.matchAll(/^ {2}(?:-\w, )?(--[\w-]+)/gm)].map(([, flag]) => flag)
     const first = flags.findIndex((flag) => storeSettingNames.some((name) => flagOf(name) === flag))
     if (first === -1 || path === "serve" || path === "dev" || path === "doctor") return
@@ -46,7 +46,7 @@ describe.each(leaves)("[F-C2] the help of $path", ({ path, command }) => {
     expect(help.indexOf("Store options:")).toBeGreaterThan(help.indexOf("\nOptions:"))
   })
 
-  test("has examples that the command accepts", () => {
+  test("help has examples that the command accepts", () => {
     const lines = examples[path] ?? []
     expect(lines).not.toEqual([])
     for (const line of lines) {

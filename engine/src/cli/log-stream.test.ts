@@ -29,7 +29,7 @@ test("lines are written in order by the next turn, or at once by a flush", async
   expect(log.content()).toBe("one\ntwo\nthree\n")
 })
 
-test("a descriptor that cannot be written to is given up, and a flush still ends", () => {
+test("log stream stops writing to a broken descriptor, and a flush still ends", () => {
   using log = temporaryLog()
   const stream = logStream(log.descriptor)
   closeSync(log.descriptor)

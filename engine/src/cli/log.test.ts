@@ -30,8 +30,8 @@ test("only events of the level or above are logged", () => {
   expect(lines.map((line) => line.event)).toEqual(["c", "d"])
 })
 
-describe("an error", () => {
-  test("of the program is told with where it came from, and so is what caused it", () => {
+describe("log of an error", () => {
+  test("contains the stack of a defect and of its cause", () => {
     const { log, lines } = logged("error")
     log.error("request failed", { error: new Error("outer", { cause: new TypeError("inner") }) })
     expect(lines[0]?.["error"]).toEqual({
@@ -42,7 +42,7 @@ describe("an error", () => {
     })
   })
 
-  test("that a rule or a store has made is told in one sentence, with the one that caused it", () => {
+  test("contains one sentence for an engine error, and its cause", () => {
     const { log, lines } = logged("error")
     log.error("job-failed", { job: "tidy", error: busy("No connection was free.", new Error("timeout :// a:b@c")) })
     expect(lines[0]).toMatchObject({ job: "tidy" })
@@ -55,7 +55,7 @@ describe("an error", () => {
   })
 })
 
-describe("what looks like a secret is taken out", () => {
+describe("log redacts secrets", () => {
   test.each([
     {
       why: "by name",
@@ -63,12 +63,12 @@ describe("what looks like a secret is taken out", () => {
       left: { token: "[redacted]", rootPassword: "[redacted]", Authorization: "[redacted]", sealKey: "[redacted]" },
     },
     {
-      why: "but not its id, kind or count",
+      why: "but not its id, type or count",
       fields: { tokenId: "at-1", tokenKind: "user", tokenCount: 3 },
       left: { tokenId: "at-1", tokenKind: "user", tokenCount: 3 },
     },
     {
-      why: "in depth",
+      why: "in nested objects",
       fields: { request: { headers: [{ cookie: "abc" }] } },
       left: { request: { headers: [{ cookie: "[redacted]" }] } },
     },
@@ -82,9 +82,9 @@ describe("what looks like a secret is taken out", () => {
       fields: { header: "authorization: Bearer abc.def" },
       left: { header: "authorization: Bearer [redacted]" },
     },
-    { why: "as bytes, which may be keys", fields: { content: new Uint8Array(3) }, left: { content: "[3 bytes]" } },
+    { why: "in bytes, which may be keys", fields: { content: new Uint8Array(3) }, left: { content: "[3 bytes]" } },
     {
-      why: "and nothing else is",
+      why: "and no other values",
       fields: { status: 200, ok: true, nothing: null, name: "app" },
       left: { status: 200, ok: true, nothing: null, name: "app" },
     },
@@ -102,7 +102,7 @@ describe("what looks like a secret is taken out", () => {
     expect(JSON.stringify(lines)).not.toContain("hunter2")
   })
 
-  test("a structure without end is cut", () => {
+  test("log truncates a cyclic structure", () => {
     const fields: Record<string, unknown> = {}
     fields.self = fields
     expect(JSON.stringify(redacted(fields))).toContain("[deep]")

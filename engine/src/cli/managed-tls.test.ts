@@ -43,7 +43,7 @@ async function managed(log: Partial<Log> = {}) {
   }
 }
 
-test("a server has a certificate for its names and addresses, without the root that others have", async () => {
+test("managed TLS issues a certificate for names and addresses, with a chain without the root", async () => {
   const { source } = await managed()
   const leaf = leafOf(source.current())
   expect(leaf.subject).toBe("CN=a.example")
@@ -56,7 +56,7 @@ test("a server has a certificate for its names and addresses, without the root t
   expect(source.current().certificate.match(/BEGIN CERTIFICATE/g)).toHaveLength(1)
 })
 
-test("it is renewed when two thirds of its life are over, and not before", async () => {
+test("managed TLS renews the certificate after two thirds of its validity", async () => {
   const events: string[] = []
   const { source, shown, advance } = await managed({ info: (event) => void events.push(event) })
   const first = source.current()
@@ -70,7 +70,7 @@ test("it is renewed when two thirds of its life are over, and not before", async
   expect([shown.length, events]).toEqual([2, ["tls certificate renewed", "tls certificate renewed"]])
 })
 
-test("what cannot be renewed is kept, told of, and tried again until it can", async () => {
+test("managed TLS keeps the certificate, logs the failure and retries when renewal fails", async () => {
   const told: unknown[] = []
   const { source, shown, advance } = await managed({
     error: (event, fields) => void told.push([event, fields?.["notAfter"]]),
@@ -90,7 +90,7 @@ test("what cannot be renewed is kept, told of, and tried again until it can", as
   expect(shown).toHaveLength(1)
 })
 
-test("[F-P15] a certificate of a time when the clock was ahead is renewed once the clock is set back", async () => {
+test("[F-P15] managed TLS renews a certificate that was issued while the clock was ahead", async () => {
   const events: string[] = []
   const pending: (() => void)[] = []
   const timers = {
@@ -112,7 +112,7 @@ test("[F-P15] a certificate of a time when the clock was ahead is renewed once t
   expect(events).toEqual(["tls certificate not yet valid"])
 })
 
-test("after its end it is renewed no more", async () => {
+test("managed TLS stops renewing after disposal", async () => {
   const { certificate, timers } = await managed()
   certificate[Symbol.dispose]()
   expect(timers.pendingCount).toBe(0)
@@ -130,7 +130,7 @@ test.each([
     said: /\(unknown role: absent\); check that both exist and allow a\.example, /,
   },
   { why: "a name that is not allowed", change: { hosts: ["a.test"] }, said: /a\.test/ },
-])("with $why the start ends with a sentence", async ({ change, said }) => {
+])("server start fails with one sentence when managed TLS has $why", async ({ change, said }) => {
   const issuing = issueManagedTls(
     world.engine,
     { ...wanted, ...change },
@@ -150,6 +150,6 @@ test.each([
   ["pki/web:a b", undefined],
   ["pki/web:a.example,", undefined],
   ["pki/web:a/b", undefined],
-])("%s reads as %o", (text, expected) => {
+])("tlsManaged %s is parsed as %o", (text, expected) => {
   expect(parseManagedTls(text)).toEqual(expected)
 })

@@ -60,7 +60,7 @@ test("a mount is created, listed, tuned and deleted", async () => {
   expect(JSON.parse((await mount("list", "--json")).out)).toMatchObject([{ path: "pki" }])
 })
 
-test("what cannot be done is said in a sentence", async () => {
+test("errors are one sentence", async () => {
   const mount = await shop()
   await mount("create", "pki")
   const cases = [

@@ -54,7 +54,7 @@ test("a policy is written, read, attached, detached and deleted", async () => {
   })
 })
 
-test("a service token is made with policies, listed without its secret, and revoked", async () => {
+test("a service token is created with policies, listed without its secret, and revoked", async () => {
   const { chancery, file } = await shop()
   await chancery("policy", "write", "web", file)
   const words = ["token", "create", "--policy", "web", "--policy", "default", "--description", "ci", "--uses", "7"]

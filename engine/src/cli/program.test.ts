@@ -78,7 +78,7 @@ test("a new store has one user and no organization", async () => {
   })
 })
 
-test("a name that is not allowed is refused with the rule", async () => {
+test("an invalid name is rejected with the rule", async () => {
   const { code, said } = await chancery(["organization", "create", "a b", "--email", "nobody"])
   expect(code).toBe(1)
   expect(said).toMatch(/^chancery: Name .*; Email is invalid\n$/)

@@ -11,7 +11,7 @@ const terminal = (said: string[], screen?: NodeJS.WriteStream): Terminal => ({
   ...(screen === undefined ? {} : { screen }),
 })
 
-test("a script is told of each tenth once, and of the end", () => {
+test("progress prints each tenth once, and the end, when standard error is not a terminal", () => {
   const said: string[] = []
   const progress = progressOf(terminal(said), "Done")
   for (const done of [1, 250, 260, 1_000]) progress.show(done, 1_000)
@@ -19,7 +19,7 @@ test("a script is told of each tenth once, and of the end", () => {
   expect(said).toEqual(["Done 20 %", "Done 100 %"])
 })
 
-test("a person sees a bar that grows, and no lines", async () => {
+test("progress draws a bar when standard error is a terminal", async () => {
   const said: string[] = []
   const shown = new PassThrough()
   let drawn = ""

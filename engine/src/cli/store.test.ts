@@ -15,7 +15,7 @@ async function settingsFor(storage: string) {
 }
 
 test.each(databaseKinds.filter(({ name, available }) => available && name === "PostgreSQL"))(
-  "no seal key is made unasked for $name, whose other servers would not have it",
+  "no seal key is created for $name, because other servers would not have it",
   async (kind) => {
     await using place = await kind.place()
     const settings = await settingsFor(place.url)
@@ -29,7 +29,7 @@ test.each(databaseKinds.filter(({ name, available }) => available && name === "P
   },
 )
 
-test("a database of a newer release is refused with what to do, and without advice about its address", async () => {
+test("a database of a newer release is rejected with a remedy, without advice on its address", async () => {
   const kind = databaseKinds.find(({ name }) => name === "SQLite file")
   if (kind === undefined) throw new Error("no SQLite file")
   await using temporary = await temporaryDatabase(kind)
@@ -45,7 +45,7 @@ test("a database of a newer release is refused with what to do, and without advi
   )
 })
 
-test("folders above the data folder are made for their owner alone", async () => {
+test("parents of the data folder are created with access for their owner only", async () => {
   const { data } = await settingsFor("sqlite::memory:")
   await makeDataFolder(join(data, "a", "b"))
   await makeDataFolder(join(data, "a", "b"))
@@ -54,7 +54,7 @@ test("folders above the data folder are made for their owner alone", async () =>
 
 // Node's recursive mkdir never returns for a folder below /proc.
 test.each(["/proc/chancery", "/dev/null/chancery"])(
-  "a data folder that cannot be made is refused: %s",
+  "a data folder that cannot be created is rejected: %s",
   async (folder) => {
     await expect(makeDataFolder(folder)).rejects.toMatchObject({
       exitCode: 78,

@@ -17,23 +17,23 @@ const usual = {
   resource: { "service.name": "chancery" },
 }
 
-test("nothing is sent unless somebody says where to", () => {
+test("telemetry is not exported without a destination", () => {
   expect(plan({})).toBe(undefined)
   expect(plan({ OTEL_SERVICE_NAME: "pki", OTEL_TRACES_EXPORTER: "console" })).toBe(undefined)
 })
 
-test("traces and metrics go to one collector, as OpenTelemetry defines its variables", () => {
+test("traces and metrics are sent to one collector, as OpenTelemetry defines its variables", () => {
   expect(plan({}, collector)).toEqual(usual)
   expect(plan({}, `${collector}/`)).toEqual(usual)
   expect(plan({}, `${collector}/base`)?.traces?.url).toBe(`${collector}/base/v1/traces`)
 })
 
 test.each<{ readonly environment: Environment; readonly expected: unknown; readonly why: string }>([
-  { environment: { OTEL_SDK_DISABLED: "true" }, expected: undefined, why: "it is switched off" },
+  { environment: { OTEL_SDK_DISABLED: "true" }, expected: undefined, why: "telemetry is off" },
   {
     environment: { OTEL_TRACES_EXPORTER: "none" },
     expected: { metrics: usual.metrics, resource: usual.resource },
-    why: "no traces are wanted",
+    why: "traces are off",
   },
   {
     environment: { OTEL_METRICS_EXPORTER: "prometheus" },
@@ -43,22 +43,22 @@ test.each<{ readonly environment: Environment; readonly expected: unknown; reado
   {
     environment: { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: "https://traces.example/in" },
     expected: { ...usual, traces: { ...usual.traces, url: "https://traces.example/in" } },
-    why: "traces have an address of their own, taken as it is",
+    why: "traces have a separate URL, used without changes",
   },
   {
     environment: { OTEL_EXPORTER_OTLP_PROTOCOL: "http/json", OTEL_EXPORTER_OTLP_METRICS_PROTOCOL: "http/protobuf" },
     expected: { ...usual, traces: { ...usual.traces, protocol: "http/json" } },
-    why: "a variable of one kind stands above that of both",
+    why: "the variable of one signal takes precedence",
   },
   {
     environment: { OTEL_TRACES_SAMPLER: "parentbased_traceidratio", OTEL_TRACES_SAMPLER_ARG: "0.25" },
     expected: { ...usual, traces: { ...usual.traces, sampler: { followsParent: true, ratio: 0.25 } } },
-    why: "one trace in four is chosen",
+    why: "one trace in four is sampled",
   },
   {
     environment: { OTEL_TRACES_SAMPLER: "always_off" },
     expected: { ...usual, traces: { ...usual.traces, sampler: { followsParent: false, ratio: 0 } } },
-    why: "none is",
+    why: "no trace is sampled",
   },
   {
     environment: {
@@ -72,7 +72,7 @@ test.each<{ readonly environment: Environment; readonly expected: unknown; reado
       traces: { ...usual.traces, batch: { maxQueue: 100, maxExport: 10, delayMs: 1_000 } },
       metrics: { ...usual.metrics, intervalMs: 15_000 },
     },
-    why: "how much and how often",
+    why: "batch sizes and intervals are set",
   },
   {
     environment: {
@@ -80,25 +80,25 @@ test.each<{ readonly environment: Environment; readonly expected: unknown; reado
       OTEL_SERVICE_NAME: "pki",
     },
     expected: { ...usual, resource: { "service.name": "pki", "deployment.environment.name": "staging,2" } },
-    why: "who sends",
+    why: "resource attributes are set",
   },
   {
     environment: { OTEL_TRACES_SAMPLER: "", OTEL_EXPORTER_OTLP_PROTOCOL: " " },
     expected: usual,
-    why: "empty is unset",
+    why: "an empty variable counts as unset",
   },
 ])("with $environment: $why", ({ environment, expected }) => {
   expect(plan(environment, collector)).toEqual(expected)
 })
 
-test("either may be sent alone, to an address of its own", () => {
+test("traces or metrics can be exported alone, to a separate URL", () => {
   expect(plan({ OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: `${collector}/v1/metrics` })).toEqual({
     metrics: usual.metrics,
     resource: usual.resource,
   })
 })
 
-describe("a variable that cannot be read is refused, and is named", () => {
+describe("an invalid variable is rejected by name", () => {
   const refusal = (environment: Environment): CommandError => {
     try {
       plan(environment, collector)
@@ -120,7 +120,7 @@ describe("a variable that cannot be read is refused, and is named", () => {
     expect(message).toContain(`The variable ${name} cannot be ${JSON.stringify(value)}; it must be ${must}`)
   })
 
-  test("what may hold a password is not repeated", () => {
+  test("values that may contain a password are not repeated", () => {
     const { message } = refusal({
       OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: "grpc://user:hunter2@collector",
       OTEL_RESOURCE_ATTRIBUTES: "hunter2",

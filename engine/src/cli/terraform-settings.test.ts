@@ -3,7 +3,7 @@ import { terraformSettings } from "./terraform-settings.ts"
 
 const http = "http://127.0.0.1:8420"
 
-test("the tools find the services over HTTP, under the host at which HTTPS is served", () => {
+test("Terraform settings use the host of HTTPS, with services over HTTP", () => {
   expect(terraformSettings({ url: http, httpsUrl: "https://127.0.0.1:8421" }, "secret")).toEqual({
     hostname: "localhost:8421",
     text: `host "localhost:8421" {
@@ -22,7 +22,7 @@ credentials "localhost:8421" {
   })
 })
 
-test("where no HTTPS is served the host is that of HTTP, and where there is no port there is none", () => {
+test("Terraform settings use the host of HTTP without HTTPS, and are absent without a port", () => {
   expect(terraformSettings({ url: http, httpsUrl: undefined }, "secret")?.hostname).toBe("localhost:8420")
   expect(terraformSettings({ url: "unix:/run/chancery.sock", httpsUrl: undefined }, "secret")).toBeUndefined()
 })

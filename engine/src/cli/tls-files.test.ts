@@ -45,7 +45,7 @@ test.each([
       for (const name of ["tls.crt", "tls.key"]) await rename(join(folder, "new", name), join(folder, name))
     },
   },
-])("files that are $way are taken up", async ({ replace }) => {
+])("TLS files that are $way are reloaded", async ({ replace }) => {
   await put(old)
   using followed = following()
   expect(followed.source.current()).toEqual(old)
@@ -54,7 +54,7 @@ test.each([
   expect(followed.shown.at(-1)).toEqual(renewed)
 })
 
-test("a symbolic link above the files that turns to another folder is followed, as Kubernetes replaces secrets", async () => {
+test("TLS files are reloaded when a symbolic link above them is switched, as Kubernetes does with secrets", async () => {
   await put(old, join(folder, "..2026_01_01"))
   await symlink("..2026_01_01", join(folder, "..data"))
   for (const name of ["tls.crt", "tls.key"]) await symlink(join("..data", name), join(folder, name))
@@ -79,8 +79,8 @@ test.each([
     reason: "bad end line",
   },
   { what: "an empty key", spoil: () => writeFile(join(folder, "tls.key"), ""), reason: "the private key is no PEM" },
-  { what: "no file at all", spoil: () => rm(join(folder, "tls.crt")), reason: "ENOENT" },
-])("$what is logged once, the old pair stays, and a good one after it is taken up", async ({ spoil, reason }) => {
+  { what: "a missing file", spoil: () => rm(join(folder, "tls.crt")), reason: "ENOENT" },
+])("$what is logged once, the old TLS pair stays, and the next valid pair is loaded", async ({ spoil, reason }) => {
   await put(old)
   const warnings: unknown[][] = []
   const events: string[] = []
@@ -107,7 +107,7 @@ test.each([
   expect(events).toEqual(["tls certificate replaced"])
 })
 
-test("files that are touched and hold the same are no news", async () => {
+test("TLS files with a new time and the same content are not reloaded", async () => {
   await put(old)
   const events: string[] = []
   using followed = following({ info: (event) => void events.push(event) })
@@ -116,7 +116,7 @@ test("files that are touched and hold the same are no news", async () => {
   expect([events, followed.shown]).toEqual([[], []])
 })
 
-test("after its end it follows no more", async () => {
+test("TLS files are not reloaded after disposal", async () => {
   await put(old)
   const followed = following()
   followed[Symbol.dispose]()
@@ -132,7 +132,7 @@ test.each([
     sentence: /^The TLS certificate .*tls.crt cannot be read; check /,
   },
   {
-    why: "a certificate that is none",
+    why: "an invalid certificate",
     identity: { ...old, certificate: "hello" },
     sentence: /^The TLS certificate .*tls.crt does not contain PEM; check /,
   },
@@ -142,7 +142,7 @@ test.each([
     sentence:
       /^The TLS certificate and key cannot be used \(.*mismatch\); check that they are complete and belong together.$/,
   },
-])("$why at the start is one sentence and exit code 78", async ({ identity, sentence }) => {
+])("server start fails with one sentence and exit code 78 when it has $why", async ({ identity, sentence }) => {
   if (identity !== undefined) await put(identity)
   let thrown: unknown
   try {

@@ -19,7 +19,7 @@ test("[F-P9] weak keys are read from one file, or from the lists of RSA keys of 
   expect((await readWeakKeys(join(folder, "blacklist.RSA-2048"))).size).toBe(1)
 })
 
-test("[F-P9] a list that cannot be read is a fault of the configuration", async () => {
+test("[F-P9] an unreadable list of weak keys is a configuration error", async () => {
   const folder = await newFolder()
   const file = join(folder, "list")
   await writeFile(file, "00112233445566778899\nnonsense\n")

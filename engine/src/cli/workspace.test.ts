@@ -81,7 +81,7 @@ describe.each<Road>(["the store", "a server"])("over %s", (road) => {
     expect(JSON.parse((await workspace("show", id, "--json")).out)).toMatchObject({ id, name: "web-prod", lock: null })
   })
 
-  test("a workspace is locked with a time, extended and unlocked, and a second lock says who has it", async () => {
+  test("a workspace is locked with a ttl, extended and unlocked, and a second lock names the holder", async () => {
     const { engine, workspace } = await shop(road)
     await engine.workspaces.create("acme", { name: "web" })
     const { said, code } = await workspace("lock", "web", "--reason", "deploy 7", "--ttl", "15m")
@@ -101,7 +101,7 @@ describe.each<Road>(["the store", "a server"])("over %s", (road) => {
     expect((await workspace("unlock", "web", "--force")).said).toBe("The workspace web is not locked.\n")
   })
 
-  test("tags are added, bound and removed in somebody's name, and listed with their owners", async () => {
+  test("tags are added, bound and removed for an owner, and listed with their owners", async () => {
     const { engine, workspace } = await shop(road)
     await engine.workspaces.create("acme", { name: "web" })
     await workspace("tag", "add", "web", "prod", "scanned", "--owner", "ops")
@@ -125,8 +125,8 @@ describe.each<Road>(["the store", "a server"])("over %s", (road) => {
   })
 })
 
-describe.each<Road>(["the store", "a server"])("many at once over %s", (road) => {
-  test("an action is tried, done, told of each, and refused where a single one would be", async () => {
+describe.each<Road>(["the store", "a server"])("bulk actions over %s", (road) => {
+  test("a bulk action has a dry run, reports each workspace, and refuses those that a single action would refuse", async () => {
     const { engine, workspace } = await shop(road)
     for (const name of ["net-a", "net-b", "web"]) await engine.workspaces.create("acme", { name })
     const bulk = (...words: readonly string[]) => workspace("bulk", ...words)
@@ -177,7 +177,7 @@ describe.each<Road>(["the store", "a server"])("many at once over %s", (road) =>
     expect((await bulk("unlock")).said).toContain("All must be true where no filter says which workspaces are meant")
   })
 
-  test("events are told from a place on, by kind, workspace and tag", async () => {
+  test("events are printed from a position on, by kind, workspace and tag", async () => {
     const { engine, workspace } = await shop(road)
     await engine.workspaces.create("acme", { name: "web" })
     await engine.workspaces.create("acme", { name: "db" })
@@ -200,7 +200,7 @@ describe.each<Road>(["the store", "a server"])("many at once over %s", (road) =>
   })
 })
 
-test("what cannot be meant is refused, and changes nothing", async () => {
+test("invalid arguments are rejected without changes", async () => {
   const { engine, workspace } = await shop("the store", ["acme", "other"])
   await engine.workspaces.create("acme", { name: "web" })
   const among = (...words: readonly string[]) => workspace(...words, "--organization", "acme")
@@ -215,7 +215,7 @@ test("what cannot be meant is refused, and changes nothing", async () => {
   expect((await engine.workspaces.get({ organization: "acme", name: "web" })).lock).toEqual({ held: false })
 })
 
-test("a server is asked as part of the trace that the environment names", async () => {
+test("requests to a server continue the trace of TRACEPARENT", async () => {
   const { command } = await shop("the store")
   const seen: (string | undefined)[] = []
   const server = createServer((request, response) => {
@@ -232,7 +232,7 @@ test("a server is asked as part of the trace that the environment names", async 
   expect(new Set(seen)).toEqual(new Set([traceparent, undefined]))
 })
 
-test("a server is asked with a token from the environment or a file, and never without", async () => {
+test("requests to a server need a token from the environment or a file", async () => {
   const { environment, command, data } = await shop("a server")
   const { CHANCERY_ENGINE_URL: url = "", CHANCERY_TOKEN: token = "" } = environment
   const file = join(data, "token")

@@ -7,7 +7,7 @@ import { createMetrics, type ServerMetrics } from "./metrics.ts"
 const samplesOf = async (metrics: ServerMetrics, prefix: string): Promise<string[]> =>
   (await metrics.expose()).text.split("\n").filter((line) => line.startsWith(prefix))
 
-test("jobs are counted by name and outcome, and one that never succeeded claims no time of success", async () => {
+test("jobs are counted by name and outcome, without a time of success before the first success", async () => {
   const metrics = createMetrics()
   const { runs, durationSeconds, lastSuccess, running } = createJobMetrics(metrics.meter, ["tidy", "crl"])
   runs.add(3, { job: "tidy", outcome: "done" })
@@ -41,7 +41,7 @@ test("jobs are counted by name and outcome, and one that never succeeded claims 
   )
 })
 
-test("what was tidied is counted by kind", async () => {
+test("tidied entries are counted by kind", async () => {
   const metrics = createMetrics()
   const { runs, removed } = createTidyMetrics(metrics.meter)
   runs.add(2, { outcome: "finished" })
@@ -58,7 +58,7 @@ test("what was tidied is counted by kind", async () => {
   ])
 })
 
-test("deliveries to webhooks are counted by outcome, and so is what was given up", async () => {
+test("webhook deliveries are counted by outcome, and dead letters too", async () => {
   const metrics = createMetrics()
   const { deliveries, deadLetters, disabled } = createWebhookMetrics(metrics.meter)
   deliveries.add(7, { outcome: "delivered" })
@@ -84,7 +84,7 @@ test("metrics of the process have the names and types that Prometheus gives them
   expect(text).not.toMatch(/nan|otel_|target_info/i)
 })
 
-test("concurrent readers get the same series of observable gauges, and a series that is gone is in no later answer", async () => {
+test("concurrent readers get the same series of observable gauges, and later responses omit removed series", async () => {
   const metrics = createMetrics()
   let issuers = ["one", "two"]
   metrics.meter.createObservableGauge("chancery_test_issuers").addCallback(async (result) => {

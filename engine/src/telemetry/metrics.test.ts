@@ -49,7 +49,7 @@ function seriesOf(metrics: ReadonlyMap<string, any>): Map<string, number> {
   return series
 }
 
-test("what is sent by OTLP is what /metrics tells: the same names, labels and values", async () => {
+test("OTLP exports the same names, labels and values as /metrics", async () => {
   await using receiver = await startOtlpReceiver()
   await using place = await usualKind.place()
   const metrics = createMetrics("0.0.0")
@@ -107,7 +107,7 @@ test("what is sent by OTLP is what /metrics tells: the same names, labels and va
   ])
 })
 
-test("metrics come at intervals, and what cannot be read is not sent, which is said", async () => {
+test("metrics are exported at intervals; unreadable metrics are logged and not sent", async () => {
   const told: string[] = []
   await using receiver = await startOtlpReceiver()
   await using telemetry = openOtlp({

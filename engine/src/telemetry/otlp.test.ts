@@ -149,7 +149,7 @@ const kinds = databaseKinds.filter(({ name, available }) => name !== "SQLite mem
 describe.each(kinds)("on $name", (kind) => {
   const system = kind.name === "PostgreSQL" ? "postgresql" : "sqlite"
 
-  test("one certificate issued is one tree, from the request to the statements and the keys", async () => {
+  test("issuing a certificate is one trace, from the request to statements and keys", async () => {
     await using traced = await openTraced(await kind.place())
     await makeMount(traced)
     const traceId = "4bf92f3577b34da6a3ce929d0e0e4736"
@@ -219,7 +219,7 @@ describe.each(kinds)("on $name", (kind) => {
     expect(line?.fields).toMatchObject({ traceId, spanId: root.spanId })
   })
 
-  test("a lock is a tree as well, and one that is refused says so without being a failure", async () => {
+  test("a lock is one trace, and a refused lock is recorded without an error status", async () => {
     await using traced = await openTraced(await kind.place())
     await traced.engine.organizations.create({ name: "acme", email: "ops@example.com" })
     const { id } = await traced.engine.workspaces.create("acme", { name: "api" })
@@ -247,7 +247,7 @@ describe.each(kinds)("on $name", (kind) => {
 const [file] = kinds
 if (file === undefined) throw new Error("there is no store to test on")
 
-test("works that share a commit of SQLite have one between them, and name each other", async () => {
+test("transactions that share a SQLite commit have one commit span with links", async () => {
   await using receiver = await startOtlpReceiver()
   await using telemetry = tracesTo(receiver.url)
   await using place = await file.place()
@@ -275,7 +275,7 @@ test("works that share a commit of SQLite have one between them, and name each o
   expect(JSON.stringify(spans)).not.toContain("a secret of its own")
 })
 
-test("a policy service takes part in the trace, and the receiver of a webhook learns of none", async () => {
+test("policy services get the trace context, and webhook receivers do not", async () => {
   await using traced = await openTraced(await file.place(), { jobs: true })
   await using service = await startPolicyServer()
   await using hook = await startWebhookReceiver()
@@ -325,7 +325,7 @@ test("a policy service takes part in the trace, and the receiver of a webhook le
   expect(delivery?.traceId).not.toBe(made.traceId)
 })
 
-test("what is not chosen leaves nothing, and says so to whoever takes part", async () => {
+test("a trace that is not sampled exports nothing, and propagates the flag", async () => {
   await using receiver = await startOtlpReceiver()
   await using telemetry = tracesTo(receiver.url, { followsParent: true, ratio: 1 })
   const tracer = tracerOf(telemetry)
@@ -361,7 +361,7 @@ test.each([
   expect(span.isRecorded).toBe(true)
 })
 
-test("one trace holds a thousand spans, and says how many are left out", async () => {
+test("a trace contains a thousand spans, and counts the spans beyond", async () => {
   await using receiver = await startOtlpReceiver()
   await using telemetry = tracesTo(receiver.url)
   const root = tracerOf(telemetry).root("large")
@@ -373,7 +373,7 @@ test("one trace holds a thousand spans, and says how many are left out", async (
   expect(Number(one(spans, "large").attributes["chancery.spans_left_out"])).toBe(501)
 })
 
-test("what outlasts the request that began it is no part of it, and work apart names it", async () => {
+test("work that outlasts its request is a separate trace with a link", async () => {
   await using receiver = await startOtlpReceiver()
   await using telemetry = tracesTo(receiver.url)
   const tracer = tracerOf(telemetry)
@@ -396,7 +396,7 @@ test("what outlasts the request that began it is no part of it, and work apart n
   expect(one(spans, "of the job").parentSpanId).toBe(job.spanId)
 })
 
-test("while nothing takes what is sent, everything is answered, one warning says so, and one line that it is over", async () => {
+test("requests are served while the collector is down, with one warning and one line when it is back", async () => {
   await using receiver = await startOtlpReceiver()
   const { log, told } = memoryLog()
   const telemetry = tracesTo(receiver.url, undefined, log)
@@ -421,7 +421,7 @@ test("while nothing takes what is sent, everything is answered, one warning says
   expect(told[0]?.fields).toMatchObject({ what: "traces", to: receiver.url })
 })
 
-test("the end waits for a collector that never answers no longer than it may", async () => {
+test("shutdown waits for an unresponsive collector no longer than its limit", async () => {
   await using receiver = await startOtlpReceiver()
   receiver.answerWith(() => {})
   const telemetry = openOtlp({
@@ -442,7 +442,7 @@ test("the end waits for a collector that never answers no longer than it may", a
   await expect(telemetry[Symbol.asyncDispose]()).resolves.toBeUndefined()
 })
 
-test("the queue is bounded: what is beyond it is dropped", async () => {
+test("spans beyond the queue limit are dropped", async () => {
   await using receiver = await startOtlpReceiver()
   const telemetry = openOtlp({
     traces: {
