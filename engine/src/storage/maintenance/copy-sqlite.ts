@@ -35,12 +35,12 @@ export function appliedInSqlite(file: string): readonly string[] {
 }
 
 export function openSqliteSource(file: string): CopySource {
-  return new SqliteEnd(held(file, "begin immediate", "A running server uses"))
+  return new SqliteEnd(openExclusive(file, "begin immediate", "A running server uses"))
 }
 
 /** Opens a database to which `beginSqliteCopy` was applied. */
 export function openSqliteTarget(file: string): CopyTarget {
-  const database = held(file, "begin immediate; commit", "Another process uses")
+  const database = openExclusive(file, "begin immediate; commit", "Another process uses")
   if (!texts(database, "select name from migrations").includes(unfinishedCopy)) {
     database.close()
     throw new CopyRefused(`Another copy into ${file} has just ended.`)
@@ -61,16 +61,16 @@ export const beginSqliteCopy = beginningCopy(async (session) => {
 const tableNames = `select name from pragma_table_list
   where schema = 'main' and type = 'table' and name not like 'sqlite\\_%' escape '\\' order by name`
 
-function held(file: string, take: string, inTheWay: string): DatabaseSync {
+function openExclusive(file: string, lockSql: string, reason: string): DatabaseSync {
   const database = new DatabaseSync(file, { timeout: 0 })
   try {
     database.exec("pragma locking_mode = exclusive; pragma cache_size = -16384")
-    database.exec(take)
+    database.exec(lockSql)
     return database
   } catch (error) {
     database.close()
     if (!isBusy(error)) throw error
-    throw new CopyRefused(`${inTheWay} ${file}; stop it first.`, { cause: error, isTemporary: true })
+    throw new CopyRefused(`${reason} ${file}; stop it first.`, { cause: error, isTemporary: true })
   }
 }
 

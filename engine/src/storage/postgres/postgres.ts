@@ -64,7 +64,7 @@ interface Readiness {
   /** Returns once the server is ready; throws if it is not. */
   readonly await: (session: QueryRunner) => Promise<void>
   /** Milliseconds to wait for each answer. */
-  readonly patienceMs: number
+  readonly timeoutMs: number
 }
 
 /** Opens a standby. Does not check that the server is one or how current it is: callers check that at each read and log it. */
@@ -95,8 +95,8 @@ function openServer(url: string, options: BackendOptions, expected: "primary" | 
 }
 
 /** Throws if the server is a standby, where a read would not see the writes just made. The address will lead elsewhere soon. */
-async function rejectStandby(client: ClientBase, patienceMs: number): Promise<void> {
-  const { rows } = await ask(client, { text: "select pg_is_in_recovery() as standby" }, patienceMs)
+async function rejectStandby(client: ClientBase, timeoutMs: number): Promise<void> {
+  const { rows } = await runQuery(client, { text: "select pg_is_in_recovery() as standby" }, timeoutMs)
   if ((rows[0] as { readonly standby: boolean } | undefined)?.standby) throw new Error("the server is a standby")
 }
 
@@ -135,7 +135,7 @@ interface TransactionMode {
   readonly begin: string
   readonly kind: UnitKind
   /** Milliseconds to wait for each answer. After that the server counts as unreachable. */
-  readonly patienceMs: number
+  readonly timeoutMs: number
   readonly writes: boolean
   /** True to retry until a lock held by another session is free. */
   readonly awaitsLocks: boolean
@@ -188,15 +188,15 @@ class PostgresStore implements Backend, Standby {
       `set local lock_timeout = ${lockTimeoutMs}`,
       `set local idle_in_transaction_session_timeout = ${idleTimeoutMs}`,
     ].join("; ")
-    const patienceMs = statementTimeoutMs + silenceMs
+    const timeoutMs = statementTimeoutMs + silenceMs
     this.#reading = {
       begin: `begin isolation level repeatable read read only; ${set}`,
       kind: "read",
-      patienceMs,
+      timeoutMs,
       writes: false,
       awaitsLocks: false,
     }
-    const writing = { kind: "write" as const, patienceMs, writes: true, awaitsLocks: false }
+    const writing = { kind: "write" as const, timeoutMs, writes: true, awaitsLocks: false }
     this.#writing = {
       serializable: {
         ...writing,
@@ -213,7 +213,7 @@ class PostgresStore implements Backend, Standby {
         `set local idle_in_transaction_session_timeout = ${idleMigrationMs}; ` +
         `select pg_advisory_xact_lock(${migrationLock}); set local lock_timeout = ${lockTimeoutMs}`,
       kind: "write",
-      patienceMs: longestMigrationMs,
+      timeoutMs: longestMigrationMs,
       writes: true,
       awaitsLocks: true,
     }
@@ -224,7 +224,7 @@ class PostgresStore implements Backend, Standby {
         `set local statement_timeout = ${longestAlterationMs}; set local idle_in_transaction_session_timeout = ${idleTimeoutMs}; ` +
         `select pg_advisory_xact_lock(${migrationLock}); set local lock_timeout = ${alterLockTimeoutMs}`,
       kind: "write",
-      patienceMs: longestAlterationMs + silenceMs,
+      timeoutMs: longestAlterationMs + silenceMs,
       writes: true,
       awaitsLocks: false,
     }
@@ -254,7 +254,7 @@ class PostgresStore implements Backend, Standby {
       } catch (error) {
         const met = this.#met(session.failure?.error ?? error, client, this.#reading)
         usable = met.usable
-        if (met.runsAgain !== true || attempt >= singleReadAttempts) throw met.told ?? error
+        if (met.runsAgain !== true || attempt >= singleReadAttempts) throw met.error ?? error
       } finally {
         session.settle()
         this.#release(client, usable)
@@ -313,7 +313,7 @@ class PostgresStore implements Backend, Standby {
     for (let attempt = 1; ; attempt += 1) {
       const outcome = await this.#once(manner, work, span)
       if (outcome.kind === "done") return outcome.value
-      if (attempt >= attempts || stopwatch() - began >= manner.patienceMs) {
+      if (attempt >= attempts || stopwatch() - began >= manner.timeoutMs) {
         throw busy("The change kept conflicting with concurrent changes.", outcome.cause)
       }
       this.#options.metrics.retries.add(1)
@@ -332,14 +332,14 @@ class PostgresStore implements Backend, Standby {
     let phase: Phase = "beginning"
     try {
       if (manner.readiness !== undefined) await ready(client, manner.readiness)
-      await ask(client, { text: manner.begin }, manner.patienceMs)
+      await runQuery(client, { text: manner.begin }, manner.timeoutMs)
       phase = "working"
       const value = await work(session)
       session.settle()
       await session.finished()
       if (session.failure !== undefined) throw session.failure.error
       phase = "committing"
-      await commit(client, manner.patienceMs, span && commitSpan("postgres", [{ span }]))
+      await commit(client, manner.timeoutMs, span && commitSpan("postgres", [{ span }]))
       if (manner.writes) this.commitCount += 1
       this.#found(client, manner)
       return { kind: "done", value }
@@ -351,7 +351,7 @@ class PostgresStore implements Backend, Standby {
       const met = this.#met(cause, client, manner, phase)
       usable = met.usable && (await rolledBack(client))
       if (phase === "committing" && manner.writes && !isCertainlyRolledBack(cause)) throw undecided(cause)
-      if (met.told !== undefined) throw met.told
+      if (met.error !== undefined) throw met.error
       if (met.runsAgain) return { kind: "run-again", cause }
       throw error
     } finally {
@@ -365,11 +365,11 @@ class PostgresStore implements Backend, Standby {
     client: PoolClient,
     { writes, awaitsLocks }: TransactionMode,
     phase: Phase = "working",
-  ): { readonly usable: boolean; readonly told?: Error; readonly runsAgain?: true } {
+  ): { readonly usable: boolean; readonly error?: Error; readonly runsAgain?: true } {
     if (writes && isReadOnly(error, { beginning: phase === "beginning" })) {
       this.#outlive(client)
       this.#presence.away("takes no writes", error)
-      return { usable: false, told: storeAway("The database does not accept writes at present.", error) }
+      return { usable: false, error: storeAway("The database does not accept writes at present.", error) }
     }
     // The next query on a connection that broke while idle only reports that it is broken, so the first error is used.
     switch (faultOf(isBroken(error) ? (this.#breaks.get(client) ?? error) : error)) {
@@ -380,16 +380,16 @@ class PostgresStore implements Backend, Standby {
       case "server-lost":
         this.#outlive(client)
         this.#presence.away("cannot be reached", error)
-        return { usable: false, told: unreachableDatabase(error) }
+        return { usable: false, error: unreachableDatabase(error) }
       case "connection-ended":
-        return { usable: false, told: busy("The database closed the connection.", error) }
+        return { usable: false, error: busy("The database closed the connection.", error) }
       case "locked":
         // Yields to the queries that queued up behind this one, then retries.
-        return awaitsLocks ? { usable: true, runsAgain: true } : { usable: true, told: lockedOut(error) }
+        return awaitsLocks ? { usable: true, runsAgain: true } : { usable: true, error: lockedOut(error) }
       case "full":
-        return { usable: true, told: storeFull(error) }
+        return { usable: true, error: storeFull(error) }
       case "overloaded":
-        return { usable: true, told: busy("The database timed out or ran out of memory.", error) }
+        return { usable: true, error: busy("The database timed out or ran out of memory.", error) }
       default:
         return { usable: true }
     }
@@ -439,8 +439,8 @@ class PostgresStore implements Backend, Standby {
   }
 }
 
-async function ready(client: PoolClient, { await: waited, patienceMs }: Readiness): Promise<void> {
-  const session = new PostgresSession(client, { patienceMs })
+async function ready(client: PoolClient, { await: waited, timeoutMs }: Readiness): Promise<void> {
+  const session = new PostgresSession(client, { timeoutMs })
   try {
     await waited(session)
   } finally {
@@ -452,12 +452,12 @@ async function ready(client: PoolClient, { await: waited, patienceMs }: Readines
 const cut = (client: PoolClient): void => void client.connection.stream.destroy()
 
 /** Runs one statement, or several without parameters. */
-const ask = (client: ClientBase, query: QueryConfig, patienceMs: number) =>
-  client.query({ ...query, query_timeout: patienceMs } as QueryConfig)
+const runQuery = (client: ClientBase, query: QueryConfig, timeoutMs: number) =>
+  client.query({ ...query, query_timeout: timeoutMs } as QueryConfig)
 
 class PostgresSession extends UnitOfWork {
   readonly #client: PoolClient
-  readonly #patienceMs: number
+  readonly #timeoutMs: number
   readonly #statementPrefix: string
   /** True once a statement was sent whose effect only a rollback undoes. */
   hasWritten = false
@@ -465,11 +465,11 @@ class PostgresSession extends UnitOfWork {
 
   constructor(
     client: PoolClient,
-    { patienceMs, statementPrefix = "chancery" }: Pick<TransactionMode, "patienceMs" | "statementPrefix">,
+    { timeoutMs, statementPrefix = "chancery" }: Pick<TransactionMode, "timeoutMs" | "statementPrefix">,
   ) {
     super("postgres")
     this.#client = client
-    this.#patienceMs = patienceMs
+    this.#timeoutMs = timeoutMs
     this.#statementPrefix = statementPrefix
   }
 
@@ -493,7 +493,7 @@ class PostgresSession extends UnitOfWork {
     const name = prepared ? `${this.#statementPrefix}_${statementNumber(text)}` : undefined
     try {
       const query = { ...(name && { name }), text, values: [...values] }
-      const { rows, rowCount } = await ask(this.#client, query, this.#patienceMs)
+      const { rows, rowCount } = await runQuery(this.#client, query, this.#timeoutMs)
       if (fetch === "all") return rows
       return fetch === "first" ? rows[0] : (rowCount ?? 0)
     } catch (error) {
@@ -513,9 +513,9 @@ function statementNumber(text: string): number {
   return number
 }
 
-async function commit(client: PoolClient, patienceMs: number, span: Span | undefined): Promise<void> {
+async function commit(client: PoolClient, timeoutMs: number, span: Span | undefined): Promise<void> {
   try {
-    const { command } = await ask(client, { text: "commit" }, patienceMs)
+    const { command } = await runQuery(client, { text: "commit" }, timeoutMs)
     // PostgreSQL answers `commit` with ROLLBACK if the transaction had failed.
     if (command !== "COMMIT") throw new Error(`the commit was answered with ${command}`)
   } catch (error) {
@@ -528,7 +528,7 @@ async function commit(client: PoolClient, patienceMs: number, span: Span | undef
 
 async function rolledBack(client: PoolClient): Promise<boolean> {
   try {
-    await ask(client, { text: "rollback" }, silenceMs)
+    await runQuery(client, { text: "rollback" }, silenceMs)
     return true
   } catch {
     return false

@@ -80,7 +80,7 @@ export async function replicaStandings(
   const stopwatch = () => performance.now()
   const system = await primary.read((session) => session.queryOne(systemQuery, {}))
   const place = await primary.read((session) => session.queryOne(placeQuery, {}))
-  if (system === undefined || place === undefined) throw untold()
+  if (system === undefined || place === undefined) throw unknownPosition()
   const { family, position, number } = place
   return Promise.all(
     urls.map(async (url) => {
@@ -182,7 +182,7 @@ class FollowedReplicas implements ReadReplicas {
   async #place(): Promise<WrittenPlace> {
     const { primary, random } = this.#options
     const place = await primary.readSingle((session) => session.queryOne(placeQuery, {}))
-    if (place === undefined) throw untold()
+    if (place === undefined) throw unknownPosition()
     const { family, position, number } = place
     if (number !== null) return { position, mark: { family, number } }
     // There is no mark if the database is new or a standby has just been promoted.
@@ -221,7 +221,7 @@ class Replica implements ReplicaState {
   readonly #standby: Standby
   readonly #options: ReplicaOptions
   /** State that was logged last: used, or the reason why not. */
-  #told: string | undefined
+  #loggedState: string | undefined
 
   constructor(name: string, standby: Standby, options: ReplicaOptions) {
     this.name = name
@@ -270,8 +270,8 @@ class Replica implements ReplicaState {
       )
       this.lagMs = stopwatch() - began
       this.isUp = true
-      if (this.#told !== used) log.info("read-replica-used", { replica: this.name })
-      this.#told = used
+      if (this.#loggedState !== used) log.info("read-replica-used", { replica: this.name })
+      this.#loggedState = used
     } catch (error) {
       if (replayed !== undefined) this.lagMs = places.lagMs(stopwatch(), replayed)
       this.leaveOut(error)
@@ -282,8 +282,8 @@ class Replica implements ReplicaState {
     this.isUp = false
     if (!(error instanceof Unfit)) this.lagMs = undefined
     const reason = reasonOf(error)
-    if (reason === this.#told) return
-    this.#told = reason
+    if (reason === this.#loggedState) return
+    this.#loggedState = reason
     this.#options.log.warn("read-replica-left-out", { replica: this.name, reason })
   }
 
@@ -298,7 +298,7 @@ class Replica implements ReplicaState {
   #caughtUp({ position, mark }: WrittenPlace, seen: (position: number) => void = () => {}) {
     const { stopwatch, waitMs } = this.#options
     return {
-      patienceMs: waitMs + silenceMs,
+      timeoutMs: waitMs + silenceMs,
       async await(session: QueryRunner): Promise<void> {
         const deadline = stopwatch() + waitMs
         for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
@@ -318,7 +318,7 @@ class Replica implements ReplicaState {
   }
 }
 
-const untold = () => new Error("the primary does not report its log position")
+const unknownPosition = () => new Error("the primary does not report its log position")
 
 const used = "used"
 /** Time beyond the wait after which a server without an answer counts as unreachable. */

@@ -113,7 +113,7 @@ import { type ExpireLocks, SqlWorkspaceRepository } from "./workspaces/workspace
 import { SqlWorkspaceResourceRepository } from "./workspaces/workspace-resource-repository.ts"
 
 /** Constructor arguments of every repository. */
-type Held = [
+type RepositoryDependencies = [
   session: QueryRunner,
   sealer: Sealer,
   clock: Clock,
@@ -328,7 +328,7 @@ class SessionRepositories implements Repositories {
     await made?.guardFound()
   }
 
-  #once<T>(name: keyof Repositories, Rows: new (...held: Held) => T): T {
+  #once<T>(name: keyof Repositories, Rows: new (...dependencies: RepositoryDependencies) => T): T {
     const made = this.#made.get(name) as T | undefined
     if (made !== undefined) return made
     const rows = new Rows(this.#session, this.#sealer, this.#clock, this.#recording, this.#expireLocks)

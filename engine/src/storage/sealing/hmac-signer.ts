@@ -11,8 +11,8 @@ export const hmacSigner = (octets: Uint8Array): Signer => {
   }
 }
 
-const isSame = (given: Uint8Array, expected: Uint8Array): boolean =>
-  given.length === expected.length && timingSafeEqual(given, expected)
+const isSame = (signature: Uint8Array, expected: Uint8Array): boolean =>
+  signature.length === expected.length && timingSafeEqual(signature, expected)
 
 /** Returns the HMAC-SHA256 in lower-case hex, as webhook receivers compute it. */
 export const hmacHex = (secret: string, message: string): string =>

@@ -65,12 +65,12 @@ export async function sealKeysAtHand(
   const used = session === undefined ? [] : await usedKeyIds(session)
   const place = text === undefined ? (file ?? defaultFile) : undefined
   try {
-    const given = text ?? (place === undefined ? undefined : await readIfPresent(place))
-    if (given === undefined) {
+    const content = text ?? (place === undefined ? undefined : await readIfPresent(place))
+    if (content === undefined) {
       const isMade = file === undefined && place !== undefined && used.length === 0
       return { used, ring: undefined, problem: isMade ? undefined : noKey(place, used), file: place }
     }
-    const ring = parseKeyRing(given)
+    const ring = parseKeyRing(content)
     rejectMissing(used, ring)
     return { used, ring, problem: undefined, file: place }
   } catch (error) {
@@ -99,9 +99,9 @@ export async function removeFromKeyFile(file: string, keyId: string): Promise<vo
   const lines = (await readFile(file, "utf8")).split("\n").flatMap((line) => {
     const [keys = "", ...comment] = line.split("#")
     const words = keys.split(",")
-    const kept = words.filter(isOther)
-    if (kept.length === words.length) return [line]
-    return kept.length === 0 ? [] : [[kept.join(","), ...comment].join("#")]
+    const remaining = words.filter(isOther)
+    if (remaining.length === words.length) return [line]
+    return remaining.length === 0 ? [] : [[remaining.join(","), ...comment].join("#")]
   })
   const text = lines.join("\n")
   parseKeyRing(text)
@@ -128,8 +128,8 @@ async function load(
 ): Promise<FoundSealKeys> {
   if (text !== undefined) return { ring: parseKeyRing(text), createdFile: undefined }
   if (file !== undefined) {
-    const given = await readIfPresent(file)
-    if (given !== undefined) return { ring: parseKeyRing(given), createdFile: undefined }
+    const content = await readIfPresent(file)
+    if (content !== undefined) return { ring: parseKeyRing(content), createdFile: undefined }
     throw noKey(file, used)
   }
   if (defaultFile === undefined) throw noKey(undefined, used)
@@ -155,11 +155,11 @@ function noKey(file: string | undefined, used: readonly string[]): UnusableStore
         : `The seal key file ${file} is missing; write the base64 of 32 random bytes into it, or set another with --seal-key-file.`,
     )
   }
-  const held = `The database contains values sealed under key ${used.join(", ")}, but`
+  const problem = `The database contains values sealed under key ${used.join(", ")}, but`
   return new SealedStore(
     file === undefined
-      ? `${held} no seal key was given; ${advice}`
-      : `${held} ${file} is missing; restore it, because those values cannot be opened without it.`,
+      ? `${problem} no seal key was given; ${advice}`
+      : `${problem} ${file} is missing; restore it, because those values cannot be opened without it.`,
   )
 }
 

@@ -103,8 +103,8 @@ export const currentCacheVersions = (database: Database): CacheVersions => {
       if (known.size > 0) known = new Map()
       knownSince = commitCount
     }
-    const asked = known.get(key) as Promise<T> | undefined
-    if (asked !== undefined) return asked
+    const pending = known.get(key) as Promise<T> | undefined
+    if (pending !== undefined) return pending
     if (known.size === 0) {
       const ended = known
       setImmediate(() => {
@@ -126,17 +126,17 @@ export const currentCacheVersions = (database: Database): CacheVersions => {
   }
 
   return {
-    ...asked(front),
+    ...snapshotOf(front),
     requestSnapshot() {
       let seen: Promise<FrontVersions> | undefined
-      return asked(() => (seen ??= front()))
+      return snapshotOf(() => (seen ??= front()))
     },
     authority,
     revocations: (mountId) => current(revocationsFamily(mountId)),
   }
 }
 
-const asked = (front: () => Promise<FrontVersions>): RequestSnapshot => ({
+const snapshotOf = (front: () => Promise<FrontVersions>): RequestSnapshot => ({
   identity: async () => (await front()).identity,
   mounts: async () => (await front()).mounts,
 })

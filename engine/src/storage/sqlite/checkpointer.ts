@@ -29,7 +29,7 @@ export class Checkpointer {
   readonly #options: CheckpointerOptions
   #commitCount = 0
   #worker: Worker | undefined
-  #gone = false
+  #isClosed = false
   #running = false
   #answer: PromiseWithResolvers<CheckpointAnswer | undefined> | undefined
   #quiet: PromiseWithResolvers<void> | undefined
@@ -42,7 +42,7 @@ export class Checkpointer {
   /** Must be called after each commit. The next commit must wait for the returned promise. */
   committed(): Promise<void> | undefined {
     this.#commitCount += 1
-    if (this.#gone || this.#commitCount < busyCommits) return undefined
+    if (this.#isClosed || this.#commitCount < busyCommits) return undefined
     this.#writersWait?.()
     if (this.#quiet !== undefined) return this.#quiet.promise
     if (!this.#running && this.#commitCount % lookEveryCommits === 0 && this.#options.loggedPages() >= movedPages)
@@ -53,7 +53,7 @@ export class Checkpointer {
   async close(): Promise<void> {
     await this.#answer?.promise
     const worker = this.#worker
-    if (worker === undefined || this.#gone) return
+    if (worker === undefined || this.#isClosed) return
     const ended = new Promise((resolve) => worker.once("exit", resolve))
     worker.ref()
     worker.postMessage("close")
@@ -78,7 +78,7 @@ export class Checkpointer {
 
   /** Returns undefined if the thread has exited. */
   async #checkpoint(): Promise<CheckpointAnswer | undefined> {
-    if (this.#gone) return undefined
+    if (this.#isClosed) return undefined
     const worker = (this.#worker ??= this.#start())
     const answer = (this.#answer = Promise.withResolvers())
     // The worker must keep the process alive here: with nothing else pending, the process would exit before the answer.
@@ -102,7 +102,7 @@ export class Checkpointer {
     // The `exit` event follows. The writer then checkpoints in its commits, as without a thread.
     worker.on("error", () => {})
     worker.on("exit", () => {
-      this.#gone = true
+      this.#isClosed = true
       this.#answer?.resolve(undefined)
       this.#options.takeOver(false)
     })

@@ -55,8 +55,8 @@ export class SqliteConnection {
   }
 
   #cached<T extends object>(known: LRUCache<string, T>, text: string, setUp: (statement: StatementSync) => T): T {
-    const held = known.get(text)
-    if (held !== undefined) return held
+    const cached = known.get(text)
+    if (cached !== undefined) return cached
     const made = setUp(this.#database.prepare(text))
     known.set(text, made)
     return made

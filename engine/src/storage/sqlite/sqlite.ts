@@ -150,9 +150,9 @@ interface BatchDeadline {
 }
 
 /** Cheaper than a race with one promise for the whole batch, which would take longer than most units of work do. */
-const inTime = <T>(work: Promise<T>, patience: BatchDeadline): Promise<T> =>
+const inTime = <T>(work: Promise<T>, deadline: BatchDeadline): Promise<T> =>
   new Promise((resolve, reject) => {
-    patience.giveUp = reject
+    deadline.giveUp = reject
     work.then(resolve, reject)
   })
 
@@ -350,17 +350,17 @@ class SqliteStore implements Backend {
     let full: unknown
     let commit: Span | undefined
     // A unit of work that awaits only its session completes before a timer can fire, whatever the size of the batch.
-    const patience: BatchDeadline = { over: false, giveUp() {} }
+    const deadline: BatchDeadline = { over: false, giveUp() {} }
     const timer = setTimeout(() => {
-      patience.over = true
-      patience.giveUp(new Error("a unit of work waited too long for something other than its session"))
+      deadline.over = true
+      deadline.giveUp(new Error("a unit of work waited too long for something other than its session"))
     }, this.#options.longestWorkMs ?? defaultLongestWorkMs)
     try {
-      for (let count = 0; count < largestBatch && this.#writer.inTransaction && !patience.over; count += 1) {
+      for (let count = 0; count < largestBatch && this.#writer.inTransaction && !deadline.over; count += 1) {
         const job = this.#nextJob()
         if (job === undefined) break
         taken.push(job)
-        const attempt = await this.#attempt(job, patience, guarded)
+        const attempt = await this.#attempt(job, deadline, guarded)
         full ??= attempt.full
         if (attempt.leavesWrites) {
           this.#writer.command("rollback")
@@ -404,13 +404,13 @@ class SqliteStore implements Backend {
     }
   }
 
-  async #attempt(job: Job, patience: BatchDeadline, guarded: boolean): Promise<Attempt> {
+  async #attempt(job: Job, deadline: BatchDeadline, guarded: boolean): Promise<Attempt> {
     const writer = this.#writer
     if (guarded) writer.command("savepoint work")
     if (job.readOnly) writer.command("pragma query_only = on")
     const session = new SqliteSession(writer)
     try {
-      const value = await inTime(job.work(session), patience)
+      const value = await inTime(job.work(session), deadline)
       if (session.failure !== undefined) throw session.failure.error
       if (guarded) writer.command("release work")
       return { settle: () => job.resolve(value), hasWritten: session.hasWritten, leavesWrites: false, full: undefined }

@@ -70,9 +70,9 @@ export class SqlAcmeAccountRepository implements AcmeAccountRepository {
 
   revokeUnused(
     mountId: MountId,
-    asked: { readonly before: Instant; readonly now: Instant; readonly limit: number },
+    parameters: { readonly before: Instant; readonly now: Instant; readonly limit: number },
   ): Promise<number> {
-    return this.#session.execute(revokeUnused, { mountId, ...asked })
+    return this.#session.execute(revokeUnused, { mountId, ...parameters })
   }
 
   removeEnded(mountId: MountId, before: Instant, limit: number): Promise<number> {

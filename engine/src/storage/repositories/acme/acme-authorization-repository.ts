@@ -201,13 +201,13 @@ const insertAuthorization = statement((db, row: AcmeAuthorizationRow) =>
 
 /** Multi-row inserts, one for each possible number of challenges. Parameter names end with the index of the row. */
 const insertChallenges = challengeTypes.map((_type, last) =>
-  statement((db, asked: Readonly<Record<string, string>>) =>
+  statement((db, parameters: Readonly<Record<string, string>>) =>
     db.insertInto("acme_challenges").values(
       Array.from({ length: last + 1 }, (_row, at) => ({
-        authorization_id: asked[`authorizationId${at}`] ?? "",
-        type: asked[`type${at}`] ?? "",
-        token: asked[`token${at}`] ?? "",
-        status: asked[`status${at}`] ?? "",
+        authorization_id: parameters[`authorizationId${at}`] ?? "",
+        type: parameters[`type${at}`] ?? "",
+        token: parameters[`token${at}`] ?? "",
+        status: parameters[`status${at}`] ?? "",
         validated_at: null,
         error: null,
         attempts: 0,
@@ -252,16 +252,16 @@ const authorizationsOfOrder = statement((db, { id }: { id: string }) =>
 )
 
 const validAuthorization = statement(
-  (db, asked: { accountId: string; type: string; value: string; wildcard: number; beyond: number }) =>
+  (db, parameters: { accountId: string; type: string; value: string; wildcard: number; beyond: number }) =>
     db
       .selectFrom("acme_authorizations")
       .select(authorizationColumns)
-      .where("account_id", "=", asked.accountId)
-      .where("type", "=", asked.type)
-      .where("value", "=", asked.value)
-      .where("wildcard", "=", asked.wildcard as Flag)
+      .where("account_id", "=", parameters.accountId)
+      .where("type", "=", parameters.type)
+      .where("value", "=", parameters.value)
+      .where("wildcard", "=", parameters.wildcard as Flag)
       .where("state", "=", "valid")
-      .where("expires_at", ">", asked.beyond)
+      .where("expires_at", ">", parameters.beyond)
       .orderBy("expires_at", "desc")
       .limit(1),
 )

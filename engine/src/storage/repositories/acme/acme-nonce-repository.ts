@@ -58,8 +58,8 @@ export class SqlAcmeRateRepository implements AcmeRateRepository {
     { type, value, wildcard }: ProvedIdentifier,
     { nth, ...window }: Nth,
   ): Promise<Instant | undefined> {
-    const asked = { accountId, type, value, wildcard: wildcard ? 1 : 0, ...window, before: nth - 1 }
-    return (await this.#session.queryOne(failure, asked))?.created_at
+    const parameters = { accountId, type, value, wildcard: wildcard ? 1 : 0, ...window, before: nth - 1 }
+    return (await this.#session.queryOne(failure, parameters))?.created_at
   }
 
   async registration(mountId: MountId, source: string, { nth, ...window }: Nth): Promise<Instant | undefined> {
@@ -93,20 +93,21 @@ const orderOfAccount = statement((db, { accountId, since, until, before }: Since
     .offset(before),
 )
 
-const failure = statement((db, asked: Since & { accountId: string; type: string; value: string; wildcard: number }) =>
-  db
-    .selectFrom("acme_authorizations")
-    .select("created_at")
-    .where("account_id", "=", asked.accountId)
-    .where("type", "=", asked.type)
-    .where("value", "=", asked.value)
-    .where("wildcard", "=", asked.wildcard as Flag)
-    .where("state", "=", "invalid")
-    .where("created_at", ">", asked.since)
-    .where("created_at", "<=", asked.until)
-    .orderBy("created_at", "desc")
-    .limit(1)
-    .offset(asked.before),
+const failure = statement(
+  (db, parameters: Since & { accountId: string; type: string; value: string; wildcard: number }) =>
+    db
+      .selectFrom("acme_authorizations")
+      .select("created_at")
+      .where("account_id", "=", parameters.accountId)
+      .where("type", "=", parameters.type)
+      .where("value", "=", parameters.value)
+      .where("wildcard", "=", parameters.wildcard as Flag)
+      .where("state", "=", "invalid")
+      .where("created_at", ">", parameters.since)
+      .where("created_at", "<=", parameters.until)
+      .orderBy("created_at", "desc")
+      .limit(1)
+      .offset(parameters.before),
 )
 
 const registration = statement(

@@ -106,11 +106,11 @@ export class SqlEventRepository implements EventRepository {
     const oldest = await this.#session.queryMany(oldestRows, { limit: limit + 1 })
     // The newest row stays, so that its number is not assigned again.
     const past = oldest.slice(0, Math.min(limit, oldest.length - 1))
-    const kept = past.findIndex(({ at }) => at >= before)
-    const gone = kept < 0 ? past : past.slice(0, kept)
-    const last = gone.at(-1)
+    const firstRecent = past.findIndex(({ at }) => at >= before)
+    const expired = firstRecent < 0 ? past : past.slice(0, firstRecent)
+    const last = expired.at(-1)
     if (last === undefined) return 0
-    const latest = Math.max(...gone.map(({ at }) => at))
+    const latest = Math.max(...expired.map(({ at }) => at))
     await this.#session.execute(removeRows, { transaction: last.transaction, number: last.number })
     const known = await this.swept()
     if (known === undefined || isBefore(known.position, last))
@@ -119,7 +119,7 @@ export class SqlEventRepository implements EventRepository {
         number: last.number,
         at: Math.max(latest, known?.at ?? 0),
       })
-    return gone.length
+    return expired.length
   }
 }
 

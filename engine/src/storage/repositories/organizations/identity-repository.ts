@@ -24,7 +24,7 @@ import { among } from "../../sql/dialect.ts"
 import { type QueryRunner, statement } from "../../sql/query-runner.ts"
 
 /** Attempts to find a free numbered name: `alice-2` may itself be a username. */
-const attemptsMaximum = 64
+const maxAttempts = 64
 
 export class SqlEntityNameRepository implements EntityNameRepository {
   readonly #session: QueryRunner
@@ -44,7 +44,7 @@ export class SqlEntityNameRepository implements EntityNameRepository {
     if (fixed !== undefined) return fixed
     const base = foldName(name)
     const first = ((await this.#session.queryOne(lastNumber, { base }))?.number ?? 0) + 1
-    for (let number = first; number < first + attemptsMaximum; number += 1) {
+    for (let number = first; number < first + maxAttempts; number += 1) {
       const candidate = number === 1 ? name : `${name}-${number}`
       const row = { name_folded: foldName(candidate), name: candidate, entity_id: id, base_folded: base, number }
       if ((await this.#session.execute(insertNew, row)) > 0) return candidate

@@ -196,7 +196,7 @@ const settingsOf = (team: Team) =>
     name: team.name,
     name_folded: foldName(team.name),
     visibility: team.visibility,
-    access: JSON.stringify(Object.fromEntries(Object.entries(team.access).filter(([, held]) => held))),
+    access: JSON.stringify(Object.fromEntries(Object.entries(team.access).filter(([, isGranted]) => isGranted))),
     sso_team_id: team.ssoTeamId,
     members_manage_token: team.allowMemberTokenManagement ? 1 : 0,
   }) satisfies Partial<TeamRow>

@@ -131,8 +131,8 @@ function statusCondition(statuses: readonly InventoryStatus[], now: number): Raw
     revoked: sql`c.revoked_at is not null`,
   }
   if (statuses.length === 2 && !statuses.includes("revoked")) return sql`c.revoked_at is null`
-  const asked = statuses.map((one) => conditions[one])
-  return asked.length === 1 ? sql`${asked[0]}` : sql`(${sql.join(asked, sql` or `)})`
+  const selected = statuses.map((one) => conditions[one])
+  return selected.length === 1 ? sql`${selected[0]}` : sql`(${sql.join(selected, sql` or `)})`
 }
 
 /** Builds the condition on names. A certificate with several matching names is found by the first of them. */

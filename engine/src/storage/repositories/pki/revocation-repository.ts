@@ -167,14 +167,17 @@ export class SqlRevocationRepository implements RevocationRepository {
     const lists = new Set<string>()
     let count = 0
     for (const serialNumber of serialNumbers) {
-      const gone = await this.#session.queryOne(removeOne, { mountId, serialNumber: serialNumberOctets(serialNumber) })
-      if (gone === undefined) continue
+      const removed = await this.#session.queryOne(removeOne, {
+        mountId,
+        serialNumber: serialNumberOctets(serialNumber),
+      })
+      if (removed === undefined) continue
       await this.#session.execute(markCertificate, {
         mountId,
         serialNumber: serialNumberOctets(serialNumber),
         revokedAt: null,
       })
-      lists.add(gone.list)
+      lists.add(removed.list)
       count += 1
     }
     for (const list of lists) await this.#session.execute(countRemoval, { mountId, list })

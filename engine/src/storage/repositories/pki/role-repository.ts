@@ -27,8 +27,8 @@ export class SqlRoleRepository implements RoleRepository {
   }
 
   async remove(mountId: MountId, name: string): Promise<void> {
-    const gone = this.#session.db.deleteFrom("roles").where("mount_id", "=", mountId).where("name", "=", name)
-    if ((await this.#session.execute(gone)) > 0) await bumpAuthority(this.#session, mountId)
+    const deletion = this.#session.db.deleteFrom("roles").where("mount_id", "=", mountId).where("name", "=", name)
+    if ((await this.#session.execute(deletion)) > 0) await bumpAuthority(this.#session, mountId)
   }
 }
 

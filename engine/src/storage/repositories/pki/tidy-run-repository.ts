@@ -29,8 +29,8 @@ export class SqlTidyRepository implements TidyRunRepository {
     return (await this.#session.queryMany(allActive, {})).map(runOf)
   }
 
-  async begin({ mountId, ...given }: NewTidyRun): Promise<boolean> {
-    const run: StoredRun = { ...given, counts: noTidyCounts, finishedAt: null, message: null, error: null }
+  async begin({ mountId, ...newRun }: NewTidyRun): Promise<boolean> {
+    const run: StoredRun = { ...newRun, counts: noTidyCounts, finishedAt: null, message: null, error: null }
     return (await this.#session.execute(beginRun, { mountId, run: JSON.stringify(run) })) > 0
   }
 
@@ -40,13 +40,13 @@ export class SqlTidyRepository implements TidyRunRepository {
 
   async advance(seen: TidyRun, to: Pick<TidyRun, "progress" | "counts" | "message">): Promise<boolean> {
     const { mountId, number, step } = seen
-    const run = JSON.stringify(keptOf({ ...seen, ...to }))
+    const run = JSON.stringify(toStoredRun({ ...seen, ...to }))
     return (await this.#session.execute(advanceRun, { mountId, number, step, run })) > 0
   }
 
   async finish(seen: TidyRun, { state, message, error, now }: TidyEnd): Promise<boolean> {
     const { mountId, number, step, automatic } = seen
-    const run = JSON.stringify(keptOf({ ...seen, message, error, finishedAt: now }))
+    const run = JSON.stringify(toStoredRun({ ...seen, message, error, finishedAt: now }))
     if ((await this.#session.execute(finishRun, { mountId, number, step, state, run })) === 0) return false
     if (automatic) await this.#session.execute(recordAutomatic, { mountId, now })
     return true
@@ -56,7 +56,8 @@ export class SqlTidyRepository implements TidyRunRepository {
 /** Members of a run that are stored as JSON. Members that queries filter by have columns. */
 type StoredRun = Omit<TidyRun, "mountId" | "number" | "step" | "state">
 
-const keptOf = ({ mountId: _mount, number: _number, step: _step, state: _state, ...kept }: TidyRun): StoredRun => kept
+const toStoredRun = ({ mountId: _mount, number: _number, step: _step, state: _state, ...stored }: TidyRun): StoredRun =>
+  stored
 
 const runOf = ({ mount_id, number, step, state, run }: TidyRunRow): TidyRun => ({
   mountId: mount_id as MountId,
@@ -68,8 +69,8 @@ const runOf = ({ mount_id, number, step, state, run }: TidyRunRow): TidyRun => (
 
 /** Parses a stored run. Counters that were added after it was written are zero. */
 function keptIn(run: string): StoredRun {
-  const kept = JSON.parse(run) as StoredRun
-  return { ...kept, counts: { ...noTidyCounts, ...kept.counts } }
+  const stored = JSON.parse(run) as StoredRun
+  return { ...stored, counts: { ...noTidyCounts, ...stored.counts } }
 }
 
 const columns = ["mount_id", "number", "step", "state", "run", "automatic_finished_at"] as const

@@ -31,28 +31,28 @@ export class SqlBulkRepository implements BulkRepository {
     }
   }
 
-  async insert(kept: StoredBulkAction, parts: readonly (readonly WorkspaceId[])[]): Promise<void> {
+  async insert(stored: StoredBulkAction, parts: readonly (readonly WorkspaceId[])[]): Promise<void> {
     const { db } = this.#session
-    const { organizationId, kind, by, key } = scopeOf(kept)
-    await this.#session.execute(removeOver, { organizationId, kind, by, key, now: kept.createdAt })
+    const { organizationId, kind, by, key } = scopeOf(stored)
+    await this.#session.execute(removeOver, { organizationId, kind, by, key, now: stored.createdAt })
     await this.#session.execute(
       db.insertInto("bulk_actions").values({
-        id: kept.id,
+        id: stored.id,
         organization_id: organizationId,
         by_kind: kind,
         by_id: by,
         idempotency_key: key,
-        request: kept.request,
-        total_count: kept.totalCount,
-        created_at: kept.createdAt,
-        expires_at: kept.expiresAt,
+        request: stored.request,
+        total_count: stored.totalCount,
+        created_at: stored.createdAt,
+        expires_at: stored.expiresAt,
       }),
     )
     if (parts.length === 0) return
     await this.#session.execute(
       db.insertInto("bulk_action_parts").values(
         parts.map((ids, position) => ({
-          bulk_action_id: kept.id,
+          bulk_action_id: stored.id,
           position,
           workspace_ids: JSON.stringify(ids),
           results: null,

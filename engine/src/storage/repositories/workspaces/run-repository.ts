@@ -503,12 +503,12 @@ const byCommit = (dialect: DialectName, commit: string) => byIngress(dialect, "c
 
 /** Builds the condition for runs whose configuration version has this value in its VCS ingress attributes. */
 function byIngress(dialect: DialectName, member: "senderUsername" | "commitSha", value: string): RawBuilder<boolean> {
-  const told =
+  const column =
     dialect === "sqlite"
       ? sql`json_extract(cv.ingress_attributes, ${`$.${member}`})`
       : sql`cv.ingress_attributes::json ->> ${sql.lit(member)}`
   return sql<boolean>`exists (select 1 from configuration_versions as cv
-    where cv.id = r.configuration_version_id and ${told} = ${value})`
+    where cv.id = r.configuration_version_id and ${column} = ${value})`
 }
 
 const commentColumns = ["id", "run_id", "body", "created_at", "created_by_kind", "created_by_id"] as const

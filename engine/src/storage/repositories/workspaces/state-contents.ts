@@ -14,9 +14,9 @@ export type ContentsAnswer = "taken" | FoundContents
 /** Idle time after which a thread ends. A thread takes about 10 MB and starts within 50 ms; large states seldom come alone. */
 const idleMs = 30 * secondMs
 /** Room for outputs of 16 MiB each, and for their intermediate forms. */
-const heapMaximumMiB = 512
+const maxHeapMiB = 512
 /** Without a limit, the young generation grows until it takes most of the memory of a read. */
-const youngHeapMaximumMiB = 2
+const maxYoungHeapMiB = 2
 
 interface Thread {
   readonly worker: Worker
@@ -43,8 +43,8 @@ export class StateContents implements Disposable {
     const end = () => void thread.worker.terminate()
     signal.addEventListener("abort", end)
     try {
-      for await (const piece of compressed) await ask(thread, piece)
-      const contents = await ask(thread, "end")
+      for await (const chunk of compressed) await send(thread, chunk)
+      const contents = await send(thread, "end")
       if (contents === "taken") throw new Error("The thread sent an unexpected answer.")
       this.#putBack(thread)
       return contents
@@ -86,7 +86,7 @@ export class StateContents implements Disposable {
   #start(): Thread {
     const worker = new Worker(new URL(`./state-contents-thread${extname(import.meta.url)}`, import.meta.url), {
       execArgv: [],
-      resourceLimits: { maxOldGenerationSizeMb: heapMaximumMiB, maxYoungGenerationSizeMb: youngHeapMaximumMiB },
+      resourceLimits: { maxOldGenerationSizeMb: maxHeapMiB, maxYoungGenerationSizeMb: maxYoungHeapMiB },
     })
     const thread: Thread = { worker, answer: undefined, failure: undefined, keep: () => {} }
     worker.on("message", (answer: ContentsAnswer) => thread.answer?.resolve(answer))
@@ -105,15 +105,15 @@ export class StateContents implements Disposable {
   }
 }
 
-function ask(thread: Thread, piece: ContentsPiece): Promise<ContentsAnswer> {
+function send(thread: Thread, chunk: ContentsPiece): Promise<ContentsAnswer> {
   if (thread.failure !== undefined) throw thread.failure
   thread.answer = Promise.withResolvers()
-  thread.worker.postMessage(piece, givenAway(piece))
+  thread.worker.postMessage(chunk, givenAway(chunk))
   return thread.answer.promise
 }
 
 /** Returns the buffers to transfer. A chunk that owns its whole buffer is transferred; any other is copied. */
-function givenAway(piece: ContentsPiece): ArrayBuffer[] {
-  if (piece === "end" || piece.byteLength !== piece.buffer.byteLength) return []
-  return piece.buffer instanceof ArrayBuffer ? [piece.buffer] : []
+function givenAway(chunk: ContentsPiece): ArrayBuffer[] {
+  if (chunk === "end" || chunk.byteLength !== chunk.buffer.byteLength) return []
+  return chunk.buffer instanceof ArrayBuffer ? [chunk.buffer] : []
 }

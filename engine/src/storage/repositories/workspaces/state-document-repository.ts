@@ -42,14 +42,14 @@ export class SqlStateDocumentRepository implements StateDocumentRepository {
   }
 
   async find(versionId: StateVersionId, document: StateDocument): Promise<StoredDocument | undefined> {
-    const kept = await this.#session.queryOne(keptOne, { versionId, document })
-    if (kept !== undefined)
+    const stored = await this.#session.queryOne(storedOne, { versionId, document })
+    if (stored !== undefined)
       return {
-        id: kept.id as StateDocumentId,
+        id: stored.id as StateDocumentId,
         versionId,
         document,
-        chunkCount: kept.chunk_count ?? 0,
-        size: kept.size,
+        chunkCount: stored.chunk_count ?? 0,
+        size: stored.size,
       }
     const earlier = await this.#session.queryOne(earlierOne, { versionId, document })
     const chunkCount = Number(earlier?.count ?? 0)
@@ -147,7 +147,7 @@ const removeEarlier = statement((db, { versionId, document }: Place) =>
 const removeEveryEarlier = statement((db, { versionId }: { versionId: string }) =>
   db.deleteFrom("state_contents").where("state_version_id", "=", versionId),
 )
-const keptOne = statement((db, { versionId, document }: Place) =>
+const storedOne = statement((db, { versionId, document }: Place) =>
   db
     .selectFrom("state_documents")
     .select(["id", "chunk_count", "size"])

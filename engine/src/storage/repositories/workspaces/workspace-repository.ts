@@ -728,9 +728,9 @@ const vcsRepoOf = (row: Pick<WorkspaceRow, "vcs_repo" | "oauth_token_id" | "app_
 function lockOf(row: LockColumns): Lock {
   if (row.locked_at === null) return { held: false }
   const by: Actor = { kind: row.locked_by_kind as Actor["kind"], id: row.locked_by_id ?? "" }
-  const held = { held: true, by, reason: row.locked_reason ?? "", since: row.locked_at } as const
-  if (row.lock_ends_at === null) return held
-  return { ...held, end: { at: row.lock_ends_at, ttlMs: row.lock_ttl_ms ?? 0 } }
+  const lock = { held: true, by, reason: row.locked_reason ?? "", since: row.locked_at } as const
+  if (row.lock_ends_at === null) return lock
+  return { ...lock, end: { at: row.lock_ends_at, ttlMs: row.lock_ttl_ms ?? 0 } }
 }
 
 function lockColumns(lock: Lock): LockColumns {
