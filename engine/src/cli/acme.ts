@@ -70,7 +70,7 @@ function accountsCommand(terminal: Terminal): Command {
         what: "account",
         verb: "delete",
         description: "Delete an ACME account and its orders. Its certificates are kept.",
-        said: (id) => `The account ${id} is deleted.`,
+        message: (id) => `The account ${id} is deleted.`,
         end: (acme, id) => acme.accounts.delete(id),
       }),
     )
@@ -141,7 +141,7 @@ function ordersCommand(terminal: Terminal): Command {
         what: "order",
         verb: "delete",
         description: "Delete an ACME order. Its certificate is kept.",
-        said: (id) => `The order ${id} is deleted.`,
+        message: (id) => `The order ${id} is deleted.`,
         end: (acme, id) => acme.orders.delete(id),
       }),
     )
@@ -207,7 +207,7 @@ function renewalsCommand(terminal: Terminal): Command {
         what: "signal",
         verb: "withdraw",
         description: "Withdraw a renewal signal.",
-        said: (id) => `The signal ${id} is withdrawn.`,
+        message: (id) => `The signal ${id} is withdrawn.`,
         end: (acme, id) => acme.renewals.withdraw(id),
       }),
     )
@@ -235,11 +235,11 @@ interface Ending {
   readonly what: "account" | "order" | "signal"
   readonly verb: "delete" | "withdraw"
   readonly description: string
-  readonly said: (id: string) => string
+  readonly message: (id: string) => string
   readonly end: (acme: AcmeManagement, id: string) => Promise<void>
 }
 
-function endCommand(terminal: Terminal, { what, verb, description, said, end }: Ending): Command {
+function endCommand(terminal: Terminal, { what, verb, description, message, end }: Ending): Command {
   const command = new Command(verb)
     .description(description)
     .argument("<mount>", "path of the mount, such as pki")
@@ -247,7 +247,7 @@ function endCommand(terminal: Terminal, { what, verb, description, said, end }: 
   return addCallerOptions(command).action((mount: string, id: string) =>
     withCallerEngine(command, terminal, async (engine) => {
       await known(what, id, end(engine.acme(mount), id))
-      terminal.say(said(id))
+      terminal.say(message(id))
     }),
   )
 }

@@ -64,12 +64,12 @@ function redactedValue(value: unknown, depth: number): unknown {
 
 function redactedError(error: Error & { code?: unknown }, depth: number): Fields {
   const { name, code, cause } = error
-  const said = { name, message: redactedText(error.message), ...(code === undefined ? {} : { code }) }
+  const described = { name, message: redactedText(error.message), ...(code === undefined ? {} : { code }) }
   // The stack of a rejected request or an unavailable database does not help anyone who reads the log.
   if (error instanceof EngineError && code !== "internal")
-    return { ...said, ...(cause instanceof Error && { cause: redactedText(cause.message) }) }
+    return { ...described, ...(cause instanceof Error && { cause: redactedText(cause.message) }) }
   return {
-    ...said,
+    ...described,
     stack: redactedText(error.stack ?? ""),
     ...(cause === undefined ? {} : { cause: redactedValue(cause, depth + 1) }),
   }

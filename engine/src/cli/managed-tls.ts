@@ -36,7 +36,7 @@ export async function issueManagedTls(
   const { clock, log } = runtime
   const first = await issueFirst(engine, wanted)
   await onIssued?.(first.root)
-  const held = new ReloadableIdentity(first.identity)
+  const identity = new ReloadableIdentity(first.identity)
   let renewAt = renewalOf(first)
   let { notBefore, notAfter } = first
   let issuedAt = clock.now()
@@ -47,7 +47,7 @@ export async function issueManagedTls(
   async function renew(): Promise<void> {
     try {
       const next = await issue(engine, wanted)
-      held.replace(next.identity)
+      identity.replace(next.identity)
       renewAt = renewalOf(next)
       ;({ notBefore, notAfter } = next)
       issuedAt = clock.now()
@@ -88,7 +88,7 @@ export async function issueManagedTls(
 
   schedule()
   return {
-    source: held,
+    source: identity,
     [Symbol.dispose]() {
       stopped = true
       takeBack?.()

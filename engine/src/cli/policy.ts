@@ -103,7 +103,7 @@ const addHolderOptions = (command: Command): Command =>
     .option("--token <id>", "id of one token (at-…) of a user, a team or an organization")
 
 function subjectOf({ user, team, token }: HolderOptions): PolicySubject {
-  if ([user, team, token].filter((given) => given !== undefined).length !== 1) {
+  if ([user, team, token].filter((option) => option !== undefined).length !== 1) {
     throw usageError("Give exactly one of --user, --team and --token.")
   }
   if (user !== undefined) return { kind: "user", username: user }

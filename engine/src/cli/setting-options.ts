@@ -79,11 +79,11 @@ export function defaultOf(name: SettingName, dev: boolean): string {
 
 /** Reads the settings that `addSettingOptions` added. Throws a `CommandError` with all faults. */
 export function settingsOf(command: Command, terminal: Terminal, dev = false): Settings {
-  const given = command.opts<Record<string, string | undefined>>()
-  const path = given["config"] ?? terminal.environment["CHANCERY_CONFIG"]
+  const options = command.opts<Record<string, string | undefined>>()
+  const path = options["config"] ?? terminal.environment["CHANCERY_CONFIG"]
   const flags: Partial<Record<SettingName, string>> = {}
   for (const name of settingNames) {
-    const value = given[name]
+    const value = options[name]
     if (value !== undefined) flags[name] = value
   }
   const file = path === undefined || path === "" ? undefined : { path, text: readConfigurationFile(path) }

@@ -21,7 +21,7 @@ const tlsFilesCheckMs = 1_000
 
 /** Throws a `CommandError` if the first pair is unusable. A later unusable pair is logged, and the previous one stays in use. */
 export function followTlsFiles(files: TlsFiles, log: Log, checkMs = tlsFilesCheckMs): FollowedTlsFiles {
-  const held = firstIdentity(files)
+  const identity = firstIdentity(files)
   let stopped = false
   let settled: string | undefined
   let doubtful: string | undefined
@@ -31,8 +31,8 @@ export function followTlsFiles(files: TlsFiles, log: Log, checkMs = tlsFilesChec
     if (version === settled) return
     try {
       const next = await read(files)
-      if (!isSame(next, held.current())) {
-        held.replace(next)
+      if (!isSame(next, identity.current())) {
+        identity.replace(next)
         log.info("tls certificate replaced", { file: files.certificate })
       }
       settled = version
@@ -53,7 +53,7 @@ export function followTlsFiles(files: TlsFiles, log: Log, checkMs = tlsFilesChec
   }
   again()
   return {
-    source: held,
+    source: identity,
     [Symbol.dispose]() {
       stopped = true
       takeBack?.()

@@ -226,7 +226,7 @@ const addOwnerOptions = (command: Command): Command =>
     .option("--organization <name>", "organization that owns the token, such as acme")
 
 function ownerOf({ user, team, organization }: OwnerOptions): Owner {
-  if ([user, team, organization].filter((given) => given !== undefined).length !== 1) {
+  if ([user, team, organization].filter((option) => option !== undefined).length !== 1) {
     throw usageError("Give exactly one of --user, --team and --organization.")
   }
   if (user !== undefined) return { kind: "user", name: user }

@@ -98,8 +98,8 @@ async function certificatesOf(
 }
 
 async function tokenOf(options: CallerOptions, environment: Terminal["environment"]): Promise<string> {
-  const given = environment[tokenVariable]
-  if (options.tokenFile === undefined && given) return given
+  const token = environment[tokenVariable]
+  if (options.tokenFile === undefined && token) return token
   const file = options.tokenFile ?? environment[tokenFileVariable]
   if (!file)
     throw usageError(`The server needs a token; set ${tokenVariable} or ${tokenFileVariable}, or give --token-file.`)

@@ -92,21 +92,21 @@ async function act(command: Command, terminal: Terminal, options: BulkOptions, a
       ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
       ...(owner === undefined ? {} : { owner }),
     })
-    const told: BulkResult[] = []
+    const done: BulkResult[] = []
     const { progressOf } = await import("./progress.ts")
     const progress = progressOf(terminal, dryRun === true ? "Checked" : "Done")
     try {
       for await (const part of results) {
-        told.push(...part)
-        progress.show(told.length, totalCount)
+        done.push(...part)
+        progress.show(done.length, totalCount)
       }
     } finally {
       progress.end()
     }
-    const refused = told.filter(({ outcome }) => outcome === "refused")
-    if (options.json === true) terminal.out(json(told))
-    else if (told.length > 0) {
-      const rows = told.map(({ workspaceId, name, outcome, refusal }) => [
+    const refused = done.filter(({ outcome }) => outcome === "refused")
+    if (options.json === true) terminal.out(json(done))
+    else if (done.length > 0) {
+      const rows = done.map(({ workspaceId, name, outcome, refusal }) => [
         name ?? workspaceId,
         outcome,
         refusal?.detail ?? "",

@@ -81,8 +81,8 @@ export async function refOf(engine: Engine, terminal: Terminal, name: string, op
 }
 
 export async function organizationOf(engine: Engine, terminal: Terminal, { organization }: Common): Promise<string> {
-  const given = organization ?? (terminal.environment[organizationVariable] || undefined)
-  if (given !== undefined) return given
+  const name = organization ?? (terminal.environment[organizationVariable] || undefined)
+  if (name !== undefined) return name
   const { items } = await engine.organizations.list(undefined, { number: 1, size: 2 })
   if (items.length === 1 && items[0] !== undefined) return items[0].name
   throw usageError(

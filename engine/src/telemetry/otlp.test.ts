@@ -434,7 +434,7 @@ test("shutdown waits for an unresponsive collector no longer than its limit", as
     resource: {},
     release: "0.0.0",
     log: silentLog,
-    patienceMs: 50,
+    timeoutMs: 50,
   })
   tracerOf(telemetry).root("request").end()
   // Waits until the export was sent, so that the close waits for its answer only.

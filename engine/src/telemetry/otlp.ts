@@ -39,7 +39,7 @@ export interface OtlpOptions {
   readonly release: string
   readonly log: Log
   /** Milliseconds that the last export may take at the end. */
-  readonly patienceMs?: number
+  readonly timeoutMs?: number
 }
 
 export interface Destination {
@@ -71,11 +71,11 @@ export interface Telemetry extends AsyncDisposable {
 
 type CollectedMetrics = Pick<ServerMetrics, "collect">
 
-const defaultPatienceMs = 5_000
+const defaultTimeoutMs = 5_000
 
-export function openOtlp({ traces, metrics, resource: attributes, release, log, patienceMs }: OtlpOptions): Telemetry {
+export function openOtlp({ traces, metrics, resource: attributes, release, log, timeoutMs }: OtlpOptions): Telemetry {
   const resource = resourceFromAttributes(attributes)
-  const ended = (ending: Promise<void>) => inTime(ending, patienceMs ?? defaultPatienceMs)
+  const ended = (ending: Promise<void>) => inTime(ending, timeoutMs ?? defaultTimeoutMs)
   const provider =
     traces &&
     new TracerProvider({
@@ -178,9 +178,9 @@ interface ExportResult {
 }
 
 /** Waits for the end for at most `patienceMs`, so that an unresponsive collector does not delay the shutdown. */
-async function inTime(ending: Promise<void>, patienceMs: number): Promise<void> {
+async function inTime(ending: Promise<void>, timeoutMs: number): Promise<void> {
   const timer = new AbortController()
-  const late = sleep(patienceMs, undefined, { signal: timer.signal }).catch(() => undefined)
+  const late = sleep(timeoutMs, undefined, { signal: timer.signal }).catch(() => undefined)
   try {
     await Promise.race([ending.catch(() => undefined), late])
   } finally {

@@ -26,7 +26,7 @@ export const tracedEngine = (engine: ServingEngine, tracer: Tracer): ServingEngi
   })
 
 const bound = (value: unknown, target: object): unknown =>
-  typeof value === "function" ? (...given: readonly unknown[]) => Reflect.apply(value, target, given) : value
+  typeof value === "function" ? (...args: readonly unknown[]) => Reflect.apply(value, target, args) : value
 
 interface Family {
   readonly name: string
@@ -48,14 +48,14 @@ const tracedFamily = (target: object, { name: own, attributes, nests }: Family, 
     },
   })
 
-type Verb = (...given: readonly unknown[]) => unknown
+type Verb = (...args: readonly unknown[]) => unknown
 
 // `this` is the target and not the proxy, which has no private members.
 const verb =
   (work: object, target: object, name: string, attributes: SpanAttributes, tracer: Tracer): Verb =>
-  (...given) => {
+  (...args) => {
     const parent = recordedSpan(tracer)
-    const run = () => Reflect.apply(work as Verb, target, given)
+    const run = () => Reflect.apply(work as Verb, target, args)
     if (parent === undefined) return run()
     const span = parent.child(name, { attributes })
     let answer: unknown

@@ -19,7 +19,7 @@ export const tracedFetch =
       kind: "client",
       attributes: { "http.request.method": request.method, ...addressOf(request.url) },
     })
-    return asked(tracer, span, async () => {
+    return fetchWithin(tracer, span, async () => {
       const answer = await fetch(
         propagates ? { ...request, headers: { ...request.headers, ...span.headers } } : request,
       )
@@ -41,9 +41,9 @@ function addressOf(text: string): SpanAttributes {
 
 /** Traces the requests of ACME validations. The trace context is not sent, because the servers are not the operator's. */
 export function tracedAcmeNetwork(network: AcmeNetwork, tracer: Tracer): AcmeNetwork {
-  const traced = <T>(name: string, attributes: SpanAttributes, ask: (span: Span | undefined) => Promise<T>) => {
+  const traced = <T>(name: string, attributes: SpanAttributes, send: (span: Span | undefined) => Promise<T>) => {
     const span = recordedSpan(tracer)?.child(name, { kind: "client", attributes })
-    return span === undefined ? ask(undefined) : asked(tracer, span, () => ask(span))
+    return span === undefined ? send(undefined) : fetchWithin(tracer, span, () => send(span))
   }
   return {
     getHttp: (host, path, terms) =>
@@ -59,10 +59,10 @@ export function tracedAcmeNetwork(network: AcmeNetwork, tracer: Tracer): AcmeNet
   }
 }
 
-const asked = <T>(tracer: Tracer, span: Span, ask: () => Promise<T>): Promise<T> =>
+const fetchWithin = <T>(tracer: Tracer, span: Span, send: () => Promise<T>): Promise<T> =>
   during(tracer, span, async () => {
     try {
-      return await ask()
+      return await send()
     } catch (error) {
       if (error instanceof FetchFailure) span.set({ "chancery.fetch.failure": error.kind })
       throw error

@@ -33,14 +33,16 @@ export async function copyStoreBetween(from: string, to: string, asJson: boolean
 }
 
 /** Returns the database URL. A folder, or a file that exists, means the embedded database. */
-function storeAt(given: string): string {
-  if (/^postgres(ql)?:\/\//.test(given)) return given
-  const file = sqliteFile(given)
+function storeAt(location: string): string {
+  if (/^postgres(ql)?:\/\//.test(location)) return location
+  const file = sqliteFile(location)
   if (file !== undefined && file !== "") return `sqlite:${resolve(file)}`
-  if (given === "" || /^[a-z]+:/i.test(given))
-    throw usageError(`"${given.split(":", 1)[0]}:…" cannot be copied; give a data folder, sqlite:PATH or postgres://….`)
-  const isFile = existsSync(given) && statSync(given).isFile()
-  return `sqlite:${resolve(isFile ? given : join(given, databaseFileName))}`
+  if (location === "" || /^[a-z]+:/i.test(location))
+    throw usageError(
+      `"${location.split(":", 1)[0]}:…" cannot be copied; give a data folder, sqlite:PATH or postgres://….`,
+    )
+  const isFile = existsSync(location) && statSync(location).isFile()
+  return `sqlite:${resolve(isFile ? location : join(location, databaseFileName))}`
 }
 
 const verbs = { copy: "Copied", compare: "Compared" } as const

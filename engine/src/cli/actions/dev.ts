@@ -44,18 +44,18 @@ export async function serveForDevelopment(
 }
 
 async function keepManifests(
-  given: string | undefined,
+  manifests: string | undefined,
   { data, ...rest }: Pick<StoredManifests, "engine" | "log" | "terminal"> & { readonly data: string },
   signal: AbortSignal,
 ): Promise<void> {
-  if (given === "off" || (given === undefined && !existsSync(usualManifests))) return
+  if (manifests === "off" || (manifests === undefined && !existsSync(usualManifests))) return
   const operator = await findOperator()
   if (operator === undefined) {
-    if (given !== undefined)
+    if (manifests !== undefined)
       rest.terminal.say("chancery: --manifests needs @chancery/operator, which is not installed.")
     return
   }
-  const folder = given ?? usualManifests
+  const folder = manifests ?? usualManifests
   const options = { ...rest, folder, statusFolder: join(data, "manifests"), organization: developmentOrganization }
   await operator.keepManifests(options, signal)
 }
@@ -70,8 +70,8 @@ async function ensureOrganization({ organizations }: ServedEngine): Promise<void
 }
 
 async function ensureRootToken(engine: ServedEngine, file: string): Promise<void> {
-  const kept = await readSecretFile(file)
-  if (kept !== undefined && (await isRootToken(engine, kept))) return
+  const existing = await readSecretFile(file)
+  if (existing !== undefined && (await isRootToken(engine, existing))) return
   const { caller } = engine
   if (caller.kind !== "user") throw new Error("the embedded engine has no user")
   const { secret } = await engine.tokens.createForUser(caller.userId, { description: "chancery dev" })
@@ -102,9 +102,9 @@ interface DevState {
   readonly terraform: TerraformSettings | undefined
 }
 
-export function welcome({ url, httpsUrl }: RunningServer, kept: DevState): string {
-  const { storage, tokenFile, rootFile, terraformFile, terraform } = kept
-  const state =
+export function welcome({ url, httpsUrl }: RunningServer, state: DevState): string {
+  const { storage, tokenFile, rootFile, terraformFile, terraform } = state
+  const terraformState =
     terraform === undefined
       ? ""
       : `  # store the state of terraform or tofu here: use a cloud block with hostname = "${terraform.hostname}"
@@ -131,6 +131,6 @@ The root token is in ${tokenFile}. Next, in another terminal:
   # issue a certificate for this machine
   curl -s${trust} -H "X-Service-Token: $(cat ${tokenFile})" -d common_name=app.localhost ${httpsUrl ?? url}/v1/pki/issue/local
 
-${state}Ctrl-C stops the server.
+${terraformState}Ctrl-C stops the server.
 `
 }

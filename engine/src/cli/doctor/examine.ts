@@ -87,10 +87,10 @@ async function findingsIn(
   { runtime, quick }: Examination,
 ): Promise<readonly Finding[]> {
   const findings = [...(await placeFindings(store, settings, { runtime, quick }))]
-  const standing = await store.read(schemaStanding)
-  findings.push(schemaFinding(standing))
+  const schema = await store.read(schemaStanding)
+  findings.push(schemaFinding(schema))
   // A schema of an older release may lack the tables that are read below, and one of a newer release may have others.
-  if (standing.missing.length > 0 || standing.unknown !== undefined) return findings
+  if (schema.missing.length > 0 || schema.unknown !== undefined) return findings
 
   const now = runtime.clock.now()
   const keys = await store.read((session) => sealKeysAtHand(session, sealKeySourcesOf(settings)))

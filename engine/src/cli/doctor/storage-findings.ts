@@ -95,8 +95,8 @@ export function serverFindings(facts: ServerFacts, poolSize = defaultPoolSize): 
   return [ok(check, `PostgreSQL ${facts.version} is available.`), ...findings]
 }
 
-export function readReplicaFindings(standings: readonly ReplicaStatus[]): readonly Finding[] {
-  return standings.map(({ name, fault, isOther }) => {
+export function readReplicaFindings(statuses: readonly ReplicaStatus[]): readonly Finding[] {
+  return statuses.map(({ name, fault, isOther }) => {
     if (isOther) {
       const message = `The read replica ${name} is a separate database server, not a standby of the database.`
       const advice = "Set --storage-read-replica or CHANCERY_STORAGE_READ_REPLICA to a standby, or omit it."
