@@ -33,7 +33,7 @@ async function served(folder: string, auditLog: string) {
   return { running, ask }
 }
 
-test("syslog tells what was asked before the answer; without a receiver nothing is done", async () => {
+test("syslog gets the request before the response; without a receiver requests are rejected", async () => {
   await using folder = await temporaryFolder()
   const first = await receiver()
   const { ask } = await served(folder.path, `syslog+tcp://127.0.0.1:${first.port}`)
@@ -50,7 +50,7 @@ test("syslog tells what was asked before the answer; without a receiver nothing 
   await expect.poll(second.text).toContain('"status":200')
 })
 
-test("standard output has the audit log and nothing else", async () => {
+test("standard output contains the audit log and nothing else", async () => {
   await using folder = await temporaryFolder()
   const { running, ask } = await served(folder.path, "stdout")
   expect(await ask()).toBe(200)
@@ -71,12 +71,12 @@ test.each([
     says: /audit log syslog\+tcp:\/\/127.0.0.1:\d+ cannot be opened \(connect ECONNREFUSED.*Check that the receiver is running/,
   },
   {
-    why: "an address that is none",
+    why: "an invalid address",
     auditLog: async () => "syslog+tcp://",
     code: 78,
     says: /setting auditLog cannot be "syslog\+tcp:\/\/"/,
   },
-])("$why is refused at the start", async ({ auditLog, code, says }) => {
+])("the server does not start with $why", async ({ auditLog, code, says }) => {
   await using folder = await temporaryFolder()
   const ended = await run(["serve", "--data", join(folder.path, "data"), "--audit-log", await auditLog()])
   expect([ended.code, ended.said]).toEqual([code, expect.stringMatching(says)])

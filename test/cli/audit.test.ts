@@ -22,7 +22,7 @@ interface Entry {
   readonly status?: number
 }
 
-test("a server records requests in its data folder, for its owner alone, and a text is found by its hash", async () => {
+test("a server records requests in its data folder with mode 600, and a value is found by its hash", async () => {
   await using folder = await temporaryFolder()
   await using served = await serve(["serve", "--data", folder.path])
   await send(served.url, "an-unknown-token")
@@ -67,7 +67,7 @@ test("[F-S2] a command on the store is recorded as a request is, before it chang
   for (const secret of [token, "for CI", "ops@acme.example", id]) expect(text).not.toContain(secret)
 })
 
-test("[F-S2] a change of the seal keys is recorded, and a look at them makes no store", async () => {
+test("[F-S2] a change of the seal keys is recorded, and listing them creates no store", async () => {
   await using folder = await temporaryFolder()
   const data = ["--data", folder.path]
   for (const words of [["status"], ["rotate"], ["retire", "0000000000000000"]])
@@ -95,7 +95,7 @@ test("[F-S2] a command that cannot be recorded changes nothing", async () => {
   expect(off.code).toBe(0)
 })
 
-test("a log that is moved away is followed at SIGHUP by a new one, and no entry is lost", async () => {
+test("SIGHUP opens a new audit log after the old one was moved, without losing entries", async () => {
   await using folder = await temporaryFolder()
   await using served = await serve(["serve", "--data", folder.path, "--rate-limit", "off"])
   const token = await rootToken(folder.path)
@@ -127,7 +127,7 @@ test("a log that is moved away is followed at SIGHUP by a new one, and no entry 
   expect(entries.filter(({ type }) => type === "response")).toHaveLength(sent + 1)
 })
 
-test("a server that cannot open its log does not start, and one told to keep none keeps none", async () => {
+test("a server does not start when it cannot open its audit log, and writes none when it is off", async () => {
   await using folder = await temporaryFolder()
   const nowhere = join(folder.path, "nowhere", "audit.log")
   const { code, said } = await run(["serve", "--data", folder.path, "--audit-log", nowhere])
@@ -141,7 +141,7 @@ test("a server that cannot open its log does not start, and one told to keep non
   expect([hash.code, hash.said]).toEqual([1, "chancery: There is no audit log.\n"])
 })
 
-test("on a full disk changes get 503 and reading goes on; a command that reads does not need the log", async () => {
+test("changes get 503 and reads succeed when the disk is full; commands that read do not need the audit log", async () => {
   await using folder = await temporaryFolder()
   const token = await rootToken(folder.path)
   await using served = await serve(["serve", "--data", folder.path, "--audit-log", "/dev/full"])

@@ -60,7 +60,7 @@ test.each(["zsh", "fish", "powershell"])("a script for %s is printed, and nothin
   expect(out).toMatch(/chancery complete|complete --/)
 })
 
-test("a shell that is not known is refused", async () => {
+test("an unknown shell is rejected", async () => {
   expect(await run(["completion", "tcsh"])).toMatchObject({
     code: 64,
     said: expect.stringContaining("Allowed choices"),

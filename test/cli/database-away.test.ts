@@ -12,7 +12,7 @@ interface Line {
   readonly event: string
 }
 
-test.skipIf(binaries === undefined)("a database that restarts twice is told of twice, whoever meets it", async () => {
+test.skipIf(binaries === undefined)("a database that restarts twice is logged twice", async () => {
   await using folder = await temporaryFolder()
   const postgres = await startOwnPostgres(binaries!)
   await using closing = new AsyncDisposableStack()

@@ -21,7 +21,7 @@ async function organizationsSeen(url: string, token: string): Promise<readonly s
   return data.map(({ id }) => id)
 }
 
-test("dev makes a store, an organization and a root token that only its owner can read", async () => {
+test("dev creates a store, an organization and a root token that only its owner can read", async () => {
   await using folder = await temporaryFolder()
   await using served = await serve(["dev"], { folder: folder.path })
   expect(await organizationsSeen(served.url, await tokenIn(folder.path))).toEqual(["default"])
@@ -34,7 +34,7 @@ test("dev makes a store, an organization and a root token that only its owner ca
   expect(modes).toEqual(["700", "600", "600", "600", "600"])
 })
 
-test("the commands that dev shows work as they are typed", async () => {
+test("the commands that dev prints work as printed", async () => {
   await using folder = await temporaryFolder()
   await using served = await serve(["dev"], { folder: folder.path })
   await expect.poll(() => served.out()).toContain("Ctrl-C")
@@ -53,7 +53,7 @@ test("the commands that dev shows work as they are typed", async () => {
   expect(answers).toMatchObject([{ data: network }, { data: [network] }, { data: network }, { data: issued }])
 })
 
-test("dev serves HTTPS beside HTTP, and whoever trusts ca.pem trusts it under the names of this machine", async () => {
+test("dev serves HTTP and HTTPS, and clients that trust ca.pem trust it under the names of this machine", async () => {
   await using folder = await temporaryFolder()
   const port = await freePort()
   const environment = { CHANCERY_TLS_LISTEN: `127.0.0.1:${port}` }
@@ -73,7 +73,7 @@ test("dev serves HTTPS beside HTTP, and whoever trusts ca.pem trusts it under th
   expect((await again.ended).code).toBe(0)
 })
 
-test("dev serves without HTTPS where its certificate cannot be had, and says why", async () => {
+test("dev serves without HTTPS when its certificate cannot be issued, and logs the reason", async () => {
   await using folder = await temporaryFolder()
   const stop = async (served: Served) => {
     served.child.kill("SIGTERM")
@@ -95,7 +95,7 @@ test("dev serves without HTTPS where its certificate cannot be had, and says why
   expect(said).toContain("cannot issue itself a certificate from pki under the role local")
 })
 
-test("dev started again keeps what is there, and makes a new root token only when the old one is gone or revoked", async () => {
+test("dev keeps its data on restart, and creates a new root token only when the old one is missing or revoked", async () => {
   await using folder = await temporaryFolder()
   const restarted = async (between: () => Promise<unknown>) => {
     await between()
@@ -121,7 +121,7 @@ test("dev started again keeps what is there, and makes a new root token only whe
   expect([first, second]).not.toContain(third)
 })
 
-test("CHANCERY_DATA and CHANCERY_STORAGE name another folder and another store", async () => {
+test("CHANCERY_DATA and CHANCERY_STORAGE set another folder and another store", async () => {
   await using folder = await temporaryFolder()
   const environment = {
     CHANCERY_DATA: join(folder.path, "elsewhere"),
@@ -133,14 +133,14 @@ test("CHANCERY_DATA and CHANCERY_STORAGE name another folder and another store",
   expect((await stat(join(folder.path, "other.db"))).isFile()).toBe(true)
 })
 
-test("dev sends no rate limit", async () => {
+test("dev has no rate limit", async () => {
   await using folder = await temporaryFolder()
   await using served = await serve(["dev"], { folder: folder.path })
   const { headers } = await request(`${served.url}/api/v2/organizations`)
   expect(headers["x-ratelimit-limit"]).toBeUndefined()
 })
 
-test("SIGTERM lets a request whose body is still on its way finish, durably", async () => {
+test("SIGTERM lets a request finish durably whose body is still arriving", async () => {
   await using folder = await temporaryFolder()
   await using served = await serve(["dev"], { folder: folder.path })
   const { port } = new URL(served.url)

@@ -5,7 +5,7 @@ import { run } from "../../engine/src/cli/program.ts"
 import { openEngine } from "../../engine/src/index.ts"
 import { temporaryFolder } from "./chancery.ts"
 
-test("every command for workspaces and certificates works as it is written", async () => {
+test("every documented command for workspaces and certificates works as written", async () => {
   const page = await readFile(new URL("../../docs/command-line.md", import.meta.url), "utf8")
   const written = page
     .split("\n")

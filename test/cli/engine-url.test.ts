@@ -50,7 +50,7 @@ describe("[F-C1] with CHANCERY_ENGINE_URL", () => {
     { words: ["policy", "list"], out: "root" },
     { words: ["acme", "accounts", "list", "pki"], out: "ID" },
     { words: ["workspace", "list", "--organization", "acme"], out: "NAME" },
-  ])("$words asks the server, and opens no store", async ({ words, out }) => {
+  ])("$words sends a request to the server, and opens no store", async ({ words, out }) => {
     await using folder = await temporaryFolder()
     const environment = { CHANCERY_ENGINE_URL: url, CHANCERY_TOKEN: token }
     const ended = await run(words, { environment, folder: folder.path })
@@ -58,7 +58,7 @@ describe("[F-C1] with CHANCERY_ENGINE_URL", () => {
     await expect(access(join(folder.path, ".chancery"))).rejects.toMatchObject(missing)
   })
 
-  test("a token that it makes is one of the server's", async () => {
+  test("token create creates a token on the server", async () => {
     await using folder = await temporaryFolder()
     const environment = { CHANCERY_ENGINE_URL: url, CHANCERY_TOKEN: token }
     const created = await run(["token", "create", "--user", "root"], { environment, folder: folder.path })
@@ -69,7 +69,7 @@ describe("[F-C1] with CHANCERY_ENGINE_URL", () => {
     expect(listed).toMatchObject({ code: 0, out: expect.stringContaining("acme") })
   })
 
-  test("audit hash says that it needs the store", async () => {
+  test("audit hash fails because it needs the store", async () => {
     await using folder = await temporaryFolder()
     const environment = { CHANCERY_ENGINE_URL: url, CHANCERY_TOKEN: token }
     const ended = await run(["audit", "hash", "text"], { environment, folder: folder.path })
@@ -99,7 +99,7 @@ describe("[F-C4] a server whose certificate a private authority issued", () => {
       environment: { CHANCERY_TOKEN: token, ...environment },
     })
 
-  test("is refused, and the error names --ca-file", async () => {
+  test("is rejected, and the error names --ca-file", async () => {
     const { code, said } = await list({})
     expect(code).toBe(78)
     expect(said).toMatch(/certificate that is not trusted.*--ca-file or CHANCERY_CA_FILE/)

@@ -10,7 +10,7 @@ interface KeyStatus {
   readonly secretCount: number
 }
 
-test("rotation puts every secret under a new key, and an old one can be retired then", async () => {
+test("seal rotate seals every secret under a new key, and the old key can then be retired", async () => {
   await using folder = await temporaryFolder()
   const chancery = (...words: string[]) => run(words, { folder: folder.path })
   const status = async () => JSON.parse((await chancery("seal", "status", "--json")).out) as readonly KeyStatus[]
@@ -24,7 +24,7 @@ test("rotation puts every secret under a new key, and an old one can be retired 
 
   const rotated = await chancery("seal", "rotate")
   expect(rotated).toMatchObject({ code: 0 })
-  const [, keyId] = /^The key ([0-9a-f]{16}) is first in /.exec(rotated.out) ?? []
+  const [, keyId] = /^The key ([0-9a-f]{16}) is now first in /.exec(rotated.out) ?? []
   expect(rotated.out).toContain(`${secretCount} secrets were sealed again under the key ${keyId}.`)
   const after = await readFile(file, "utf8")
   expect(after.endsWith(before)).toBe(true)
@@ -48,7 +48,7 @@ test("rotation puts every secret under a new key, and an old one can be retired 
   expect((await chancery("organization", "list")).out).toContain("acme")
 })
 
-test("a key under which there are secrets is not retired", async () => {
+test("seal retire rejects a key that seals secrets", async () => {
   await using folder = await temporaryFolder()
   const keys = [7, 8].map((byte) => Buffer.alloc(32, byte).toString("base64"))
   const chancery = (sealKey: string, ...words: string[]) =>
@@ -69,7 +69,7 @@ test("a key under which there are secrets is not retired", async () => {
   expect((await chancery(keys[1] ?? "", "organization", "list")).code).toBe(0)
 })
 
-test("a key file that cannot be read as one stays as it is", async () => {
+test("an invalid key file is not changed", async () => {
   await using folder = await temporaryFolder()
   const file = join(folder.path, "broken")
   await writeFile(file, "no key\n")
@@ -77,7 +77,7 @@ test("a key file that cannot be read as one stays as it is", async () => {
   expect(await readFile(file, "utf8")).toBe("no key\n")
 })
 
-test("a running server takes the new key over while it serves", async () => {
+test("a running server loads the new key while it serves", async () => {
   await using folder = await temporaryFolder()
   const data = join(folder.path, "data")
   await using served = await serve(["serve", "--data", data, "--rate-limit", "off"])
@@ -114,7 +114,7 @@ test("a running server takes the new key over while it serves", async () => {
   expect(all.data).toHaveLength(sent)
 })
 
-test("a server whose seal key is missing answers that it is sealed, and serves as soon as the key is there", async () => {
+test("a server without its seal key responds that it is sealed, and serves as soon as the key is present", async () => {
   await using folder = await temporaryFolder()
   const data = join(folder.path, "data")
   const key = join(data, "seal-key")
@@ -149,7 +149,7 @@ test("a server whose seal key is missing answers that it is sealed, and serves a
   expect((await running.ended).code).toBe(0)
 })
 
-test("a sealed server stops when it is told to, and a wrong key is refused at the start", async () => {
+test("a sealed server stops on SIGTERM, and a server with a wrong key does not start", async () => {
   await using folder = await temporaryFolder()
   const data = join(folder.path, "data")
   const key = join(data, "seal-key")

@@ -49,7 +49,7 @@ test("a served store logs JSON, answers probes and metrics, and stops at SIGTERM
   expect(events.slice(-2)).toEqual(["stopping", "stopped"])
 })
 
-test("a second signal ends the process without waiting for what is in flight", async () => {
+test("a second signal ends the process without waiting for requests in flight", async () => {
   await using folder = await temporaryFolder()
   await using served = await serve(["serve", "--data", folder.path, "--shutdown-delay", "30s"])
   served.child.kill("SIGTERM")
@@ -60,7 +60,7 @@ test("a second signal ends the process without waiting for what is in flight", a
   expect(said).toContain('"stopped without waiting"')
 })
 
-test("a log that nobody reads any more does not keep the server from stopping", async () => {
+test("the server stops when its log is no longer read", async () => {
   await using folder = await temporaryFolder()
   await using served = await serve(["serve", "--data", folder.path])
   served.child.stderr?.destroy()
@@ -69,7 +69,7 @@ test("a log that nobody reads any more does not keep the server from stopping", 
   expect((await served.ended).code).toBe(0)
 })
 
-test("with a certificate and its key the server speaks HTTPS, and HTTP no more", async () => {
+test("the server serves only HTTPS with a certificate and its key", async () => {
   await using folder = await temporaryFolder()
   const [certificate, key] = ["certificate", "key"].map((name) =>
     fileURLToPath(new URL(`tls/${name}.pem`, import.meta.url)),
@@ -89,7 +89,7 @@ test("with a certificate and its key the server speaks HTTPS, and HTTP no more",
   expect((await running.ended).code).toBe(0)
 })
 
-test("a renewed certificate is served without a restart, beside HTTP, and a connection that is open stays", async () => {
+test("a renewed certificate is served without a restart, and open connections stay", async () => {
   await using folder = await temporaryFolder()
   const fixture = (name: string) => fileURLToPath(new URL(`tls/${name}.pem`, import.meta.url))
   const [certificate, key] = [join(folder.path, "tls.crt"), join(folder.path, "tls.key")]
@@ -121,7 +121,7 @@ test("a renewed certificate is served without a restart, beside HTTP, and a conn
   expect((await running.ended).code).toBe(0)
 })
 
-test("HTTP that is none does not stop the server", async () => {
+test("invalid HTTP does not stop the server", async () => {
   await using folder = await temporaryFolder()
   await using served = await serve(["serve", "--data", folder.path])
   const answer = await new Promise<string>((resolve, reject) => {
@@ -132,7 +132,7 @@ test("HTTP that is none does not stop the server", async () => {
   expect((await request(`${served.url}/healthz`)).statusCode).toBe(200)
 })
 
-test("[F-C3] a taken port is one sentence and exit code 75, and leaves no data folder", async () => {
+test("[F-C3] a port in use ends with one sentence and exit code 75, and leaves no data folder", async () => {
   await using folder = await temporaryFolder()
   await using served = await serve(["serve", "--data", folder.path])
   const { host } = new URL(served.url)
@@ -148,20 +148,20 @@ test("[F-C3] a taken port is one sentence and exit code 75, and leaves no data f
 
 test.each([
   {
-    why: "a wrong setting",
+    why: "an invalid setting",
     words: ["serve"],
     environment: { CHANCERY_LISTEN: "nowhere" },
     code: 78,
     said: /^chancery: The setting listen cannot be "nowhere" \(from CHANCERY_LISTEN\); it must be host:port.*\n$/,
   },
   {
-    why: "a configuration file that is not there",
+    why: "a missing configuration file",
     words: ["serve", "--config", "absent.json"],
     code: 78,
     said: /^chancery: The configuration file absent.json does not exist; correct --config or CHANCERY_CONFIG.\n$/,
   },
   {
-    why: "a certificate that is not there",
+    why: "a missing certificate",
     words: ["serve", "--tls-cert", "absent.pem", "--tls-key", "absent.pem"],
     code: 78,
     said: /^chancery: The TLS certificate absent.pem cannot be read; check that the file exists and is readable.\n$/,
@@ -173,13 +173,13 @@ test.each([
     said: /^chancery: The TLS certificate \/dev\/null does not contain PEM; check the path.\n$/,
   },
   {
-    why: "a store in a folder that cannot be",
+    why: "a store in an impossible folder",
     words: ["serve", "--storage", "sqlite:/dev/null/chancery.db"],
     code: 78,
     said: /^chancery: The store sqlite:\/dev\/null\/chancery.db cannot be opened \(.*\); check .*\n$/,
   },
   {
-    why: "a database server that does not answer",
+    why: "an unavailable database server",
     words: ["serve", "--storage", "postgres://chancery:hunter2@127.0.0.1:1/chancery"],
     code: 75,
     said: /^chancery: The store postgres:\/\/chancery@127.0.0.1:1\/chancery is not available \(.*ECONNREFUSED.*\n$/,

@@ -39,7 +39,7 @@ async function differences({ environment, code, says }: Omit<Refusal, "why">): P
 
 test.each<Refusal>([
   {
-    why: "a store of a kind that there is not",
+    why: "an unsupported store",
     environment: { CHANCERY_STORAGE: "mysql://chancery:hunter2@db/chancery" },
     code: 78,
     says: /setting storage cannot be the given value \(from CHANCERY_STORAGE\); it must be sqlite:PATH or postgres:/,
@@ -51,7 +51,7 @@ test.each<Refusal>([
     says: /setting storage cannot be the given value/,
   },
   {
-    why: "a store in a folder that cannot be",
+    why: "a store in an impossible folder",
     environment: { CHANCERY_STORAGE: "sqlite:/dev/null/chancery.db" },
     code: 78,
     says: /store sqlite:\/dev\/null\/chancery.db cannot be opened .* check that it exists/,
@@ -69,13 +69,13 @@ test.each<Refusal>([
     says: /Both CHANCERY_SEAL_KEY and a seal key file are set; omit one of them/,
   },
   {
-    why: "a seal key file that is not there, for a new store",
+    why: "a missing seal key file, for a new store",
     environment: { CHANCERY_SEAL_KEY_FILE: "/nowhere/seal-key" },
     code: 78,
     says: /seal key file \/nowhere\/seal-key is missing; write the base64 of 32 random bytes/,
   },
   {
-    why: "a seal key file that holds none",
+    why: "a seal key file without a key",
     environment: { CHANCERY_SEAL_KEY_FILE: "/dev/null" },
     code: 78,
     says: /No seal key was given; it must be the base64 of 32 random bytes/,
@@ -87,7 +87,7 @@ test.each<Refusal>([
     says: /seal key file \/tmp cannot be read \(EISDIR\); check that it is a file/,
   },
   {
-    why: "a database server at a name that there is not",
+    why: "a database server with an unknown name",
     environment: {
       CHANCERY_STORAGE: "postgres://chancery:hunter2@nowhere.invalid/chancery",
       CHANCERY_SEAL_KEY: key ?? "",
@@ -96,7 +96,7 @@ test.each<Refusal>([
     says: /store postgres:\/\/chancery@nowhere.invalid\/chancery is not available \(.*(ENOTFOUND|EAI_AGAIN).*\); check that it is running/,
   },
   {
-    why: "a database server at a port where there is none",
+    why: "a database server at an unused port",
     environment: { CHANCERY_STORAGE: "postgres://chancery:hunter2@127.0.0.1:1/chancery", CHANCERY_SEAL_KEY: key ?? "" },
     code: 75,
     says: /is not available \(connect ECONNREFUSED 127.0.0.1:1\); check that it is running/,
@@ -129,7 +129,7 @@ test.each<Refusal>([
   expect(await differences(refusal)).toEqual([])
 })
 
-test("an address that somebody has, who may leave it", async () => {
+test("an address in use, which may become free", async () => {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
   onTestFinished(() => void server.close())
@@ -143,7 +143,7 @@ test("an address that somebody has, who may leave it", async () => {
   ).toEqual([])
 })
 
-test("a file that is no database, which stays as it is", async () => {
+test("a file that is not a database, which is not changed", async () => {
   await using folder = await temporaryFolder()
   const file = join(folder.path, "notes.txt")
   await writeFile(file, "not a database, but somebody's notes of many a year\n".repeat(100))
@@ -158,7 +158,7 @@ test("a file that is no database, which stays as it is", async () => {
   expect(await readFile(file, "utf8")).toBe(before)
 })
 
-test("a folder where the database should be", async () => {
+test("a folder instead of the database file", async () => {
   await using folder = await temporaryFolder()
   await mkdir(join(folder.path, "chancery.db"))
   expect(
@@ -181,7 +181,7 @@ describe.each(kinds)("on $name", (kind) => {
     return place.url
   }
 
-  test("a store that was written by a newer release", async () => {
+  test("a store of a newer release", async () => {
     const url = await sealedStore()
     {
       const later = { name: "0999-later", up: async () => {} }
@@ -199,11 +199,11 @@ describe.each(kinds)("on $name", (kind) => {
 
   test.each([
     {
-      why: "another key than the one that sealed",
+      why: "another seal key",
       sealKey: otherKey,
       says: /sealed under key [0-9a-f]{16}, which is not among the given seal keys\. Add it/,
     },
-    { why: "a key that is none", sealKey: "hunter2", says: /base64 of 32/ },
+    { why: "an invalid seal key", sealKey: "hunter2", says: /base64 of 32/ },
   ])("$why", async ({ sealKey, says }) => {
     const url = await sealedStore()
     expect(
@@ -232,7 +232,7 @@ describe.runIf(postgres?.available)("a real PostgreSQL", () => {
       says: /cannot be opened \(role "nobody_at_all" does not exist\)/,
     },
     {
-      why: "without a seal key, which other servers would not have",
+      why: "without a seal key, which is not created because other servers would not have it",
       change: () => {},
       sealKey: "",
       says: /No seal key was given; set its file with --seal-key-file/,
@@ -254,7 +254,7 @@ describe.runIf(postgres?.available)("a real PostgreSQL", () => {
   })
 })
 
-describe("a database server that says no, or nothing", () => {
+describe("a database server that rejects or does not respond", () => {
   /** Returns PostgreSQL's error response to a startup message (its protocol, "ErrorResponse"). */
   function errorResponse(sqlState: string, message: string): Buffer {
     const fields = Buffer.from(`SFATAL\0VFATAL\0C${sqlState}\0M${message}\0\0`)

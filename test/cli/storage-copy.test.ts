@@ -87,7 +87,7 @@ test.runIf(postgres !== undefined)("the documented move to PostgreSQL and back, 
   expect(await organizations(served.url, folder.path)).toEqual(["acme", "default"])
 })
 
-test("what cannot be copied is refused in one sentence, and nothing is made", async () => {
+test("storage copy rejects with one sentence and creates nothing when it cannot copy", async () => {
   await using folder = await temporaryFolder()
   const copy = (...words: string[]) => run(["storage", "copy", ...words], { folder: folder.path })
   const refused = (code: number, sentence: string) => ({
@@ -96,8 +96,8 @@ test("what cannot be copied is refused in one sentence, and nothing is made", as
     said: expect.stringMatching(new RegExp(`^chancery: [^\\n]*${sentence}[^\\n]*\\n$`)) as string,
   })
   expect(await copy("nothing", "target")).toEqual(refused(78, "The store to copy does not exist"))
-  expect(await copy("https://chancery.example", "target")).toEqual(refused(64, '"https:…" is no store'))
-  expect(await copy("sqlite::memory:", "target")).toEqual(refused(64, "is no store"))
+  expect(await copy("https://chancery.example", "target")).toEqual(refused(64, '"https:…" cannot be copied'))
+  expect(await copy("sqlite::memory:", "target")).toEqual(refused(64, "cannot be copied"))
   expect(await copy("nothing", "nothing")).toEqual(refused(78, "Both stores are the same"))
   const unreachable = "postgres://chancery:secret@127.0.0.1:1/chancery"
   const { said } = await copy(unreachable, "target")
@@ -108,7 +108,7 @@ test("what cannot be copied is refused in one sentence, and nothing is made", as
   await expect(stat(join(folder.path, "target"))).rejects.toThrow("ENOENT")
 })
 
-test("a copy is told as JSON, and one store file stands for its folder", async () => {
+test("storage copy prints JSON, and accepts a store file instead of its folder", async () => {
   await using folder = await temporaryFolder()
   const [from, to] = [join(folder.path, "from"), join(folder.path, "to")]
   await mkdir(from)

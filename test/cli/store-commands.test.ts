@@ -9,8 +9,8 @@ import { main, run, serve, temporaryFolder } from "./chancery.ts"
 const status = async (url: string, token: string) =>
   (await request(`${url}/api/v2/organizations/default`, { headers: { authorization: `Bearer ${token}` } })).statusCode
 
-describe("beside a running server on the same file", () => {
-  test("tokens are created, listed and revoked, and the server knows at once", async () => {
+describe("commands on the file of a running server", () => {
+  test("tokens are created, listed and revoked, and the server applies it at once", async () => {
     await using folder = await temporaryFolder()
     await using served = await serve(["dev"], { folder: folder.path })
     const chancery = (...words: string[]) => run(words, { folder: folder.path })
@@ -56,7 +56,7 @@ describe("beside a running server on the same file", () => {
     }
   })
 
-  test("a backup holds what was acknowledged, and a restored store serves it", async () => {
+  test("a backup contains acknowledged writes, and a restored store serves them", async () => {
     await using folder = await temporaryFolder()
     const chancery = (...words: string[]) => run(words, { folder: folder.path })
     await using served = await serve(["dev"], { folder: folder.path })
@@ -94,7 +94,7 @@ describe("beside a running server on the same file", () => {
 })
 
 describe("the seal key", () => {
-  test("is copied beside a backup from the data folder, wherever the database lies", async () => {
+  test("is copied next to a backup from the data folder, for any location of the database", async () => {
     await using folder = await temporaryFolder()
     const environment = { CHANCERY_STORAGE: `sqlite:${join(folder.path, "elsewhere", "chancery.db")}` }
     const chancery = (...words: string[]) => run(words, { folder: folder.path, environment })
@@ -106,7 +106,7 @@ describe("the seal key", () => {
   })
 })
 
-test("a backup that cannot be written, or read, is told in a sentence with what to see to", async () => {
+test("a backup that cannot be written or read ends with one sentence and a remedy", async () => {
   await using folder = await temporaryFolder()
   const chancery = (...words: string[]) => run(words, { folder: folder.path })
   expect((await chancery("organization", "create", "acme", "--email", "a@example.com")).code).toBe(0)
@@ -126,7 +126,7 @@ test("a backup that cannot be written, or read, is told in a sentence with what 
   }
 })
 
-test("a reader that stops reading ends no command with an error", async () => {
+test("a command does not fail when the reader of its output stops", async () => {
   const words = `'${process.execPath}' '${main}' serve --help`
   const { stderr } = await promisify(execFile)("sh", ["-c", `${words} | true`])
   expect(stderr).toBe("")

@@ -41,7 +41,7 @@ async function only(name: string): Promise<string> {
   return values[0] ?? ""
 }
 
-test("begins a command that there is, with settings that there are", async () => {
+test("starts an existing command with existing settings", async () => {
   const [program, ...words] = (await only("ExecStart")).split(" ")
   expect(program).toBe("/usr/local/bin/chancery")
   expect(await run([...words, "--help"])).toMatchObject({ code: 0, said: "" })
@@ -53,7 +53,7 @@ test("begins a command that there is, with settings that there are", async () =>
     }
 })
 
-test("keeps what it writes in folders that systemd makes", async () => {
+test("writes only to folders that systemd creates", async () => {
   const unit = await directivesIn(unitFile)
   const made = [`/var/lib/${await only("StateDirectory")}`, `/var/log/${await only("LogsDirectory")}`]
   const paths = (unit.get("Environment") ?? []).flatMap((assignment) => assignment.split("=/")[1] ?? [])
@@ -63,7 +63,7 @@ test("keeps what it writes in folders that systemd makes", async () => {
   expect(unit.get("ProtectSystem")).toEqual(["strict"])
 })
 
-test("is begun again after failures, but not with settings that cannot be right, and has time to end", async () => {
+test("is restarted after failures, but not with invalid settings, and has time to stop", async () => {
   expect(await only("Restart")).toBe("on-failure")
   expect(await only("RestartPreventExitStatus")).toBe(String(exitCodes.configuration))
   const { shutdownDelay, shutdownGrace } = settings
@@ -72,7 +72,7 @@ test("is begun again after failures, but not with settings that cannot be right,
 })
 
 describe.skipIf(!answers)("systemd", () => {
-  test.each([["alone"], ["with postgres.conf"], ["with port-443.conf"]])("understands the unit %s", async (which) => {
+  test.each([["alone"], ["with postgres.conf"], ["with port-443.conf"]])("accepts the unit %s", async (which) => {
     await using place = await temporaryFolder()
     const unit = join(place.path, "chancery.service")
     // Neither the command nor its user exists on this machine.
@@ -94,7 +94,7 @@ describe.skipIf(!answers)("systemd", () => {
     expect(stderr.split("\n").filter((line) => line.includes(place.path) || line.includes("chancery"))).toEqual([])
   })
 
-  test("sees what does not fit", async () => {
+  test("reports an invalid unit", async () => {
     await using place = await temporaryFolder()
     const unit = join(place.path, "chancery.service")
     await writeFile(unit, "[Service]\nExecStart=/bin/true\nProtectSytem=strict\n")
@@ -102,7 +102,7 @@ describe.skipIf(!answers)("systemd", () => {
     expect(stderr).toContain("ProtectSytem")
   })
 
-  test("finds little that the unit leaves open", async () => {
+  test("reports a low exposure of the unit", async () => {
     await using place = await temporaryFolder()
     const unit = join(place.path, "chancery.service")
     await copyFile(unitFile, unit)
@@ -153,7 +153,7 @@ describe.skipIf(!answers)("systemd", () => {
       expect(command).toContain(` ${assignment} `)
   })
 
-  test("makes the user", async () => {
+  test("creates the user", async () => {
     const { stdout, stderr } = await execute("systemd-sysusers", ["--dry-run", join(folder, "chancery.sysusers")])
     expect(`${stdout}${stderr}`).toMatch(/[Cc]reat.*chancery/)
   })

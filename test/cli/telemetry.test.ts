@@ -7,7 +7,7 @@ import { run, serve, temporaryFolder } from "./chancery.ts"
 
 const guide = typedPage(import.meta.url, "docs/operations.md")
 
-test("a server told of a collector sends what is left when it stops, and its log names the trace", async () => {
+test("a server with a collector exports the rest when it stops, and logs the trace id", async () => {
   await using folder = await temporaryFolder()
   await using receiver = await startOtlpReceiver()
   await using served = await serve(["serve", "--data", folder.path], {
@@ -40,7 +40,7 @@ test("a server told of a collector sends what is left when it stops, and its log
   expect([...receiver.metrics().keys()]).toContain("chancery_http_request_duration_seconds")
 })
 
-test("without a word about it the octets are those of protocol buffers, and a collector that is not there delays nobody", async () => {
+test("the default protocol is protocol buffers, and a missing collector does not delay requests", async () => {
   await using folder = await temporaryFolder()
   await using receiver = await startOtlpReceiver()
   await using served = await serve(["serve", "--data", folder.path, "--otlp-endpoint", receiver.url])
@@ -59,7 +59,7 @@ test("without a word about it the octets are those of protocol buffers, and a co
   expect((await alone.ended).code).toBe(0)
 })
 
-test("the collector that the guide names is sent to, typed as it is written", async () => {
+test("the documented collector gets data with the documented command", async () => {
   await using folder = await temporaryFolder()
   await using receiver = await startOtlpReceiver()
   const words = guide.block("Tracing").words().slice(1)
@@ -72,7 +72,7 @@ test("the collector that the guide names is sent to, typed as it is written", as
   expect(receiver.exports.map(({ path }) => path)).toContain("/v1/traces")
 })
 
-test("a variable that cannot be read ends the command before it serves, with a sentence and exit code 78", async () => {
+test("an invalid variable ends the command before it serves, with one sentence and exit code 78", async () => {
   await using folder = await temporaryFolder()
   const { code, said } = await run(["serve", "--data", folder.path, "--otlp-endpoint", "http://127.0.0.1:4318"], {
     environment: { OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" },

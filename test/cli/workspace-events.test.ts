@@ -2,7 +2,7 @@ import { expect, test } from "vitest"
 import { openEngine } from "../../engine/src/index.ts"
 import { start, temporaryFolder } from "./chancery.ts"
 
-test("`workspace events --follow` tells what another process does to the store, until it is interrupted", async () => {
+test("`workspace events --follow` prints changes of another process until it is interrupted", async () => {
   await using folder = await temporaryFolder()
   await using engine = await openEngine(`sqlite:${folder.path}/.chancery/chancery.db`)
   await engine.organizations.create({ name: "acme", email: "ops@example.com" })

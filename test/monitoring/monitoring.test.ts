@@ -59,13 +59,13 @@ describe.runIf(program !== undefined)("promtool", () => {
     return stdout + stderr
   }
 
-  test("the rules, and the configuration that names them, are as Prometheus wants them", async () => {
+  test("the rules and the configuration are valid for Prometheus", async () => {
     expect(await check("check", "config", join(folder, "prometheus.yaml"))).toMatch(
       new RegExp(`is valid prometheus config file syntax[^]*SUCCESS: ${rules.length} rules found`),
     )
   })
 
-  test("every expression of a dashboard is one", async () => {
+  test("every expression of a dashboard is valid", async () => {
     const path = join(await temporary(), "queries.yaml")
     const records = queries.map(({ expr }, index) => ({
       record: `query_${index}`,
@@ -75,7 +75,7 @@ describe.runIf(program !== undefined)("promtool", () => {
     expect(await check("check", "rules", path)).toContain(`SUCCESS: ${queries.length} rules found`)
   })
 
-  test("every alert fires when it should, and is quiet when it should be", async () => {
+  test("every alert fires and stays quiet in its cases", async () => {
     const path = join(await temporary(), "alerts.test.yaml")
     const at = `${lookedAtMinutes}m`
     const tests = alertCases.flatMap(({ alert, fires, quiet }) =>
@@ -98,7 +98,7 @@ describe.runIf(program !== undefined)("promtool", () => {
   })
 })
 
-test("there is a case for every alert, and what each says names what it is about", () => {
+test("every alert has a case, and its text names its labels", () => {
   expect(alertCases.map(({ alert }) => alert).toSorted()).toEqual(rules.map(({ alert }) => alert).toSorted())
   for (const { annotations, labels } of rules) {
     expect(annotations.summary).toMatch(/\.$/)
@@ -107,7 +107,7 @@ test("there is a case for every alert, and what each says names what it is about
   }
 })
 
-test("dashboards have names of their own, and no panel stands on another", () => {
+test("dashboards have unique names, and panels do not overlap", () => {
   expect(new Set(dashboards.map(({ uid }) => uid)).size).toBe(dashboardFiles.length)
   expect(dashboardFiles).toEqual([
     "acme.json",
@@ -154,7 +154,7 @@ function unknownIn(expression: string, shown: readonly string[], exposed: Expose
   return metrics.length === 0 ? ["names no metric"] : complaints
 }
 
-test("every metric and label of alerts and dashboards is told by a server or an operator", async () => {
+test("every metric and label of alerts and dashboards is exposed by a server or an operator", async () => {
   const needed =
     /^chancery_pki_(counted|role_expiration|crl_entries)|^chancery_job_last_success_timestamp_seconds\{job="statistics"/gm
   const isComplete = (text: string) => new Set([...text.matchAll(needed)].map(([found]) => found)).size === 4
@@ -183,7 +183,7 @@ test.each([
   { expr: 'chancery_thing_total{kind="green"}', complaint: "chancery_thing_total has no kind like green, but a, b" },
   { expr: "sum by (size) (chancery_thing_total)", complaint: "no label size" },
   { expr: "vector(0)", complaint: "names no metric" },
-])("it would be noticed: $expr", ({ expr, complaint }) => {
+])("an unknown metric or label is reported: $expr", ({ expr, complaint }) => {
   const exposed = parseExposition('# HELP x\nchancery_thing_total{kind="a"} 1\nchancery_thing_total{kind="b"} 2\n')
   expect(unknownIn(expr, [], exposed)).toEqual([complaint])
 })
