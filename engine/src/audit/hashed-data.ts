@@ -22,12 +22,12 @@ interface Hashing {
 
 /** Values beyond these bounds are hashed as one text, so that hashing costs no more than parsing the request. */
 const maxValue = 1_000
-const depthMaximum = 16
+const maxDepth = 16
 
 function hashed(value: unknown, hashing: Hashing, depth: number): unknown {
   if (typeof value === "string") return hashPrefix + hashing.hash(value)
   if (typeof value !== "object" || value === null) return value
-  if (depth >= depthMaximum) return hashedWhole(value, hashing)
+  if (depth >= maxDepth) return hashedWhole(value, hashing)
   if (!Array.isArray(value)) return hashedMembers(value, hashing, (_, member) => hashed(member, hashing, depth + 1))
   hashing.left -= value.length
   return hashing.left < 0 ? hashedWhole(value, hashing) : value.map((item) => hashed(item, hashing, depth + 1))

@@ -25,7 +25,7 @@ const priority = 13 * 8 + 6
 const connectTimeoutMs = 5 * secondMs
 const redialMs = secondMs
 /** Unsent bytes at which a receiver counts as failed, because it reads nothing. */
-const waitingMaximumBytes = 4 * 2 ** 20
+const maxWaitingBytes = 4 * 2 ** 20
 
 /** An open connection to the receiver. */
 interface Wire {
@@ -73,7 +73,7 @@ export class SyslogSink implements AuditSink {
       this.#fail(error)
       throw error
     }
-    if (wire.waitingBytes() > waitingMaximumBytes) {
+    if (wire.waitingBytes() > maxWaitingBytes) {
       const error = new Error("the syslog receiver accepts no more messages")
       this.#lose(wire, error)
       throw error

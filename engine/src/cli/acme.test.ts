@@ -15,14 +15,14 @@ async function shop() {
   const environment = { CHANCERY_DATA: data, CHANCERY_LOG_LEVEL: "silent" }
   const command = async (...words: readonly string[]) => {
     let out = ""
-    let said = ""
+    let stderr = ""
     const terminal: Terminal = {
       out: (text) => void (out += `${text}\n`),
-      say: (text) => void (said += `${text}\n`),
+      say: (text) => void (stderr += `${text}\n`),
       input: async () => "",
       environment,
     }
-    return { code: await run(words, terminal), out, said }
+    return { code: await run(words, terminal), out, stderr }
   }
   await command("mount", "create", "pki", "--allowed-response-headers", "Location,Replay-Nonce,Link")
   await using engine = await openEmbedded(`sqlite:${join(data, "chancery.db")}`, { jobs: false })
@@ -50,10 +50,10 @@ test("accounts are listed, shown, disabled, enabled and deleted", async () => {
   expect(shown).toMatchObject({ id, status: "valid", bindingId: null, orders: [{ id: order, status: "pending" }] })
   expect(await acme("accounts", "disable", "pki", id)).toMatchObject({
     code: 0,
-    said: `The account ${id} is revoked.\n`,
+    stderr: `The account ${id} is revoked.\n`,
   })
-  expect((await acme("accounts", "enable", "pki", id)).said).toBe(`The account ${id} is valid.\n`)
-  expect((await acme("accounts", "delete", "pki", id)).said).toBe(`The account ${id} is deleted.\n`)
+  expect((await acme("accounts", "enable", "pki", id)).stderr).toBe(`The account ${id} is valid.\n`)
+  expect((await acme("accounts", "delete", "pki", id)).stderr).toBe(`The account ${id} is deleted.\n`)
   expect((await acme("accounts", "list", "pki", "--json")).out).toBe("[]\n")
 })
 
@@ -64,7 +64,7 @@ test("orders are listed, shown and deleted", async () => {
   )
   expect((await acme("orders", "list", "pki", "--account", "acct-absent", "--json")).out).toBe("[]\n")
   expect(JSON.parse((await acme("orders", "show", "pki", order)).out)).toMatchObject({ identifiers: ["a.example.com"] })
-  expect((await acme("orders", "delete", "pki", order)).said).toBe(`The order ${order} is deleted.\n`)
+  expect((await acme("orders", "delete", "pki", order)).stderr).toBe(`The order ${order} is deleted.\n`)
   expect((await acme("orders", "list", "pki", "--json")).out).toBe("[]\n")
 })
 
@@ -82,7 +82,7 @@ test("signals are raised, listed and withdrawn", async () => {
       `^ID +CERTIFICATES +RAISED +RENEW BY +EXPLANATION\n${id} +1 certificate +.*why\n\\S+ +all of ${issuerId} .*\n$`,
     ),
   )
-  expect((await acme("renewals", "withdraw", "pki", id)).said).toBe(`The signal ${id} is withdrawn.\n`)
+  expect((await acme("renewals", "withdraw", "pki", id)).stderr).toBe(`The signal ${id} is withdrawn.\n`)
   expect(JSON.parse((await acme("renewals", "list", "pki", "--json")).out)).toMatchObject([{ issuerId }])
 })
 
@@ -112,6 +112,6 @@ test("errors are one sentence", async () => {
     ],
   ] as const
   for (const [words, code, sentence] of cases)
-    expect(await acme(...words)).toEqual({ code, out: "", said: `chancery: ${sentence}\n` })
+    expect(await acme(...words)).toEqual({ code, out: "", stderr: `chancery: ${sentence}\n` })
   expect((await acme("accounts", "list", "absent")).code).toBe(1)
 })

@@ -34,14 +34,14 @@ test("[F-P16] certificates and a revocation list are imported from files", async
     await writeFile(join(data, "old.der"), crl?.der ?? "")
   }
   const chancery = async (...words: readonly string[]) => {
-    let said = ""
+    let stderr = ""
     const terminal: Terminal = {
-      out: (text) => void (said += `${text}\n`),
-      say: (text) => void (said += `${text}\n`),
+      out: (text) => void (stderr += `${text}\n`),
+      say: (text) => void (stderr += `${text}\n`),
       input: async () => "",
       environment: { CHANCERY_DATA: data, CHANCERY_LOG_LEVEL: "silent" },
     }
-    return { code: await run(words, terminal), said }
+    return { code: await run(words, terminal), stderr }
   }
   expect((await chancery("mount", "create", "pki")).code).toBe(0)
   {
@@ -49,17 +49,17 @@ test("[F-P16] certificates and a revocation list are imported from files", async
     await engine.pki("pki").issuers.import(`${root.certificate}\n${root.key}`)
   }
   const file = join(data, "leaves.pem")
-  expect((await chancery("certificate", "import", "pki", file)).said).toBe(
+  expect((await chancery("certificate", "import", "pki", file)).stderr).toBe(
     "Imported 2 certificates; 0 were already recorded.\n",
   )
-  expect((await chancery("certificate", "import", "pki", file)).said).toBe(
+  expect((await chancery("certificate", "import", "pki", file)).stderr).toBe(
     "Imported 0 certificates; 2 were already recorded.\n",
   )
   for (const [name, counts] of [
     ["old.crl", "Imported 1 revocations; 0 were already recorded."],
     ["old.der", "Imported 0 revocations; 1 were already recorded."],
   ] as const)
-    expect((await chancery("crl", "import", "pki", "default", join(data, name))).said).toBe(`${counts}\n`)
+    expect((await chancery("crl", "import", "pki", "default", join(data, name))).stderr).toBe(`${counts}\n`)
   expect((await chancery("crl", "import", "pki", "default", file)).code).toBe(1)
   expect((await chancery("certificate", "import", "pki", join(data, "missing"))).code).toBe(1)
 })

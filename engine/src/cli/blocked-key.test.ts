@@ -16,20 +16,20 @@ test("[F-A7] a key is blocked by its file or its digest, listed, shown and unblo
   await writeFile(file, csr)
   const chancery = async (...words: readonly string[]) => {
     let out = ""
-    let said = ""
+    let stderr = ""
     const terminal: Terminal = {
       out: (text) => void (out += `${text}\n`),
-      say: (text) => void (said += `${text}\n`),
+      say: (text) => void (stderr += `${text}\n`),
       input: async () => csr,
       environment: { CHANCERY_DATA: data, CHANCERY_LOG_LEVEL: "silent" },
     }
     const code = await run(["blocked-key", ...words], terminal)
-    return { code, out, said }
+    return { code, out, stderr }
   }
   expect(await chancery("add", file, "--comment", "leaked")).toEqual({
     code: 0,
     out: "",
-    said: `Blocked the key ${digest}.\n`,
+    stderr: `Blocked the key ${digest}.\n`,
   })
   expect((await chancery("list")).out).toBe(`${digest}\n`)
   expect(JSON.parse((await chancery("list", "--json")).out)).toEqual([digest])

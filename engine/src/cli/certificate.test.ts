@@ -12,15 +12,15 @@ test("[F-P17] certificates of every mount are searched, and printed as a table, 
   onTestFinished(() => rm(data, { recursive: true, force: true }))
   let drains = 0
   const chancery = async (...words: readonly string[]) => {
-    let [out, said] = ["", ""]
+    let [out, stderr] = ["", ""]
     const terminal: Terminal = {
       out: (text) => void (out += `${text}\n`),
-      say: (text) => void (said += `${text}\n`),
+      say: (text) => void (stderr += `${text}\n`),
       drained: async () => void (drains += 1),
       input: async () => "",
       environment: { CHANCERY_DATA: data, CHANCERY_LOG_LEVEL: "silent" },
     }
-    return { code: await run(["certificate", "search", ...words], terminal), out, said }
+    return { code: await run(["certificate", "search", ...words], terminal), out, stderr }
   }
   for (const mount of ["one", "two"])
     expect(
@@ -45,7 +45,7 @@ test("[F-P17] certificates of every mount are searched, and printed as a table, 
     }
   }
   const table = await chancery("--expires-before", "2d", "--status", "valid,expired")
-  expect([table.code, table.said]).toEqual([0, ""])
+  expect([table.code, table.stderr]).toEqual([0, ""])
   expect(table.out.replaceAll(/ +/g, " ").split("\n")).toEqual([
     "MOUNT SERIAL NUMBER NAME ROLE STATUS EXPIRES",
     expect.stringMatching(/^one [0-9a-f:]+ near\.test web valid \S+Z$/),
@@ -66,14 +66,14 @@ test("[F-P17] certificates of every mount are searched, and printed as a table, 
   ])
   expect(drains).toBeGreaterThan(0)
   const cut = await chancery("--limit", "3", "--json")
-  expect([JSON.parse(cut.out).length, cut.said]).toEqual([3, expect.stringContaining("More certificates match")])
-  expect((await chancery("--limit", "6", "--json")).said).toBe("")
-  expect((await chancery("--limit", "1", "--csv", "--mount", "one")).said).toContain("More certificates match")
+  expect([JSON.parse(cut.out).length, cut.stderr]).toEqual([3, expect.stringContaining("More certificates match")])
+  expect((await chancery("--limit", "6", "--json")).stderr).toBe("")
+  expect((await chancery("--limit", "1", "--csv", "--mount", "one")).stderr).toContain("More certificates match")
   for (const [words, sentence] of [
     [["--expires-before", "soon"], "--expires-before must be a time"],
     [["--status", "good"], "--status must be a comma-separated list of valid, expired and revoked."],
     [["--limit", "0"], "--limit must be a whole number above zero."],
     [["--csv", "--json"], "Give one of --csv and --json."],
   ] as const)
-    expect(await chancery(...words)).toMatchObject({ code: 64, said: expect.stringContaining(sentence) })
+    expect(await chancery(...words)).toMatchObject({ code: 64, stderr: expect.stringContaining(sentence) })
 })

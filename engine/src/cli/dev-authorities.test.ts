@@ -7,17 +7,17 @@ const host = "127.0.0.1"
 const usual: Addresses = { publicUrl: undefined, listen: { host, port: 8420 }, tlsListen: { host, port: 8421 } }
 
 async function prepared(addresses: Partial<Addresses> = {}): Promise<TestEngine> {
-  const world = await openTestEngine()
-  await ensureAuthorities(world.engine, { ...usual, ...addresses })
-  return world
+  const testEngine = await openTestEngine()
+  await ensureAuthorities(testEngine.engine, { ...usual, ...addresses })
+  return testEngine
 }
 
 const issue = ({ engine }: TestEngine, commonName = "localhost") =>
   engine.pki("pki").certificates.issue("local", { commonName })
 
 test("dev certificates come from an intermediate; the mount has the root without its key", async () => {
-  await using world = await prepared()
-  const { certificate, caChain } = await issue(world)
+  await using testEngine = await prepared()
+  const { certificate, caChain } = await issue(testEngine)
   const [leaf, intermediate, root] = [certificate, ...caChain].map((der) => new X509Certificate(der))
   expect([intermediate?.subject, root?.subject]).toEqual([
     "CN=Chancery development intermediate",
@@ -28,13 +28,15 @@ test("dev certificates come from an intermediate; the mount has the root without
       intermediate &&
       root && [leaf.verify(intermediate.publicKey), intermediate.verify(root.publicKey), root.verify(root.publicKey)],
   ).toEqual([true, true, true])
-  const byRoot = world.engine.pki("pki").certificates.issue("local", { commonName: "localhost" }, { issuerRef: "root" })
+  const byRoot = testEngine.engine
+    .pki("pki")
+    .certificates.issue("local", { commonName: "localhost" }, { issuerRef: "root" })
   await expect(byRoot).rejects.toMatchObject({ code: "not-found" })
 })
 
 test("dev certificates contain the URLs of issuer, CRL and OCSP responder", async () => {
-  await using world = await prepared()
-  const { certificate, issuingCa } = await issue(world)
+  await using testEngine = await prepared()
+  const { certificate, issuingCa } = await issue(testEngine)
   for (const [der, path] of [
     [certificate, "pki"],
     [issuingCa, "pki-root"],
@@ -46,29 +48,31 @@ test("dev certificates contain the URLs of issuer, CRL and OCSP responder", asyn
 })
 
 test("a second start of dev changes nothing, and creates what is missing", async () => {
-  await using world = await prepared()
-  const before = await world.engine.pki("pki").settings.issuers()
-  await ensureAuthorities(world.engine, usual)
-  expect(await world.engine.pki("pki").settings.issuers()).toEqual(before)
-  await world.engine.pki("pki").roles.delete("local")
-  await world.engine.mounts.delete("pki-root")
-  await ensureAuthorities(world.engine, usual)
-  expect((await issue(world)).caChain).toHaveLength(2)
-  expect(await world.engine.pki("pki").settings.issuers()).toEqual(before)
+  await using testEngine = await prepared()
+  const before = await testEngine.engine.pki("pki").settings.issuers()
+  await ensureAuthorities(testEngine.engine, usual)
+  expect(await testEngine.engine.pki("pki").settings.issuers()).toEqual(before)
+  await testEngine.engine.pki("pki").roles.delete("local")
+  await testEngine.engine.mounts.delete("pki-root")
+  await ensureAuthorities(testEngine.engine, usual)
+  expect((await issue(testEngine)).caChain).toHaveLength(2)
+  expect(await testEngine.engine.pki("pki").settings.issuers()).toEqual(before)
 })
 
 describe("the role", () => {
   test.each([["localhost"], ["app.localhost"], ["a.b.localhost"]])("allows %s", async (name) => {
-    await using world = await prepared()
-    expect((await issue(world, name)).serialNumber).toMatch(/^[0-9a-f:]+$/)
+    await using testEngine = await prepared()
+    expect((await issue(testEngine, name)).serialNumber).toMatch(/^[0-9a-f:]+$/)
   })
   test.each([
     { commonName: "example.com" },
     { commonName: "localhost", ipSans: ["10.0.0.1"] },
     { commonName: "localhost", altNames: ["localhost.example"] },
   ])("refuses %o", async (input) => {
-    await using world = await prepared()
-    await expect(world.engine.pki("pki").certificates.issue("local", input)).rejects.toMatchObject({ code: "invalid" })
+    await using testEngine = await prepared()
+    await expect(testEngine.engine.pki("pki").certificates.issue("local", input)).rejects.toMatchObject({
+      code: "invalid",
+    })
   })
 })
 
@@ -106,16 +110,16 @@ describe("the addresses of the mounts", () => {
       aiaPath: "",
     },
   ])("$why", async ({ addresses, path, aiaPath }) => {
-    await using world = await prepared(addresses)
-    expect(await clusterOf(world)).toEqual({ path, aiaPath })
+    await using testEngine = await prepared(addresses)
+    expect(await clusterOf(testEngine)).toEqual({ path, aiaPath })
   })
 
   test("follow the port of this machine, unless a user has set others", async () => {
-    await using world = await prepared()
-    await ensureAuthorities(world.engine, { ...usual, listen: { host, port: 9000 } })
-    expect((await clusterOf(world)).aiaPath).toBe("http://127.0.0.1:9000/v1/pki")
-    await world.engine.pki("pki").settings.changeCluster({ aiaPath: "http://ca.example/pki" })
-    await ensureAuthorities(world.engine, usual)
-    expect((await clusterOf(world)).aiaPath).toBe("http://ca.example/pki")
+    await using testEngine = await prepared()
+    await ensureAuthorities(testEngine.engine, { ...usual, listen: { host, port: 9000 } })
+    expect((await clusterOf(testEngine)).aiaPath).toBe("http://127.0.0.1:9000/v1/pki")
+    await testEngine.engine.pki("pki").settings.changeCluster({ aiaPath: "http://ca.example/pki" })
+    await ensureAuthorities(testEngine.engine, usual)
+    expect((await clusterOf(testEngine)).aiaPath).toBe("http://ca.example/pki")
   })
 })

@@ -31,14 +31,14 @@ async function folder(): Promise<string> {
 
 async function examine(words: readonly string[], environment: Readonly<Record<string, string>>) {
   const out: string[] = []
-  const said: string[] = []
+  const stderr: string[] = []
   const code = await run(["doctor", ...words], {
     out: (text) => void out.push(text),
-    say: (text) => void said.push(text),
+    say: (text) => void stderr.push(text),
     input: async () => "",
     environment,
   })
-  return { code, out: out.join("\n"), said: said.join("\n") }
+  return { code, out: out.join("\n"), stderr: stderr.join("\n") }
 }
 
 async function findings(environment: Readonly<Record<string, string>>, ...words: string[]) {

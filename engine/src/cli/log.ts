@@ -37,7 +37,7 @@ export function processLog(level: LogLevel, stream?: DestinationStream): Process
 
 type Fields = Readonly<Record<string, unknown>>
 
-const depthMaximum = 5
+const maxDepth = 5
 const secretName = /token|secret|password|passphrase|authorization|credential|cookie|private-?key|seal-?key/i
 // Ids, counts and kinds of secrets are not secret.
 const harmlessName = /(Id|Count|Kind)$/
@@ -54,7 +54,7 @@ export const redacted = (fields: Fields, depth = 0): Fields =>
 function redactedValue(value: unknown, depth: number): unknown {
   if (typeof value === "string") return redactedText(value)
   if (typeof value !== "object" || value === null) return value
-  if (depth > depthMaximum) return "[deep]"
+  if (depth > maxDepth) return "[deep]"
   if (value instanceof Error) return redactedError(value, depth)
   if (Array.isArray(value)) return value.map((item) => redactedValue(item, depth + 1))
   if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`

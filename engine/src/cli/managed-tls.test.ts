@@ -11,15 +11,15 @@ import { issueManagedTls } from "./managed-tls.ts"
 import { parseManagedTls } from "./managed-tls-setting.ts"
 
 const clock = manualClock()
-let world: TestEngine
+let testEngine: TestEngine
 beforeEach(async () => {
-  world = await openTestEngine({ runtime: { ...systemRuntime(), clock } })
-  await world.engine.mounts.create({ path: "pki", config: { maxLeaseTtlMs: 3650 * dayMs } })
-  const { issuers, roles } = world.engine.pki("pki")
+  testEngine = await openTestEngine({ runtime: { ...systemRuntime(), clock } })
+  await testEngine.engine.mounts.create({ path: "pki", config: { maxLeaseTtlMs: 3650 * dayMs } })
+  const { issuers, roles } = testEngine.engine.pki("pki")
   await issuers.generateRoot({ commonName: "Root", keyType: "ec", ttlMs: 3650 * dayMs })
   await roles.save("web", { allowedDomains: ["example"], allowSubdomains: true, keyType: "ec", ttlMs: 30 * hourMs })
 })
-afterEach(() => world[Symbol.asyncDispose]())
+afterEach(() => testEngine[Symbol.asyncDispose]())
 
 const wanted = { mount: "pki", role: "web", hosts: ["a.example", "10.0.0.1", "b.example", "::1"] }
 const leafOf = ({ certificate }: TlsIdentity) => new X509Certificate(certificate)
@@ -27,7 +27,7 @@ const leafOf = ({ certificate }: TlsIdentity) => new X509Certificate(certificate
 async function managed(log: Partial<Log> = {}) {
   const timers = manualTimers(clock)
   const runtime = { clock, log: { ...silentLog, ...log } }
-  const certificate = await issueManagedTls(world.engine, wanted, { runtime, timers })
+  const certificate = await issueManagedTls(testEngine.engine, wanted, { runtime, timers })
   const shown: TlsIdentity[] = []
   certificate.source.onChange((identity) => void shown.push(identity))
   // A renewal is done when its timer is set again.
@@ -71,18 +71,18 @@ test("managed TLS renews the certificate after two thirds of its validity", asyn
 })
 
 test("managed TLS keeps the certificate, logs the failure and retries when renewal fails", async () => {
-  const told: unknown[] = []
+  const logged: unknown[] = []
   const { source, shown, advance } = await managed({
-    error: (event, fields) => void told.push([event, fields?.["notAfter"]]),
+    error: (event, fields) => void logged.push([event, fields?.["notAfter"]]),
   })
   const first = source.current()
-  const { roles } = world.engine.pki("pki")
+  const { roles } = testEngine.engine.pki("pki")
   await roles.delete("web")
   await advance(20 * hourMs + 5 * minuteMs)
   expect(source.current()).toBe(first)
   const notAfter = leafOf(first).validToDate.toISOString()
-  expect(told.length).toBeGreaterThan(1)
-  expect(new Set(told.map((one) => JSON.stringify(one)))).toEqual(
+  expect(logged.length).toBeGreaterThan(1)
+  expect(new Set(logged.map((one) => JSON.stringify(one)))).toEqual(
     new Set([JSON.stringify(["tls certificate not renewed", notAfter])]),
   )
   await roles.save("web", { allowedDomains: ["example"], allowSubdomains: true, keyType: "ec", ttlMs: hourMs })
@@ -102,7 +102,7 @@ test("[F-P15] managed TLS renews a certificate that was issued while the clock w
   const runtime = { clock, log: { ...silentLog, warn: (event: string) => void events.push(event) } }
   const now = clock.now()
   clock.advance(3 * hourMs)
-  const { source } = await issueManagedTls(world.engine, wanted, { runtime, timers })
+  const { source } = await issueManagedTls(testEngine.engine, wanted, { runtime, timers })
   const first = source.current()
   clock.set(now)
   pending.shift()?.()
@@ -122,23 +122,23 @@ test.each([
   {
     why: "no mount",
     change: { mount: "absent" },
-    said: /^The server cannot issue itself a certificate from absent under the role web \(.+\); check/,
+    stderr: /^The server cannot issue itself a certificate from absent under the role web \(.+\); check/,
   },
   {
     why: "no role",
     change: { role: "absent" },
-    said: /\(unknown role: absent\); check that both exist and allow a\.example, /,
+    stderr: /\(unknown role: absent\); check that both exist and allow a\.example, /,
   },
-  { why: "a name that is not allowed", change: { hosts: ["a.test"] }, said: /a\.test/ },
-])("server start fails with one sentence when managed TLS has $why", async ({ change, said }) => {
+  { why: "a name that is not allowed", change: { hosts: ["a.test"] }, stderr: /a\.test/ },
+])("server start fails with one sentence when managed TLS has $why", async ({ change, stderr }) => {
   const issuing = issueManagedTls(
-    world.engine,
+    testEngine.engine,
     { ...wanted, ...change },
     { runtime: { clock, log: silentLog }, timers: manualTimers(clock) },
   )
   const error: unknown = await issuing.catch((thrown: unknown) => thrown)
   expect(error).toBeInstanceOf(CommandError)
-  expect(error).toMatchObject({ exitCode: exitCodes.configuration, message: expect.stringMatching(said) as string })
+  expect(error).toMatchObject({ exitCode: exitCodes.configuration, message: expect.stringMatching(stderr) as string })
 })
 
 test.each([

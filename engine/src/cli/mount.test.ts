@@ -11,14 +11,14 @@ async function shop() {
   onTestFinished(() => rm(data, { recursive: true, force: true }))
   return async (...words: readonly string[]) => {
     let out = ""
-    let said = ""
+    let stderr = ""
     const terminal: Terminal = {
       out: (text) => void (out += `${text}\n`),
-      say: (text) => void (said += `${text}\n`),
+      say: (text) => void (stderr += `${text}\n`),
       input: async () => "",
       environment: { CHANCERY_DATA: data, CHANCERY_LOG_LEVEL: "silent" },
     }
-    return { code: await run(["mount", ...words], terminal), out, said }
+    return { code: await run(["mount", ...words], terminal), out, stderr }
   }
 }
 
@@ -55,7 +55,7 @@ test("a mount is created, listed, tuned and deleted", async () => {
   expect(JSON.parse(reset.out)).toMatchObject({ defaultLeaseTtl: "768h", maxLeaseTtl: "8760h" })
   expect(await mount("delete", "team/pki/")).toMatchObject({
     code: 0,
-    said: "The mount team/pki/ is deleted.\n",
+    stderr: "The mount team/pki/ is deleted.\n",
   })
   expect(JSON.parse((await mount("list", "--json")).out)).toMatchObject([{ path: "pki" }])
 })
@@ -80,5 +80,5 @@ test("errors are one sentence", async () => {
     ],
   ] as const
   for (const [words, code, sentence] of cases)
-    expect(await mount(...words)).toEqual({ code, out: "", said: `chancery: ${sentence}\n` })
+    expect(await mount(...words)).toEqual({ code, out: "", stderr: `chancery: ${sentence}\n` })
 })

@@ -15,22 +15,26 @@ async function shop() {
   await writeFile(file, webPolicy)
   const chancery = async (...words: readonly string[]) => {
     let out = ""
-    let said = ""
+    let stderr = ""
     const terminal: Terminal = {
       out: (text) => void (out += `${text}\n`),
-      say: (text) => void (said += `${text}\n`),
+      say: (text) => void (stderr += `${text}\n`),
       input: async () => webPolicy,
       environment: { CHANCERY_DATA: data, CHANCERY_LOG_LEVEL: "silent" },
     }
     const code = await run(words, terminal)
-    return { code, out, said }
+    return { code, out, stderr }
   }
   return { chancery, file }
 }
 
 test("a policy is written, read, attached, detached and deleted", async () => {
   const { chancery, file } = await shop()
-  expect(await chancery("policy", "write", "Web", file)).toEqual({ code: 0, out: "", said: "Wrote the policy Web.\n" })
+  expect(await chancery("policy", "write", "Web", file)).toEqual({
+    code: 0,
+    out: "",
+    stderr: "Wrote the policy Web.\n",
+  })
   expect((await chancery("policy", "list")).out).toBe("default\nroot\nweb\n")
   expect((await chancery("policy", "read", "web")).out).toBe(webPolicy)
   await chancery("organization", "create", "acme", "--email", "a@example.com")
@@ -50,7 +54,7 @@ test("a policy is written, read, attached, detached and deleted", async () => {
   expect(await chancery("policy", "delete", "web")).toMatchObject({ code: 0 })
   expect(await chancery("policy", "read", "web")).toMatchObject({
     code: 1,
-    said: 'chancery: policy "web" does not exist\n',
+    stderr: 'chancery: policy "web" does not exist\n',
   })
 })
 
@@ -60,7 +64,7 @@ test("a service token is created with policies, listed without its secret, and r
   const words = ["token", "create", "--policy", "web", "--policy", "default", "--description", "ci", "--uses", "7"]
   const created = await chancery(...words, "--expires", "12h")
   expect(created).toMatchObject({ code: 0, out: expect.stringMatching(/^chy_\S{43}\n$/) as string })
-  expect(created.said).toMatch(
+  expect(created.stderr).toMatch(
     /^Service token at-\w{16} with default, web expires at .*Z\. It is shown only this once:\n$/,
   )
   const listed = await chancery("token", "list", "--service", "--json")
@@ -74,50 +78,50 @@ test("a service token is created with policies, listed without its secret, and r
   const root = await chancery("token", "create", "--policy", "root", "--json")
   expect(JSON.parse(root.out)).toMatchObject({ policies: ["root"], expiresAt: null, usesLeft: null })
   const long = await chancery("token", "create", "--policy", "web", "--expires", "999h")
-  expect(long.said).toContain('TTL of "3596400s" exceeded the effective max_ttl of "2764800s"')
+  expect(long.stderr).toContain('TTL of "3596400s" exceeded the effective max_ttl of "2764800s"')
 })
 
 test.each([
-  { words: ["policy", "write", "x", "absent"], code: 1, said: "The policy cannot be read from absent." },
-  { words: ["policy", "delete", "default"], code: 1, said: "the policy default cannot be deleted" },
+  { words: ["policy", "write", "x", "absent"], code: 1, stderr: "The policy cannot be read from absent." },
+  { words: ["policy", "delete", "default"], code: 1, stderr: "the policy default cannot be deleted" },
   {
     words: ["policy", "attach", "default"],
     code: 64,
-    said: "Give exactly one of --user, --team and --token.",
+    stderr: "Give exactly one of --user, --team and --token.",
   },
   {
     words: ["policy", "list", "--user", "root", "--token", "at-1"],
     code: 64,
-    said: "Give exactly one of --user, --team and --token.",
+    stderr: "Give exactly one of --user, --team and --token.",
   },
   {
     words: ["policy", "attach", "default", "--team", "owners"],
     code: 64,
-    said: "--team must contain the organization and the team, such as acme/owners.",
+    stderr: "--team must contain the organization and the team, such as acme/owners.",
   },
-  { words: ["policy", "attach", "default", "--user", "nobody"], code: 1, said: 'user "nobody" does not exist' },
+  { words: ["policy", "attach", "default", "--user", "nobody"], code: 1, stderr: 'user "nobody" does not exist' },
   {
     words: ["token", "create", "--policy", "default", "--user", "root"],
     code: 64,
-    said: "Service tokens have no owner; omit --user, --team and --organization with --policy.",
+    stderr: "Service tokens have no owner; omit --user, --team and --organization with --policy.",
   },
   {
     words: ["token", "list", "--service", "--organization", "acme"],
     code: 64,
-    said: "Service tokens have no owner; omit --user, --team and --organization with --service.",
+    stderr: "Service tokens have no owner; omit --user, --team and --organization with --service.",
   },
   {
     words: ["token", "create", "--user", "root", "--uses", "3"],
     code: 64,
-    said: "--uses is only for service tokens; give a --policy too.",
+    stderr: "--uses is only for service tokens; give a --policy too.",
   },
   {
     words: ["token", "create", "--policy", "default", "--uses", "0"],
     code: 64,
-    said: '--uses cannot be "0"; it must be a whole number of at least 1.',
+    stderr: '--uses cannot be "0"; it must be a whole number of at least 1.',
   },
-  { words: ["token", "create", "--policy", "none"], code: 1, said: 'policies contains "none", which does not exist' },
-])("chancery $words ends with exit code $code: $said", async ({ words, code, said }) => {
+  { words: ["token", "create", "--policy", "none"], code: 1, stderr: 'policies contains "none", which does not exist' },
+])("chancery $words ends with exit code $code: $stderr", async ({ words, code, stderr }) => {
   const { chancery } = await shop()
-  expect(await chancery(...words)).toEqual({ code, out: "", said: `chancery: ${said}\n` })
+  expect(await chancery(...words)).toEqual({ code, out: "", stderr: `chancery: ${stderr}\n` })
 })

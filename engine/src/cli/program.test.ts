@@ -9,79 +9,81 @@ import type { Terminal } from "./terminal.ts"
 async function chancery(words: readonly string[], input = "", prepared = false) {
   const data = await mkdtemp(join(tmpdir(), "chancery-"))
   let out = ""
-  let said = ""
+  let stderr = ""
   const terminal: Terminal = {
     out: (text) => void (out += `${text}\n`),
-    say: (text) => void (said += `${text}\n`),
+    say: (text) => void (stderr += `${text}\n`),
     input: async () => input,
     environment: { CHANCERY_DATA: data, CHANCERY_LOG_LEVEL: "silent" },
   }
   if (prepared) await run(["mount", "create", "pki"], { ...terminal, out: () => undefined })
   const code = await run(words, terminal)
   await rm(data, { recursive: true })
-  return { code, out, said: said.replaceAll(data, "DATA") }
+  return { code, out, stderr: stderr.replaceAll(data, "DATA") }
 }
 
 test.each([
   {
     words: ["token", "create"],
     code: 64,
-    said: "Give exactly one of --user, --team and --organization.",
+    stderr: "Give exactly one of --user, --team and --organization.",
   },
   {
     words: ["token", "create", "--user", "root", "--team", "a/b"],
     code: 64,
-    said: "Give exactly one of --user, --team and --organization.",
+    stderr: "Give exactly one of --user, --team and --organization.",
   },
   {
     words: ["token", "create", "--team", "owners"],
     code: 64,
-    said: "--team must contain the organization and the team, such as acme/owners.",
+    stderr: "--team must contain the organization and the team, such as acme/owners.",
   },
   {
     words: ["token", "create", "--user", "root", "--expires", "soon"],
     code: 64,
-    said: '--expires cannot be "soon"; it must be a duration, such as 12h or 90d.',
+    stderr: '--expires cannot be "soon"; it must be a duration, such as 12h or 90d.',
   },
-  { words: ["token", "create", "--user", "nobody"], code: 1, said: "There is no user nobody." },
-  { words: ["token", "create", "--team", "acme/owners"], code: 1, said: "There is no team acme/owners." },
-  { words: ["token", "create", "--organization", "acme"], code: 1, said: "There is no organization acme." },
+  { words: ["token", "create", "--user", "nobody"], code: 1, stderr: "There is no user nobody." },
+  { words: ["token", "create", "--team", "acme/owners"], code: 1, stderr: "There is no team acme/owners." },
+  { words: ["token", "create", "--organization", "acme"], code: 1, stderr: "There is no organization acme." },
   {
     words: ["token", "revoke", "at-none"],
     code: 1,
-    said: "No token has the id at-none; run chancery token list to see the ids.",
+    stderr: "No token has the id at-none; run chancery token list to see the ids.",
   },
-  { words: ["organization", "create", "a b", "--email", "a@example.com"], code: 1, said: "Name " },
+  { words: ["organization", "create", "a b", "--email", "a@example.com"], code: 1, stderr: "Name " },
   {
     words: ["backup", "out", "--storage", "postgres://u:hunter2@db/x"],
     code: 78,
-    said: "The store postgres://u@db/x is not a file; back up and restore a PostgreSQL database with pg_dump and pg_restore.",
+    stderr:
+      "The store postgres://u@db/x is not a file; back up and restore a PostgreSQL database with pg_dump and pg_restore.",
   },
-  { words: ["backup", "out"], code: 1, said: "No database exists at DATA/chancery.db." },
-  { words: ["restore", "absent"], code: 1, said: "No backup exists at absent." },
+  { words: ["backup", "out"], code: 1, stderr: "No database exists at DATA/chancery.db." },
+  { words: ["restore", "absent"], code: 1, stderr: "No backup exists at absent." },
   {
     words: ["organization", "create", "acme", "--email", "a@example.com", "--seal-key-file", "absent"],
     code: 78,
-    said: "The seal key file absent cannot be read; check that it exists, and check --seal-key-file or CHANCERY_SEAL_KEY_FILE.",
+    stderr:
+      "The seal key file absent cannot be read; check that it exists, and check --seal-key-file or CHANCERY_SEAL_KEY_FILE.",
   },
-])("chancery $words ends with exit code $code: $said", async ({ words, code, said }) => {
+])("chancery $words ends with exit code $code: $stderr", async ({ words, code, stderr }) => {
   const ended = await chancery(words)
-  expect(ended).toMatchObject({ code, out: "", said: expect.stringContaining(`chancery: ${said}`) as string })
+  expect(ended).toMatchObject({ code, out: "", stderr: expect.stringContaining(`chancery: ${stderr}`) as string })
 })
 
 test("a new store has one user and no organization", async () => {
-  expect(await chancery(["organization", "list", "--json"], "", true)).toEqual({ code: 0, out: "[]\n", said: "" })
+  expect(await chancery(["organization", "list", "--json"], "", true)).toEqual({ code: 0, out: "[]\n", stderr: "" })
   expect(await chancery(["token", "list", "--user", "root"], "", true)).toEqual({
     code: 0,
     out: "ID  CREATED  EXPIRES  LAST USED  DESCRIPTION\n",
-    said: "",
+    stderr: "",
   })
 })
 
 test("an invalid name is rejected with the rule", async () => {
-  const { code, said } = await chancery(["organization", "create", "a b", "--email", "nobody"])
+  const { code, stderr } = await chancery(["organization", "create", "a b", "--email", "nobody"])
   expect(code).toBe(1)
-  expect(said).toMatch(/^chancery: Name .*; Email is invalid\n$/)
+  expect(stderr).toMatch(/^chancery: Name .*; Email is invalid\n$/)
 })
 
 test("a text is hashed alike from the command line and from standard input, and differently in every store", async () => {

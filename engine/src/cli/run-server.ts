@@ -109,7 +109,7 @@ export async function runServer(settings: Settings, terminal: Terminal, hooks: S
     const ending = new AbortController()
     const beside = Promise.resolve(hooks.beside?.(engine, log, ending.signal))
     // A failure of this task must not stop the server.
-    const ended = beside.catch((error: unknown) => log.error("background work of the server failed", { error }))
+    const ended = beside.catch((error: unknown) => log.error("what goes on beside the server has failed", { error }))
     const signal = await stopped
     log.info("stopping", { signal })
     ending.abort()

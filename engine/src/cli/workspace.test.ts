@@ -18,14 +18,14 @@ async function shop(road: Road, organizations: readonly string[] = ["acme"]) {
   const store = { CHANCERY_DATA: data, CHANCERY_LOG_LEVEL: "silent" }
   const command = async (environment: Terminal["environment"], ...words: readonly string[]) => {
     let out = ""
-    let said = ""
+    let stderr = ""
     const terminal: Terminal = {
       out: (text) => void (out += `${text}\n`),
-      say: (text) => void (said += `${text}\n`),
+      say: (text) => void (stderr += `${text}\n`),
       input: async () => "",
       environment,
     }
-    return { code: await run(words, terminal), out, said }
+    return { code: await run(words, terminal), out, stderr }
   }
   for (const name of organizations) await command(store, "organization", "create", name, "--email", "ops@example.com")
   const engine = await openEmbedded(`sqlite:${join(data, "chancery.db")}`, { jobs: false })
@@ -61,7 +61,7 @@ describe.each<Road>(["the store", "a server"])("over %s", (road) => {
     expect(out).toMatch(/^NAME +ID +LOCKED +RESOURCES +UPDATED +TAGS\ndb-prod +ws-\w{16} +no +0 +2\S+ +prod\n/)
     const listed = async (...filters: readonly string[]) => {
       const answer = await workspace("list", "--json", ...filters)
-      expect(answer.said).toBe("")
+      expect(answer.stderr).toBe("")
       return (JSON.parse(answer.out) as { name: string }[]).map(({ name }) => name)
     }
     expect(await listed()).toEqual(["db-prod", "web-prod", "web-test"])
@@ -84,21 +84,21 @@ describe.each<Road>(["the store", "a server"])("over %s", (road) => {
   test("a workspace is locked with a ttl, extended and unlocked, and a second lock names the holder", async () => {
     const { engine, workspace } = await shop(road)
     await engine.workspaces.create("acme", { name: "web" })
-    const { said, code } = await workspace("lock", "web", "--reason", "deploy 7", "--ttl", "15m")
+    const { stderr, code } = await workspace("lock", "web", "--reason", "deploy 7", "--ttl", "15m")
     expect(code).toBe(0)
-    expect(said).toMatch(/^The workspace web is locked by users\/user-\w+ since 2\S+ until 2\S+ \("deploy 7"\)\.\n$/)
+    expect(stderr).toMatch(/^The workspace web is locked by users\/user-\w+ since 2\S+ until 2\S+ \("deploy 7"\)\.\n$/)
     const shown = JSON.parse((await workspace("show", "web", "--json")).out) as { lock: Record<string, string> }
     expect(Date.parse(shown.lock["until"] ?? "") - Date.parse(shown.lock["since"] ?? "")).toBe(900_000)
     const second = await workspace("lock", "web")
     expect(second.code).toBe(exitCodes.failure)
-    expect(second.said).toContain("already locked by")
+    expect(second.stderr).toContain("already locked by")
     const extended = JSON.parse((await workspace("extend-lock", "web", "--ttl", "1h", "--json")).out) as {
       lock: Record<string, string>
     }
     expect(Date.parse(extended.lock["until"] ?? "") - Date.parse(shown.lock["since"] ?? "")).toBeGreaterThan(3_599_000)
-    expect((await workspace("unlock", "web")).said).toBe("The workspace web is not locked.\n")
+    expect((await workspace("unlock", "web")).stderr).toBe("The workspace web is not locked.\n")
     await workspace("lock", "web")
-    expect((await workspace("unlock", "web", "--force")).said).toBe("The workspace web is not locked.\n")
+    expect((await workspace("unlock", "web", "--force")).stderr).toBe("The workspace web is not locked.\n")
   })
 
   test("tags are added, bound and removed for an owner, and listed with their owners", async () => {
@@ -136,7 +136,7 @@ describe.each<Road>(["the store", "a server"])("bulk actions over %s", (road) =>
         .toSorted()
     const tried = await bulk("lock", "--search", "net", "--reason", "freeze", "--ttl", "2h", "--dry-run")
     expect(tried.out).toMatch(/^WORKSPACE +WOULD BE +REASON\nnet-\w +done\nnet-\w +done\n$/)
-    expect(tried.said).toBe("Checked 100 %\n")
+    expect(tried.stderr).toBe("Checked 100 %\n")
     const locked = await bulk("lock", "--search", "net", "--reason", "freeze", "--ttl", "2h", "--json")
     expect([locked.code, outcomes(locked.out)]).toEqual([0, ["net-a done", "net-b done"]])
     const again = await bulk("lock", "--all", "--json")
@@ -144,7 +144,7 @@ describe.each<Road>(["the store", "a server"])("bulk actions over %s", (road) =>
       exitCodes.failure,
       ["net-a refused", "net-b refused", "web done"],
     ])
-    expect(again.said).toContain("2 of 3 workspaces were refused.")
+    expect(again.stderr).toContain("2 of 3 workspaces were refused.")
     expect(again.out).toContain("freeze")
     expect(outcomes((await bulk("unlock", "--all", "--json")).out)).toEqual(["net-a done", "net-b done", "web done"])
 
@@ -174,7 +174,7 @@ describe.each<Road>(["the store", "a server"])("bulk actions over %s", (road) =>
       "net-a done",
       "net-b done",
     ])
-    expect((await bulk("unlock")).said).toContain("All must be true where no filter says which workspaces are meant")
+    expect((await bulk("unlock")).stderr).toContain("All must be true where no filter says which workspaces are meant")
   })
 
   test("events are printed from a position on, by kind, workspace and tag", async () => {
@@ -182,17 +182,21 @@ describe.each<Road>(["the store", "a server"])("bulk actions over %s", (road) =>
     await engine.workspaces.create("acme", { name: "web" })
     await engine.workspaces.create("acme", { name: "db" })
     await engine.workspaces.lock({ organization: "acme", name: "web" }, { reason: "" })
-    const told = async (...words: readonly string[]) =>
+    const eventsOf = async (...words: readonly string[]) =>
       (await workspace("events", "--json", ...words)).out
         .split("\n")
         .filter((line) => line !== "")
         .map((line) => JSON.parse(line) as { id: string; kind: string; workspace: { name: string } | null })
-    const kinds = (events: Awaited<ReturnType<typeof told>>) =>
+    const kinds = (events: Awaited<ReturnType<typeof eventsOf>>) =>
       events.map((one) => `${one.workspace?.name} ${one.kind}`)
-    const all = await told("--kinds", "workspace.*")
+    const all = await eventsOf("--kinds", "workspace.*")
     expect(kinds(all)).toEqual(["web workspace.created", "db workspace.created", "web workspace.locked"])
-    expect(kinds(await told("--workspaces", "web", "--kinds", "workspace.locked"))).toEqual(["web workspace.locked"])
-    expect(kinds(await told("--kinds", "workspace.*", "--since", all[1]?.id ?? ""))).toEqual(["web workspace.locked"])
+    expect(kinds(await eventsOf("--workspaces", "web", "--kinds", "workspace.locked"))).toEqual([
+      "web workspace.locked",
+    ])
+    expect(kinds(await eventsOf("--kinds", "workspace.*", "--since", all[1]?.id ?? ""))).toEqual([
+      "web workspace.locked",
+    ])
     expect((await workspace("events", "--workspaces", "web", "--kinds", "workspace.locked")).out).toMatch(
       /^2\S+Z {2}workspace\.locked {2}web {2}.*by users\/user-\w+\n$/,
     )
@@ -206,12 +210,12 @@ test("invalid arguments are rejected without changes", async () => {
   const among = (...words: readonly string[]) => workspace(...words, "--organization", "acme")
   expect(await workspace("show", "web")).toMatchObject({
     code: exitCodes.usage,
-    said: "chancery: Which organization? Give --organization or set CHANCERY_ORGANIZATION: there is more than one.\n",
+    stderr: "chancery: Which organization? Give --organization or set CHANCERY_ORGANIZATION: there is more than one.\n",
   })
   expect(await among("show", "nothing")).toMatchObject({ code: exitCodes.failure })
-  expect((await among("lock", "web", "--ttl", "soon")).said).toContain("It must be a duration, such as 15m.")
-  expect((await among("tag", "bind", "web", "=x")).said).toContain("It must be key=value, such as env=prod.")
-  expect((await among("lock", "web", "--ttl", "1ms")).said).toContain("Ttl must be a whole number of seconds")
+  expect((await among("lock", "web", "--ttl", "soon")).stderr).toContain("It must be a duration, such as 15m.")
+  expect((await among("tag", "bind", "web", "=x")).stderr).toContain("It must be key=value, such as env=prod.")
+  expect((await among("lock", "web", "--ttl", "1ms")).stderr).toContain("Ttl must be a whole number of seconds")
   expect((await engine.workspaces.get({ organization: "acme", name: "web" })).lock).toEqual({ held: false })
 })
 
@@ -240,7 +244,7 @@ test("requests to a server need a token from the environment or a file", async (
   expect((await command({}, "workspace", "list", "--engine-url", url)).code).toBe(exitCodes.usage)
   expect((await command({}, "workspace", "list", "--engine-url", "ftp://x")).code).toBe(exitCodes.configuration)
   const missing = await command({}, "workspace", "list", "--engine-url", url, "--token-file", join(data, "none"))
-  expect([missing.code, missing.said]).toEqual([exitCodes.configuration, expect.stringContaining("cannot be read")])
+  expect([missing.code, missing.stderr]).toEqual([exitCodes.configuration, expect.stringContaining("cannot be read")])
   expect((await command({}, "workspace", "list", "--engine-url", url, "--token-file", file)).code).toBe(0)
   expect(
     (await command({ CHANCERY_ENGINE_URL: url, CHANCERY_TOKEN_FILE: file }, "workspace", "list", "--json")).out,

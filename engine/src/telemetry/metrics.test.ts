@@ -72,7 +72,7 @@ test("OTLP exports the same names, labels and values as /metrics", async () => {
   for (const path of ["/v1/pki/ca/pem", "/v1/pki/ca/pem", "/api/v2/account/details"])
     await (await dial(`${server.url}${path}`)).body.dump()
   // Figures of authorities are cached for a moment, and both exports happen within it.
-  const told = linesOf(await (await dial(`${server.url}/metrics`)).body.text())
+  const found = linesOf(await (await dial(`${server.url}/metrics`)).body.text())
   await measuring[Symbol.asyncDispose]()
   await server.close()
 
@@ -81,7 +81,7 @@ test("OTLP exports the same names, labels and values as /metrics", async () => {
   const isSteady = (name: string) => name.startsWith("chancery_") && !name.includes('route="/metrics"')
   const steady = (series: ReadonlyMap<string, number>) =>
     Object.fromEntries([...series].filter(([name]) => isSteady(name)))
-  const expected = steady(told)
+  const expected = steady(found)
   expect(Object.keys(expected).length).toBeGreaterThan(50)
   expect(
     expected['chancery_http_request_duration_seconds_count{method="GET",route="/v1/:mount/ca/pem",status="200"}'],
@@ -97,7 +97,7 @@ test("OTLP exports the same names, labels and values as /metrics", async () => {
   for (const [name, value] of Object.entries(expected).filter(([name]) => ofTheStore(name)))
     expect([name, (sent.get(name) ?? -1) >= value]).toEqual([name, true])
   expect([...sent.keys()].filter((name) => name.startsWith("process_")).toSorted()).toEqual(
-    [...told.keys()].filter((name) => name.startsWith("process_")).toSorted(),
+    [...found.keys()].filter((name) => name.startsWith("process_")).toSorted(),
   )
   const help = receiver.metrics().get("chancery_http_request_duration_seconds")
   expect([help.description, help.unit, help.histogram.aggregationTemporality]).toEqual([
@@ -108,13 +108,13 @@ test("OTLP exports the same names, labels and values as /metrics", async () => {
 })
 
 test("metrics are exported at intervals; unreadable metrics are logged and not sent", async () => {
-  const told: string[] = []
+  const found: string[] = []
   await using receiver = await startOtlpReceiver()
   await using telemetry = openOtlp({
     metrics: { url: `${receiver.url}/v1/metrics`, protocol: "http/json", intervalMs: 20 },
     resource: {},
     release: "0.0.0",
-    log: { ...silentLog, warn: (event) => void told.push(event) },
+    log: { ...silentLog, warn: (event) => void found.push(event) },
   })
   const metrics = createMetrics()
   metrics.meter.createCounter("a_total").add(1)
@@ -131,5 +131,5 @@ test("metrics are exported at intervals; unreadable metrics are logged and not s
   await sleep(60)
   expect(receiver.exports.length).toBe(sent)
   expect(receiver.metrics().get("a_total").sum).toMatchObject({ isMonotonic: true })
-  expect(told).toEqual(["metrics-not-read"])
+  expect(found).toEqual(["metrics-not-read"])
 })

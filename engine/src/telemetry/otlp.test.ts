@@ -14,19 +14,19 @@ import { startWebhookReceiver } from "../../testing/webhook-receiver.ts"
 import { openOtlp, type Sampling, type Telemetry } from "./otlp.ts"
 import { tracedLog } from "./traced-log.ts"
 
-interface Told {
+interface LogLine {
   readonly level: keyof Log
   readonly event: string
   readonly fields: Readonly<Record<string, unknown>>
 }
 
-function memoryLog(): { readonly log: Log; readonly told: readonly Told[] } {
-  const told: Told[] = []
+function memoryLog(): { readonly log: Log; readonly lines: readonly LogLine[] } {
+  const lines: LogLine[] = []
   const write =
     (level: keyof Log): Log[keyof Log] =>
     (event, fields = {}) =>
-      void told.push({ level, event, fields })
-  return { told, log: { debug: write("debug"), info: write("info"), warn: write("warn"), error: write("error") } }
+      void lines.push({ level, event, fields })
+  return { lines, log: { debug: write("debug"), info: write("info"), warn: write("warn"), error: write("error") } }
 }
 
 interface Traced extends AsyncDisposable {
@@ -35,7 +35,7 @@ interface Traced extends AsyncDisposable {
   readonly engine: ServedEngine
   readonly server: RunningServer
   readonly token: string
-  readonly told: readonly Told[]
+  readonly lines: readonly LogLine[]
   request(
     method: string,
     path: string,
@@ -54,7 +54,7 @@ async function openTraced(
   const closing = new AsyncDisposableStack()
   const receiver = closing.use(await startOtlpReceiver())
   closing.use(place)
-  const { log, told } = memoryLog()
+  const { log, lines } = memoryLog()
   const telemetry = openOtlp({
     traces: {
       url: `${receiver.url}/v1/traces`,
@@ -87,7 +87,7 @@ async function openTraced(
     engine,
     server,
     token,
-    told,
+    lines,
     async request(method, path, { body, headers = {} } = {}) {
       const answer = await dial(`${server.url}${path}`, {
         method: method as "GET",
@@ -213,7 +213,7 @@ describe.each(kinds)("on $name", (kind) => {
     const everything = JSON.stringify(spans)
     for (const secret of [traced.token, "secret-name", "in-the-query", "PRIVATE KEY"])
       expect([secret, everything.includes(secret)]).toEqual([secret, false])
-    const line = traced.told.find(
+    const line = traced.lines.find(
       ({ event, fields }) => event === "request" && fields["route"] === root.attributes["http.route"],
     )
     expect(line?.fields).toMatchObject({ traceId, spanId: root.spanId })
@@ -304,16 +304,16 @@ test("policy services get the trace context, and webhook receivers do not", asyn
   await expect.poll(async () => (await traced.flushed()).some(({ name }) => name === "POST webhook")).toBe(true)
   const spans = await traced.flushed()
 
-  const asked = one(spans, "POST policy service")
-  expect(asked.kind).toBe(3)
-  expect(asked.attributes).toEqual({
+  const span = one(spans, "POST policy service")
+  expect(span.kind).toBe(3)
+  expect(span.attributes).toEqual({
     "http.request.method": "POST",
     "url.scheme": "https",
     "server.address": "localhost",
     "server.port": Number(new URL(service.url).port),
     "http.response.status_code": 200,
   })
-  expect(service.seen[0]?.headers["traceparent"]).toBe(`00-${asked.traceId}-${asked.spanId}-01`)
+  expect(service.seen[0]?.headers["traceparent"]).toBe(`00-${span.traceId}-${span.spanId}-01`)
   const [delivered] = spans.filter(({ name }) => name === "POST webhook")
   expect(delivered?.attributes["http.response.status_code"]).toBe(204)
   expect(Object.keys(hook.seen[0]?.headers ?? {})).not.toContain("traceparent")
@@ -398,7 +398,7 @@ test("work that outlasts its request is a separate trace with a link", async () 
 
 test("requests are served while the collector is down, with one warning and one line when it is back", async () => {
   await using receiver = await startOtlpReceiver()
-  const { log, told } = memoryLog()
+  const { log, lines } = memoryLog()
   const telemetry = tracesTo(receiver.url, undefined, log)
   const tracer = tracerOf(telemetry)
   receiver.answerWith((response) => void response.writeHead(400).end("no"))
@@ -407,18 +407,18 @@ test("requests are served while the collector is down, with one warning and one 
     await expect.poll(() => receiver.exports.length).toBe(count)
   }
   await exported(1)
-  await expect.poll(() => told.length).toBe(1)
+  await expect.poll(() => lines.length).toBe(1)
   await exported(2)
   await exported(3)
   receiver.answerWith((response) => void response.writeHead(200, { "content-type": "application/json" }).end("{}"))
   await exported(4)
-  await expect.poll(() => told.length).toBe(2)
+  await expect.poll(() => lines.length).toBe(2)
   await telemetry[Symbol.asyncDispose]()
-  expect(told.map(({ level, event }) => [level, event])).toEqual([
+  expect(lines.map(({ level, event }) => [level, event])).toEqual([
     ["warn", "telemetry-not-sent"],
     ["info", "telemetry-sent-again"],
   ])
-  expect(told[0]?.fields).toMatchObject({ what: "traces", to: receiver.url })
+  expect(lines[0]?.fields).toMatchObject({ what: "traces", to: receiver.url })
 })
 
 test("shutdown waits for an unresponsive collector no longer than its limit", async () => {

@@ -177,7 +177,7 @@ interface ExportResult {
   readonly error?: Error
 }
 
-/** Waits for the end for at most `patienceMs`, so that an unresponsive collector does not delay the shutdown. */
+/** Waits for the end for at most `timeoutMs`, so that an unresponsive collector does not delay the shutdown. */
 async function inTime(ending: Promise<void>, timeoutMs: number): Promise<void> {
   const timer = new AbortController()
   const late = sleep(timeoutMs, undefined, { signal: timer.signal }).catch(() => undefined)

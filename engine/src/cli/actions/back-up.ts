@@ -22,7 +22,7 @@ export async function backUpStore(
   const sealKeyFile = withSealKey ? sealKeyFileOf(settings) : undefined
   const progress = progressLine(terminal, "Copied")
   const report = await backUp({ file: embeddedFile(settings), target, sealKeyFile, progress: progress.show }).catch(
-    refused,
+    throwCommandError,
   )
   progress.end()
   if (asJson) {
@@ -48,7 +48,7 @@ export async function restoreStore(
   const file = embeddedFile(settings)
   await makeDataFolder(dirname(file))
   const progress = progressLine(terminal, "Restored")
-  const content = await restore({ backup, file, overwrite, progress: progress.show }).catch(refused)
+  const content = await restore({ backup, file, overwrite, progress: progress.show }).catch(throwCommandError)
   progress.end()
   if (asJson) {
     terminal.out(json({ ...content, file }))
@@ -71,7 +71,7 @@ function embeddedFile(settings: Settings): string {
   return file
 }
 
-function refused(error: unknown): never {
+function throwCommandError(error: unknown): never {
   if (error instanceof BackupRefused) throw new CommandError(exitCodes.failure, error.message, { cause: error })
   if (!isOfFiles(error)) throw error
   const message = `${error.message}; check that the file and its folder exist and are accessible, and that the disk has free space.`

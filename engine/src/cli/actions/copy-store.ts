@@ -17,7 +17,7 @@ export async function copyStoreBetween(from: string, to: string, asJson: boolean
     from: source,
     to: target,
     progress: shown.show,
-  }).catch(refused)
+  }).catch(throwCommandError)
   shown.end()
   if (asJson) {
     terminal.out(json({ from: describeStorage(source), to: describeStorage(target), tables, resumedRows, sealKeyIds }))
@@ -61,7 +61,7 @@ function progressOfSteps(terminal: Terminal): { readonly show: StoreCopyProgress
   }
 }
 
-function refused(error: unknown): never {
+function throwCommandError(error: unknown): never {
   if (error instanceof CopyEndFailed && error.isInFlight)
     throw new CommandError(
       exitCodes.busy,

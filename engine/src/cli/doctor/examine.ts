@@ -74,10 +74,10 @@ async function storeFindings(settings: Settings, options: Examination): Promise<
     const missing = warn("storage", `No store exists at ${describeStorage(url)} yet.`, advice)
     return [missing, ...sealFindings(await sealKeysAtHand(undefined, sources), undefined)]
   } catch (error) {
-    const refused = storeError(url, error)
-    const message = refused instanceof Error ? refused.message : String(refused)
+    const reported = storeError(url, error)
+    const message = reported instanceof Error ? reported.message : String(reported)
     const advice = "The contents of the store were not checked; run this command again when the store is available."
-    return [fail("storage", message, advice, exitCodeOf(refused))]
+    return [fail("storage", message, advice, exitCodeOf(reported))]
   }
 }
 

@@ -57,12 +57,12 @@ test("integrity finding quotes SQLite", () => {
 })
 
 test.each([
-  { standing: { appliedCount: 9, missing: [], unknown: undefined }, level: "ok" },
-  { standing: { appliedCount: 0, missing: ["1"], unknown: undefined }, level: "warn" },
-  { standing: { appliedCount: 8, missing: ["9"], unknown: undefined }, level: "warn" },
-  { standing: { appliedCount: 9, missing: [], unknown: "9999" }, level: "fail" },
-])("a schema of $standing is $level", ({ standing, level }) => {
-  expect(schemaFinding(standing).level).toBe(level)
+  { state: { appliedCount: 9, missing: [], unknown: undefined }, level: "ok" },
+  { state: { appliedCount: 0, missing: ["1"], unknown: undefined }, level: "warn" },
+  { state: { appliedCount: 8, missing: ["9"], unknown: undefined }, level: "warn" },
+  { state: { appliedCount: 9, missing: [], unknown: "9999" }, level: "fail" },
+])("a schema of $state is $level", ({ state, level }) => {
+  expect(schemaFinding(state).level).toBe(level)
 })
 
 const job = { name: "tidy", everyMs: 10 * minuteMs, timeoutMs: 5 * minuteMs }
@@ -120,16 +120,16 @@ test.each<{ facts: Partial<ServerFacts>; poolSize?: number; levels: readonly str
 ])("a database server with $facts and pools of $poolSize is $levels", ({ facts, poolSize, levels, message }) => {
   const findings = serverFindings({ ...server, ...facts }, poolSize)
   expect(findings.map(({ level }) => level)).toEqual(levels)
-  const told = findings.find(({ level }) => level !== "ok") ?? findings.at(-1)
-  expect(told?.message).toMatch(message)
+  const reported = findings.find(({ level }) => level !== "ok") ?? findings.at(-1)
+  expect(reported?.message).toMatch(message)
 })
 
 test.each([
-  { standing: { fault: undefined, isOther: false }, level: "ok" },
-  { standing: { fault: "the server is too far behind", isOther: false }, level: "warn", message: /too far behind/ },
-  { standing: { fault: undefined, isOther: true }, level: "fail", message: /a separate database server/, exitCode: 78 },
-])("a read replica of $standing is $level", ({ standing, level, message = /db-2/, exitCode }) => {
-  const [finding] = readReplicaFindings([{ name: "db-2/chancery", ...standing }])
+  { state: { fault: undefined, isOther: false }, level: "ok" },
+  { state: { fault: "the server is too far behind", isOther: false }, level: "warn", message: /too far behind/ },
+  { state: { fault: undefined, isOther: true }, level: "fail", message: /a separate database server/, exitCode: 78 },
+])("a read replica of $state is $level", ({ state, level, message = /db-2/, exitCode }) => {
+  const [finding] = readReplicaFindings([{ name: "db-2/chancery", ...state }])
   expect(finding).toMatchObject({ level, message: expect.stringMatching(message) as string })
   expect(finding?.exitCode).toBe(exitCode)
 })
@@ -146,7 +146,7 @@ describe("authorities", () => {
     ({ mount: "pki", issuer: `iss-${name}` as IssuerId, name, notAfter, hasKey }) as const
   const list = (thisUpdate: number, nextUpdate: number) =>
     ({ mount: "pki", issuer: "iss-a" as IssuerId, kind: "complete", thisUpdate, nextUpdate, entryCount: 3 }) as const
-  const told = (
+  const reported = (
     issuers: readonly ReturnType<typeof issuer>[],
     lists: readonly ReturnType<typeof list>[] = [],
     leftOut = 0,
@@ -166,7 +166,7 @@ describe("authorities", () => {
     },
     { issuers: [issuer("a", now - dayMs, false)], expected: ["ok No mount has an issuer with a key."] },
   ])("$issuers", ({ issuers, expected }) => {
-    expect(told(issuers)).toEqual(expected)
+    expect(reported(issuers)).toEqual(expected)
   })
 
   test.each([
@@ -176,11 +176,11 @@ describe("authorities", () => {
     // [F-P15]
     { crl: list(now + 8 * hourMs, now + 80 * hourMs), expected: /^fail .*becomes valid only in 8 h/ },
   ])("revocation list $crl is reported as $expected", ({ crl, expected }) => {
-    expect(told([issuer("a", now + 90 * dayMs)], [crl])).toEqual([expect.stringMatching(expected)])
+    expect(reported([issuer("a", now + 90 * dayMs)], [crl])).toEqual([expect.stringMatching(expected)])
   })
 
   test("authorities that were not checked are counted", () => {
-    expect(told([issuer("a", now + 90 * dayMs)], [], 4)).toEqual([
+    expect(reported([issuer("a", now + 90 * dayMs)], [], 4)).toEqual([
       expect.stringMatching(/^warn 4 issuers, lists or mounts/),
     ])
   })

@@ -64,12 +64,12 @@ async function rowsOf(database: Database, table: string): Promise<readonly strin
   return rows
     .map((row) => {
       const cells = Object.entries(row).filter(([name]) => table !== "workspaces" || name !== "number")
-      const told = cells.map(([name, value]: [string, unknown]) => [
+      const printed = cells.map(([name, value]: [string, unknown]) => [
         name,
         value instanceof Uint8Array ? createHash("sha256").update(value).digest("hex") : value,
       ])
       return JSON.stringify(
-        Object.fromEntries(told.toSorted(([one], [other]) => (String(one) < String(other) ? -1 : 1))),
+        Object.fromEntries(printed.toSorted(([one], [other]) => (String(one) < String(other) ? -1 : 1))),
       )
     })
     .toSorted()
@@ -108,8 +108,8 @@ async function filled(kind: (typeof kinds)[number]) {
   await copyFilled(first.url)
   const place = kind === sqlite ? first : made.use(await kind.place({ empty: true }))
   if (place !== first) await copyStore({ from: first.url, to: place.url })
-  const held = made.move()
-  return { url: place.url, [Symbol.asyncDispose]: () => held.disposeAsync() }
+  const resources = made.move()
+  return { url: place.url, [Symbol.asyncDispose]: () => resources.disposeAsync() }
 }
 
 describe.each(pairs)("from $name", ({ from, to }) => {
@@ -170,16 +170,16 @@ describe.each(pairs)("from $name", ({ from, to }) => {
     expect(sealKeyIds).toEqual([expect.stringMatching(/^[0-9a-f]{16}$/)])
     expect(await answersOf(target.url, paths)).toEqual(before)
 
-    await using world = await openTestEngine({ url: target.url })
-    await made(world, "POST", `/workspaces/${workspace}/actions/lock`, {})
-    const issued = await world.pki("POST", "/pki/issue/web", { body: { common_name: "later.example.com" } })
+    await using testEngine = await openTestEngine({ url: target.url })
+    await made(testEngine, "POST", `/workspaces/${workspace}/actions/lock`, {})
+    const issued = await testEngine.pki("POST", "/pki/issue/web", { body: { common_name: "later.example.com" } })
     expect(issued.status).toBe(200)
-    const serials = await world.pki("GET", "/pki/certs?list=true")
+    const serials = await testEngine.pki("GET", "/pki/certs?list=true")
     expect(serials.body.data.keys).toContain(issued.body.data.serial_number)
-    await made(world, "POST", "/organizations/acme/workspaces", {
+    await made(testEngine, "POST", "/organizations/acme/workspaces", {
       data: { type: "workspaces", attributes: { name: "later-network" } },
     })
-    const found = await world.request("GET", "/organizations/acme/workspaces?search[name]=etwor")
+    const found = await testEngine.request("GET", "/organizations/acme/workspaces?search[name]=etwor")
     const names = found.body.data.map(({ attributes }: { attributes: { name: string } }) => attributes.name)
     expect(names).toEqual(["later-network", "network"])
   })
@@ -257,13 +257,13 @@ interface Recorded {
 
 /** Creates some of each main resource over HTTP, as a database of some months has. */
 async function someOfEverything(url: string): Promise<Recorded> {
-  await using world = await populatedEngine({ url })
-  const workspace = await world.workspace("network")
-  await world.workspace("other")
+  await using testEngine = await populatedEngine({ url })
+  const workspace = await testEngine.workspace("network")
+  await testEngine.workspace("other")
   const post = (path: string, type: string, attributes: object, relationships?: object) =>
-    made(world, "POST", path, { data: { type, attributes, ...(relationships && { relationships }) } })
+    made(testEngine, "POST", path, { data: { type, attributes, ...(relationships && { relationships }) } })
   await post(`/workspaces/${workspace}/vars`, "vars", { key: "region", value: "eu", category: "env" })
-  await made(world, "POST", `/workspaces/${workspace}/relationships/tags`, {
+  await made(testEngine, "POST", `/workspaces/${workspace}/relationships/tags`, {
     data: [{ type: "tags", attributes: { name: "prod" } }],
   })
   await post("/organizations/acme/webhooks", "webhooks", {
@@ -273,22 +273,27 @@ async function someOfEverything(url: string): Promise<Recorded> {
     secret: "signs deliveries",
   })
   await post("/runs", "runs", {}, { workspace: { data: { type: "workspaces", id: workspace } } })
-  await made(world, "POST", `/workspaces/${workspace}/actions/lock`, {})
+  await made(testEngine, "POST", `/workspaces/${workspace}/actions/lock`, {})
   const state = stateFile({ outputs: { long: { value: "x".repeat(10_000), type: "string" } } })
-  await made(world, "POST", `/workspaces/${workspace}/state-versions`, stateVersionDocument(state, { inline: true }))
-  await made(world, "POST", `/workspaces/${workspace}/actions/unlock`, {})
+  await made(
+    testEngine,
+    "POST",
+    `/workspaces/${workspace}/state-versions`,
+    stateVersionDocument(state, { inline: true }),
+  )
+  await made(testEngine, "POST", `/workspaces/${workspace}/actions/unlock`, {})
   await vi.waitFor(
-    async () => expect((await world.engine.stateVersions.currentOutputs({ id: workspace })).length).toBe(1),
+    async () => expect((await testEngine.engine.stateVersions.currentOutputs({ id: workspace })).length).toBe(1),
     { timeout: 20_000 },
   )
-  await world.engine.mounts.create({ path: "pki" })
-  const { issuers, roles } = world.engine.pki("pki")
+  await testEngine.engine.mounts.create({ path: "pki" })
+  const { issuers, roles } = testEngine.engine.pki("pki")
   await issuers.generateRoot({ commonName: "Root", keyType: "ec", ttlMs: 2_000_000_000 })
   await roles.save("web", { allowAnyName: true, keyType: "ec", ttlMs: 3_600_000 })
   for (const name of ["one", "two"]) {
-    const { body } = await world.pki("POST", "/pki/issue/web", { body: { common_name: `${name}.example.com` } })
+    const { body } = await testEngine.pki("POST", "/pki/issue/web", { body: { common_name: `${name}.example.com` } })
     if (name === "two")
-      await world.pki("POST", "/pki/revoke", { body: { serial_number: body.data.serial_number as string } })
+      await testEngine.pki("POST", "/pki/revoke", { body: { serial_number: body.data.serial_number as string } })
   }
   return {
     workspace,
@@ -306,15 +311,15 @@ async function someOfEverything(url: string): Promise<Recorded> {
 }
 
 async function answersOf(url: string, paths: readonly string[]): Promise<readonly unknown[]> {
-  await using world: TestEngine = await openTestEngine({ url, jobs: false })
+  await using testEngine: TestEngine = await openTestEngine({ url, jobs: false })
   const answers: unknown[] = []
   for (const path of paths) {
-    const { status, body } = await world.request("GET", path)
+    const { status, body } = await testEngine.request("GET", path)
     expect([path, status, body.data.length]).toEqual([path, 200, body.data.length])
     answers.push(withoutTransactions(body.data))
   }
   for (const path of ["/pki/certs?list=true", "/pki/certs/revoked?list=true", "/pki/ca/pem", "/pki/roles/web"]) {
-    const { status, body } = await world.pki("GET", path)
+    const { status, body } = await testEngine.pki("GET", path)
     expect([path, status]).toEqual([path, 200])
     answers.push(typeof body === "string" ? body : body.data)
   }

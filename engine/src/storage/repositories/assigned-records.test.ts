@@ -10,11 +10,11 @@ const key = "-----BEGIN PRIVATE KEY-----\nc2VjcmV0\n-----END PRIVATE KEY-----\n"
 
 async function recordsOn(kind: DatabaseKind) {
   const place = await kind.place()
-  const world = await populatedEngine({ url: place.url })
-  return Object.assign(world, {
+  const testEngine = await populatedEngine({ url: place.url })
+  return Object.assign(testEngine, {
     url: place.url,
     async [Symbol.asyncDispose]() {
-      await world.engine[Symbol.asyncDispose]()
+      await testEngine.engine[Symbol.asyncDispose]()
       await place[Symbol.asyncDispose]()
     },
   })
@@ -90,9 +90,9 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     )
     const ids = new Set((await Promise.all(set)).map(({ id }) => id))
     expect(ids.size).toBe(1)
-    const kept = await engine.retentionPolicies.set(target, { kind: "dont-delete" })
-    expect(ids).not.toContain(kept.id)
-    expect(await engine.retentionPolicies.get(target)).toEqual(kept)
+    const policy = await engine.retentionPolicies.set(target, { kind: "dont-delete" })
+    expect(ids).not.toContain(policy.id)
+    expect(await engine.retentionPolicies.get(target)).toEqual(policy)
     await engine.retentionPolicies.delete(target)
     await expect(engine.retentionPolicies.get(target)).rejects.toMatchObject({ code: "not-found" })
   })

@@ -373,9 +373,9 @@ export function repositoriesOver(
       const recording = recordingOf(noted)
       const answer = database.transact(async (session) => {
         changed = undefined
-        const stores = new SessionRepositories(session, sealer, clock, recording, true)
-        const value = await work(stores)
-        await stores.guardWorkspaces()
+        const repositories = new SessionRepositories(session, sealer, clock, recording, true)
+        const value = await work(repositories)
+        await repositories.guardWorkspaces()
         return value
       }, options)
       // The handler is attached separately: the caller does not wait for another promise, and gets errors from `answer` itself.

@@ -37,9 +37,9 @@ async function seed(url: string): Promise<{
   readonly state: string
   readonly configuration: string
 }> {
-  await using world = await populatedEngine({ url, sealKeys: { text: oldText } })
+  await using testEngine = await populatedEngine({ url, sealKeys: { text: oldText } })
   const post = (path: string, type: string, attributes: object) =>
-    made(world, "POST", path, documentOf(type, attributes))
+    made(testEngine, "POST", path, documentOf(type, attributes))
   await post("/organizations/acme/ssh-keys", "ssh-keys", {
     name: "deploy",
     value: "-----BEGIN OPENSSH PRIVATE KEY-----\nc2VjcmV0\n-----END OPENSSH PRIVATE KEY-----\n",
@@ -52,17 +52,17 @@ async function seed(url: string): Promise<{
     "oauth-token-string": "ghp-secret",
     secret: "client-secret",
   })
-  const [token] = (await world.request("GET", "/organizations/acme/oauth-tokens")).body.data
+  const [token] = (await testEngine.request("GET", "/organizations/acme/oauth-tokens")).body.data
   const sshKey = "-----BEGIN OPENSSH PRIVATE KEY-----\nY2xvbmU=\n-----END OPENSSH PRIVATE KEY-----\n"
   const patch = { data: { type: "oauth-tokens", attributes: { "ssh-key": sshKey } } }
-  await made(world, "PATCH", `/oauth-tokens/${token.id}`, patch)
+  await made(testEngine, "PATCH", `/oauth-tokens/${token.id}`, patch)
   await post("/organizations/acme/webhooks", "webhooks", {
     name: "hook",
     url: "https://receiver.example",
     enabled: false,
     secret: webhookSecret,
   })
-  const workspace = await world.workspace("network")
+  const workspace = await testEngine.workspace("network")
   for (let count = 0; count < 3; count += 1)
     await post(`/workspaces/${workspace}/vars`, "vars", {
       key: `key-${count}`,
@@ -71,27 +71,34 @@ async function seed(url: string): Promise<{
     })
   const attributes = { variables: [{ key: "region", value: '"eu"' }] }
   const relationships = { workspace: { data: { type: "workspaces", id: workspace } } }
-  await made(world, "POST", "/runs", { data: { type: "runs", attributes, relationships } })
-  await made(world, "POST", `/workspaces/${workspace}/actions/lock`, {})
+  await made(testEngine, "POST", "/runs", { data: { type: "runs", attributes, relationships } })
+  await made(testEngine, "POST", `/workspaces/${workspace}/actions/lock`, {})
   // Random data does not compress, so the state needs more than one chunk.
   const long = Buffer.from(seededRandom(1).bytes(1_800_000)).toString("base64")
   const state = stateFile({ outputs: { long: { value: long, type: "string" } } })
-  await made(world, "POST", `/workspaces/${workspace}/state-versions`, stateVersionDocument(state, { inline: true }))
+  await made(
+    testEngine,
+    "POST",
+    `/workspaces/${workspace}/state-versions`,
+    stateVersionDocument(state, { inline: true }),
+  )
   // The outputs of a state of this length are stored after the answer.
   await vi.waitFor(
-    async () => expect((await world.engine.stateVersions.currentOutputs({ id: workspace })).length).toBe(1),
+    async () => expect((await testEngine.engine.stateVersions.currentOutputs({ id: workspace })).length).toBe(1),
     { timeout: 20_000 },
   )
-  await world.engine.mounts.create({ path: "pki" })
-  await world.engine.authMethods.enable({ path: "kubernetes", type: "kubernetes" })
-  await world.engine.kubernetesLogins("kubernetes").configure({ kubernetesHost: "h", tokenReviewerJwt: reviewerToken })
+  await testEngine.engine.mounts.create({ path: "pki" })
+  await testEngine.engine.authMethods.enable({ path: "kubernetes", type: "kubernetes" })
+  await testEngine.engine
+    .kubernetesLogins("kubernetes")
+    .configure({ kubernetesHost: "h", tokenReviewerJwt: reviewerToken })
   const { id: configuration } = await made(
-    world,
+    testEngine,
     "POST",
     `/workspaces/${workspace}/configuration-versions`,
     documentOf("configuration-versions", { "auto-queue-runs": false }),
   )
-  await world.engine.configurationVersions.upload(configuration, configurationArchive)
+  await testEngine.engine.configurationVersions.upload(configuration, configurationArchive)
   return { workspace, state: state.text, configuration }
 }
 
@@ -198,22 +205,22 @@ describe.each(databaseKinds.filter(({ available, name }) => available && name !=
         expect(sealedRunArchive(newest).unpack(run, "plan-file", chunks)).toEqual(plan)
         expect((await runs.find(run))?.variables).toEqual([{ key: "region", value: '"eu"' }])
       })
-      await using world = await openTestEngine({ url: place.url, sealKeys: { text: newestText } })
-      const variables = await world.request("GET", `/workspaces/${workspace}/vars`)
+      await using testEngine = await openTestEngine({ url: place.url, sealKeys: { text: newestText } })
+      const variables = await testEngine.request("GET", `/workspaces/${workspace}/vars`)
       const valueOf = ({ attributes }: { attributes: { value: string } }) => attributes.value
       // Variables created within one millisecond have no defined order.
       expect(variables.body.data.map(valueOf).toSorted()).toEqual(["value-0", "value-1", "value-2"])
-      const version = await world.request("GET", `/workspaces/${workspace}/current-state-version?include=outputs`)
-      const download = await world.app.fetch(
+      const version = await testEngine.request("GET", `/workspaces/${workspace}/current-state-version?include=outputs`)
+      const download = await testEngine.app.fetch(
         new Request(new URL(version.body.data.attributes["hosted-state-download-url"]), {
-          headers: { authorization: `Bearer ${world.rootToken}` },
+          headers: { authorization: `Bearer ${testEngine.rootToken}` },
         }),
         { requestId: "test", route: undefined },
       )
       expect((await download.text()) === state).toBe(true)
-      const earlier = await world.engine.stateVersions.download(version.body.data.id, "json-state")
+      const earlier = await testEngine.engine.stateVersions.download(version.body.data.id, "json-state")
       expect((await bytesOf(earlier)).toString() === earlierDocument).toBe(true)
-      const archive = await world.engine.configurationVersions.download(configuration)
+      const archive = await testEngine.engine.configurationVersions.download(configuration)
       expect(Buffer.compare(archive, configurationArchive)).toBe(0)
     })
 
@@ -224,16 +231,16 @@ describe.each(databaseKinds.filter(({ available, name }) => available && name !=
       onTestFinished(() => rm(folder, { recursive: true, force: true }))
       const file = join(folder, "seal-key")
       await writeFile(file, `${oldText}\n`)
-      await using world = await openTestEngine({ url: place.url, sealKeys: { file } })
+      await using testEngine = await openTestEngine({ url: place.url, sealKeys: { file } })
       await using database = await openDatabase(place.url)
-      const [variable] = (await world.request("GET", `/workspaces/${workspace}/vars`)).body.data
+      const [variable] = (await testEngine.request("GET", `/workspaces/${workspace}/vars`)).body.data
       const path = `/workspaces/${workspace}/vars/${variable.id}`
       let written = 0
       const stop = new AbortController()
       const writing = (async () => {
         while (!stop.signal.aborted) {
           const attributes = { value: `later-${written + 1}` }
-          const answer = await world.request("PATCH", path, {
+          const answer = await testEngine.request("PATCH", path, {
             body: { data: { type: "vars", id: variable.id, attributes } },
           })
           expect(answer.status).toBe(200)
@@ -247,7 +254,7 @@ describe.each(databaseKinds.filter(({ available, name }) => available && name !=
       await rewrap(database, { ring, random })
       expect(Object.keys(await countsOf(database))).toEqual([ring.current.id])
       expect(written).toBeGreaterThan(0)
-      expect((await world.request("GET", path)).body.data.attributes.value).toBe(`later-${written}`)
+      expect((await testEngine.request("GET", path)).body.data.attributes.value).toBe(`later-${written}`)
     })
 
     test("an interrupted pass leaves every value under one of the keys, and the next one finishes", async () => {

@@ -37,8 +37,8 @@ describe.each(databaseKinds.filter(({ available }) => available))("current cache
   }
 
   test("are zero before the first change, and separate by family", async () => {
-    await using world = await opened()
-    const { cacheVersions, bump } = world
+    await using fixture = await opened()
+    const { cacheVersions, bump } = fixture
     const all = async () => [
       await cacheVersions.identity(),
       await cacheVersions.mounts(),
@@ -55,8 +55,8 @@ describe.each(databaseKinds.filter(({ available }) => available))("current cache
   })
 
   test("of one turn are read in one query, with those of the last requested mount", async () => {
-    await using world = await opened()
-    const { cacheVersions, bump, reads } = world
+    await using fixture = await opened()
+    const { cacheVersions, bump, reads } = fixture
     await bump(authorityFamily("one"))
     await cacheVersions.authority("one")
     await nextTurn()
@@ -75,8 +75,8 @@ describe.each(databaseKinds.filter(({ available }) => available))("current cache
   })
 
   test("of several mounts in one turn are separate", async () => {
-    await using world = await opened()
-    const { cacheVersions, bump } = world
+    await using fixture = await opened()
+    const { cacheVersions, bump } = fixture
     await bump(authorityFamily("one"), authorityFamily("two"), authorityFamily("two"))
     for (let turn = 0; turn < 3; turn += 1) {
       expect(
@@ -92,8 +92,8 @@ describe.each(databaseKinds.filter(({ available }) => available))("current cache
   })
 
   test("are read again after a commit, also within a turn", async () => {
-    await using world = await opened()
-    const { cacheVersions, bump } = world
+    await using fixture = await opened()
+    const { cacheVersions, bump } = fixture
     for (let number = 1; number <= 3; number += 1) {
       await bump(authorityFamily("one"), mountsFamily)
       expect(await Promise.all([cacheVersions.mounts(), cacheVersions.authority("one")])).toEqual([number, number])

@@ -178,11 +178,11 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     await using temporary = await temporaryDatabase(kind)
     const { database } = temporary
     for (const open of [database.read, database.transact]) {
-      let kept: QueryRunner | undefined
+      let ended: QueryRunner | undefined
       await open(async (session) => {
-        kept = session
+        ended = session
       })
-      await expect(kept?.queryOne(findSetting, { name: "a" })).rejects.toThrow("has ended")
+      await expect(ended?.queryOne(findSetting, { name: "a" })).rejects.toThrow("has ended")
     }
   })
 
@@ -362,29 +362,29 @@ describe("SQLite file", () => {
     await using temporary = await temporaryDatabase(file, { sync })
     const { database } = temporary
     disk.fast = false
-    const told: string[] = []
-    const tell = (who: string) => () => void told.push(who)
+    const settled: string[] = []
+    const record = (who: string) => () => void settled.push(who)
     const writes = [
-      database.transact((session) => session.execute(setSetting, { name: "a", value: "1" })).then(tell("write")),
-      database.transact(() => Promise.reject(new Error("no"))).catch(tell("refusal")),
+      database.transact((session) => session.execute(setSetting, { name: "a", value: "1" })).then(record("write")),
+      database.transact(() => Promise.reject(new Error("no"))).catch(record("refusal")),
     ]
     while (disk.waiting.length === 0) await sleep(1)
     const late = database
       .transact((session) => session.execute(setSetting, { name: "b", value: "1" }))
-      .then(tell("late"))
-    const read = value(database, "a").then((found) => told.push(`read ${found}`))
-    const absence = database.read(() => Promise.reject(new Error("it is there"))).catch(tell("failed read"))
+      .then(record("late"))
+    const read = value(database, "a").then((found) => settled.push(`read ${found}`))
+    const absence = database.read(() => Promise.reject(new Error("it is there"))).catch(record("failed read"))
     const single = database
       .readSingle((session) => session.queryOne(findSetting, { name: "a" }))
-      .then(tell("single read"))
+      .then(record("single read"))
     await sleep(20)
-    expect(told).toEqual([])
+    expect(settled).toEqual([])
     expect(disk.waiting).toHaveLength(1)
     disk.fast = true
     disk.waiting.pop()?.()
     await Promise.all([...writes, read, absence, single, late])
-    expect(told.slice(0, -1).toSorted()).toEqual(["failed read", "read 1", "refusal", "single read", "write"])
-    expect(told.at(-1)).toBe("late")
+    expect(settled.slice(0, -1).toSorted()).toEqual(["failed read", "read 1", "refusal", "single read", "write"])
+    expect(settled.at(-1)).toBe("late")
   })
 
   test("a single read sees committed rows only, and changes nothing", async () => {
@@ -455,9 +455,9 @@ test("a full disk fails the whole batch, and later transactions continue", async
     database.transact((session) => session.execute(setSetting, { name: "large", value: "x".repeat(1_000_000) })),
     database.transact((session) => session.execute(setSetting, { name: "after", value: "1" })),
   ])
-  const told = outcomes.map(({ status }) => (status === "fulfilled" ? "1" : undefined))
-  expect(told[1]).toBeUndefined()
-  expect(await Promise.all(["small", "large", "after"].map((name) => value(database, name)))).toEqual(told)
+  const settled = outcomes.map(({ status }) => (status === "fulfilled" ? "1" : undefined))
+  expect(settled[1]).toBeUndefined()
+  expect(await Promise.all(["small", "large", "after"].map((name) => value(database, name)))).toEqual(settled)
   await limitPages(1_000_000)
   await database.transact((session) => session.execute(setSetting, { name: "large", value: "x".repeat(1_000_000) }))
   expect((await value(database, "large"))?.length).toBe(1_000_000)

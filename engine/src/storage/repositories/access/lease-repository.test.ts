@@ -55,21 +55,21 @@ describe.each(sharedDatabaseKinds)("leases on $name", (kind) => {
 
   test("of a token are revoked when the token is deleted or expires; none is created for a deleted token", async () => {
     const token = async (ttlMs: number) => (await stored.engine.serviceTokens.create({ ttlMs })).token
-    const [gone, ended, kept] = [await token(60_000), await token(60_000), await token(900_000)]
+    const [deleted, ended, valid] = [await token(60_000), await token(60_000), await token(900_000)]
     for (const [id, { accessor }] of [
-      ["t/gone", gone],
+      ["t/gone", deleted],
       ["t/ended", ended],
-      ["t/kept", kept],
+      ["t/kept", valid],
     ] as const)
       await insert(id, 9, accessor)
     await insert("t/nobody", 9)
     expect(await leases((rows) => rows.givenUp(10))).toEqual([])
-    await stored.engine.serviceTokens.revoke({ accessor: gone.accessor })
+    await stored.engine.serviceTokens.revoke({ accessor: deleted.accessor })
     expect(await leases((rows) => rows.givenUp(10))).toMatchObject([{ id: "t/gone" }])
     const after = (ended.expiresAt ?? 0) + 1
     expect(await leases((rows) => rows.giveUpOfEndedTokens(after, 10))).toBe(1)
     expect(await leases((rows) => rows.giveUpOfEndedTokens(after, 10))).toBe(0)
     expect((await leases((rows) => rows.givenUp(10))).map(({ id }) => id)).toEqual(["t/ended", "t/gone"])
-    await expect(insert("t/late", 9, gone.accessor)).rejects.toMatchObject({ code: "forbidden" })
+    await expect(insert("t/late", 9, deleted.accessor)).rejects.toMatchObject({ code: "forbidden" })
   })
 })

@@ -26,7 +26,7 @@ const keyText = Buffer.alloc(32, "webhooks").toString("base64")
 const { random, digest } = systemRuntime()
 const never = new AbortController().signal
 
-interface Stage extends AsyncDisposable {
+interface Fixture extends AsyncDisposable {
   readonly engine: Awaited<ReturnType<typeof openEmbedded>>
   readonly storage: ReturnType<typeof repositoriesOver>
   readonly receiver: WebhookReceiver
@@ -48,7 +48,7 @@ interface Stage extends AsyncDisposable {
   lock(name: string): Promise<void>
 }
 
-async function staged(kind: DatabaseKind): Promise<Stage> {
+async function createFixture(kind: DatabaseKind): Promise<Fixture> {
   const closing = new AsyncDisposableStack()
   const { url } = closing.use(await kind.place())
   const clock = manualClock()
@@ -115,7 +115,7 @@ async function turnsUntil(server: WebhookDelivery, isDone: () => boolean | Promi
   await expect.poll(look, { timeout: 10_000 }).toBe(true)
 }
 
-const seenOf = ({ receiver }: Stage) =>
+const seenOf = ({ receiver }: Fixture) =>
   receiver.seen.map(({ body }) => {
     const { attributes } = JSON.parse(body).data
     return `${attributes.kind} ${attributes["workspace-name"]}`
@@ -125,22 +125,22 @@ describe.each(databaseKinds.filter(({ name }) => name !== "SQLite memory"))("web
   if (!kind.available) return
 
   test("deliver matching events since their creation, in order, as the feed shows them", async () => {
-    await using stage = await staged(kind)
-    const { engine, receiver, counts } = stage
-    await stage.lock("before")
+    await using fixture = await createFixture(kind)
+    const { engine, receiver, counts } = fixture
+    await fixture.lock("before")
     // A webhook starts at the first event that is not readable yet, so that events committed during its creation are not lost.
     const locked = async () => (await engine.events.list("acme", { kinds: ["workspace.locked"] })).items.length
     await expect.poll(locked).toBe(1)
-    const id = await stage.newWebhook()
-    for (const name of ["one", "two", "three"]) await stage.lock(name)
-    const server = stage.newServer()
-    await turnsUntil(server, () => seenOf(stage).includes("workspace.locked three"))
+    const id = await fixture.newWebhook()
+    for (const name of ["one", "two", "three"]) await fixture.lock(name)
+    const server = fixture.newServer()
+    await turnsUntil(server, () => seenOf(fixture).includes("workspace.locked three"))
     await turn(server)
     // A transaction of another database that ended during the creation of the webhook may have hidden the event before it.
     const isEarlier = (line: string) => kind.name === "PostgreSQL" && line === "workspace.locked before"
-    const earlierCount = seenOf(stage).findIndex((line) => !isEarlier(line))
+    const earlierCount = seenOf(fixture).findIndex((line) => !isEarlier(line))
     const names = ["one", "two", "three"].map((name) => `workspace.locked ${name}`)
-    expect(seenOf(stage).slice(earlierCount)).toEqual(names)
+    expect(seenOf(fixture).slice(earlierCount)).toEqual(names)
     const { items } = await engine.events.list("acme", { kinds: ["workspace.locked"], workspaces: ["one"] })
     expect(JSON.parse(receiver.seen[earlierCount]?.body ?? "")).toMatchObject({
       data: { id: items[0]?.id, type: "events" },
@@ -148,26 +148,26 @@ describe.each(databaseKinds.filter(({ name }) => name !== "SQLite memory"))("web
     const deliveries = new Set(receiver.seen.map(({ headers }) => headers["x-chancery-delivery"]))
     expect(deliveries.size).toBe(earlierCount + 3)
     expect(await engine.webhooks.get("acme", id)).toMatchObject({ lastError: null, failingSince: null })
-    expect((await engine.webhooks.get("acme", id)).lastDeliveredAt).toBe(stage.clock.now())
+    expect((await engine.webhooks.get("acme", id)).lastDeliveredAt).toBe(fixture.clock.now())
     expect(counts()).toMatchObject({ delivered: earlierCount + 3, failed: 0 })
   })
 
   test("retry a failed event later with the same id, while later events wait", async () => {
-    await using stage = await staged(kind)
-    const { engine, receiver, clock } = stage
-    const id = await stage.newWebhook()
-    for (const name of ["one", "two"]) await stage.lock(name)
+    await using fixture = await createFixture(kind)
+    const { engine, receiver, clock } = fixture
+    const id = await fixture.newWebhook()
+    for (const name of ["one", "two"]) await fixture.lock(name)
     receiver.answerWith((response) => void response.writeHead(500).end("secret of the receiver"))
-    await turnsUntil(stage.newServer(), () => receiver.seen.length > 0)
-    await turn(stage.newServer())
-    expect(seenOf(stage)).toEqual(["workspace.locked one"])
+    await turnsUntil(fixture.newServer(), () => receiver.seen.length > 0)
+    await turn(fixture.newServer())
+    expect(seenOf(fixture)).toEqual(["workspace.locked one"])
     const failing = await engine.webhooks.get("acme", id)
     expect(failing).toMatchObject({ enabled: true, lastError: "status 500", failingSince: clock.now() })
     receiver.answerWith((response) => void response.writeHead(200).end())
     clock.advance(10 * secondMs)
     // Another server continues where the first one stopped.
-    await turn(stage.newServer())
-    expect(seenOf(stage)).toEqual(["workspace.locked one", "workspace.locked one", "workspace.locked two"])
+    await turn(fixture.newServer())
+    expect(seenOf(fixture)).toEqual(["workspace.locked one", "workspace.locked one", "workspace.locked two"])
     const [first, second] = receiver.seen
     expect(first?.headers["x-chancery-delivery"]).toBe(second?.headers["x-chancery-delivery"])
     expect(first?.body).toBe(second?.body)
@@ -175,40 +175,40 @@ describe.each(databaseKinds.filter(({ name }) => name !== "SQLite memory"))("web
   })
 
   test("lose and skip no event when servers start or stop between deliveries", async () => {
-    await using stage = await staged(kind)
-    const { receiver } = stage
-    await stage.newWebhook()
+    await using fixture = await createFixture(kind)
+    const { receiver } = fixture
+    await fixture.newWebhook()
     const names = Array.from({ length: 8 }, (_, index) => `w${index}`)
-    for (const name of names) await stage.lock(name)
-    for (let restarts = 0; restarts < 40 && new Set(seenOf(stage)).size < names.length; restarts += 1) {
+    for (const name of names) await fixture.lock(name)
+    for (let restarts = 0; restarts < 40 && new Set(seenOf(fixture)).size < names.length; restarts += 1) {
       const stopping = new AbortController()
       // Stops the server before the receiver answers, so the result of the delivery is never recorded.
       receiver.answerWith((response) => {
         if (receiver.seen.length % 2 === 0) stopping.abort()
         setTimeout(() => response.writeHead(204).end(), 5)
       })
-      const server = stage.newServer()
+      const server = fixture.newServer()
       await server.begin(stopping.signal)
       await server.settled()
     }
-    const inOrder = seenOf(stage).filter((event, index, all) => event !== all[index - 1])
+    const inOrder = seenOf(fixture).filter((event, index, all) => event !== all[index - 1])
     expect(inOrder).toEqual(names.map((name) => `workspace.locked ${name}`))
   })
 
   test("store an event as a dead letter after the last attempt, and continue with the next", async () => {
-    await using stage = await staged(kind)
-    const { engine, receiver, clock, counts } = stage
-    const id = await stage.newWebhook()
-    for (const name of ["one", "two"]) await stage.lock(name)
+    await using fixture = await createFixture(kind)
+    const { engine, receiver, clock, counts } = fixture
+    const id = await fixture.newWebhook()
+    for (const name of ["one", "two"]) await fixture.lock(name)
     receiver.answerWith((response, { body }) => void response.writeHead(body.includes('"one"') ? 500 : 204).end())
-    const server = stage.newServer()
+    const server = fixture.newServer()
     await turnsUntil(server, () => receiver.seen.length > 0)
     for (let attempts = 1; attempts < maxAttempts; attempts += 1) {
       clock.advance(hourMs)
       await turn(server)
     }
-    expect(seenOf(stage).filter((event) => event.endsWith("one"))).toHaveLength(maxAttempts)
-    await turnsUntil(server, () => seenOf(stage).includes("workspace.locked two"))
+    expect(seenOf(fixture).filter((event) => event.endsWith("one"))).toHaveLength(maxAttempts)
+    await turnsUntil(server, () => seenOf(fixture).includes("workspace.locked two"))
     const { items } = await engine.webhooks.deadLetters("acme", id, firstPage)
     expect(items).toEqual([
       {
@@ -226,9 +226,9 @@ describe.each(databaseKinds.filter(({ name }) => name !== "SQLite memory"))("web
   })
 
   test("redeliver a dead letter until it is accepted, also when its event is swept and the webhook disabled", async () => {
-    await using stage = await staged(kind)
-    const { engine, storage, receiver, clock } = stage
-    const id = await stage.newWebhook({ enabled: false })
+    await using fixture = await createFixture(kind)
+    const { engine, storage, receiver, clock } = fixture
+    const id = await fixture.newWebhook({ enabled: false })
     const letter = {
       id: "whd-1",
       webhookId: id,
@@ -239,7 +239,7 @@ describe.each(databaseKinds.filter(({ name }) => name !== "SQLite memory"))("web
     await storage.transact(({ webhooks }) =>
       webhooks.saveLetter({ ...letter, attempts: 8, lastError: "timeout", failedAt: clock.now(), redelivering: false }),
     )
-    const server = stage.newServer()
+    const server = fixture.newServer()
     expect(await server.begin(never)).toBe(false)
     receiver.answerWith((response) => void response.writeHead(503).end())
     expect(await engine.webhooks.redeliver("acme", id, "whd-1")).toMatchObject({ redelivering: true, attempts: 8 })
@@ -259,12 +259,12 @@ describe.each(databaseKinds.filter(({ name }) => name !== "SQLite memory"))("web
   })
 
   test("are disabled after too many consecutive dead letters, with an event, and continue there when enabled", async () => {
-    await using stage = await staged(kind)
-    const { engine, receiver, clock, counts } = stage
-    const id = await stage.newWebhook()
-    for (let count = 0; count <= maxDeadInARow; count += 1) await stage.lock(`w${count}`)
+    await using fixture = await createFixture(kind)
+    const { engine, receiver, clock, counts } = fixture
+    const id = await fixture.newWebhook()
+    for (let count = 0; count <= maxDeadInARow; count += 1) await fixture.lock(`w${count}`)
     receiver.answerWith((response) => void response.writeHead(500).end())
-    const server = stage.newServer()
+    const server = fixture.newServer()
     await turnsUntil(server, async () => {
       clock.advance(hourMs)
       return !(await engine.webhooks.get("acme", id)).enabled
@@ -284,18 +284,18 @@ describe.each(databaseKinds.filter(({ name }) => name !== "SQLite memory"))("web
     const enabled = await engine.webhooks.update("acme", id, { enabled: true })
     expect(enabled).toMatchObject({ enabled: true, disabledReason: null, failingSince: null })
     await turn(server)
-    expect(seenOf(stage).at(-1)).toBe(`workspace.locked w${maxDeadInARow}`)
+    expect(seenOf(fixture).at(-1)).toBe(`workspace.locked w${maxDeadInARow}`)
     expect(receiver.seen).toHaveLength(maxAttempts * maxDeadInARow + 1)
   })
 
   test("continue with the oldest event when earlier ones are swept", async () => {
-    await using stage = await staged(kind)
-    const { engine, storage, receiver, clock } = stage
-    const id = await stage.newWebhook()
+    await using fixture = await createFixture(kind)
+    const { engine, storage, receiver, clock } = fixture
+    const id = await fixture.newWebhook()
     await engine.webhooks.update("acme", id, { enabled: false })
-    await stage.lock("old")
+    await fixture.lock("old")
     clock.advance(8 * dayMs)
-    await stage.lock("new")
+    await fixture.lock("new")
     const sweep = () => sweepEvents({ storage, runtime: { clock }, eventRetentionMs: 7 * dayMs }, { signal: never })
     await expect
       .poll(async () => {
@@ -304,16 +304,16 @@ describe.each(databaseKinds.filter(({ name }) => name !== "SQLite memory"))("web
       })
       .toBe(0)
     await engine.webhooks.update("acme", id, { enabled: true })
-    await turnsUntil(stage.newServer(), () => receiver.seen.length > 0)
-    expect(seenOf(stage)).toEqual(["workspace.locked new"])
+    await turnsUntil(fixture.newServer(), () => receiver.seen.length > 0)
+    expect(seenOf(fixture)).toEqual(["workspace.locked new"])
   })
 
   test("retry waiting events at once when they are changed, with the new URL and secret", async () => {
-    await using stage = await staged(kind)
-    const { engine, receiver } = stage
-    const id = await stage.newWebhook({ url: "http://127.0.0.1:1" })
-    await stage.lock("one")
-    const server = stage.newServer()
+    await using fixture = await createFixture(kind)
+    const { engine, receiver } = fixture
+    const id = await fixture.newWebhook({ url: "http://127.0.0.1:1" })
+    await fixture.lock("one")
+    const server = fixture.newServer()
     await turnsUntil(server, async () => (await engine.webhooks.get("acme", id)).lastError === "unreachable")
     const secret = "another-secret-of-it"
     await engine.webhooks.update("acme", id, { url: receiver.url, secret })
@@ -324,18 +324,18 @@ describe.each(databaseKinds.filter(({ name }) => name !== "SQLite memory"))("web
   })
 
   test("do not delay others when one is slow", async () => {
-    await using stage = await staged(kind)
-    const { receiver } = stage
-    await stage.newWebhook({ name: "slow", url: `${receiver.url}/slow` })
-    await stage.newWebhook({ name: "quick", url: `${receiver.url}/quick` })
-    for (const name of ["one", "two", "three"]) await stage.lock(name)
-    const held: (() => void)[] = []
+    await using fixture = await createFixture(kind)
+    const { receiver } = fixture
+    await fixture.newWebhook({ name: "slow", url: `${receiver.url}/slow` })
+    await fixture.newWebhook({ name: "quick", url: `${receiver.url}/quick` })
+    for (const name of ["one", "two", "three"]) await fixture.lock(name)
+    const pending: (() => void)[] = []
     receiver.answerWith((response, { path }) => {
       const end = () => void response.writeHead(204).end()
-      if (path === "/slow") held.push(end)
+      if (path === "/slow") pending.push(end)
       else end()
     })
-    const server = stage.newServer()
+    const server = fixture.newServer()
     const quick = () => receiver.seen.filter(({ path }) => path === "/quick").length
     await expect
       .poll(
@@ -348,26 +348,26 @@ describe.each(databaseKinds.filter(({ name }) => name !== "SQLite memory"))("web
       .toBe(3)
     expect(receiver.seen.filter(({ path }) => path === "/slow")).toHaveLength(1)
     receiver.answerWith((response) => void response.writeHead(204).end())
-    for (const end of held) end()
+    for (const end of pending) end()
     await server.settled()
   })
 
   test("do not delay other organizations when many of one are slow", async () => {
-    await using stage = await staged(kind)
-    const { engine, receiver } = stage
+    await using fixture = await createFixture(kind)
+    const { engine, receiver } = fixture
     const names = Array.from({ length: 12 }, (_, index) => `slow-${index}`)
-    for (const name of names) await stage.newWebhook({ name, url: `${receiver.url}/slow` })
+    for (const name of names) await fixture.newWebhook({ name, url: `${receiver.url}/slow` })
     await engine.organizations.create({ name: "other", email: "o@example.com" })
     await engine.webhooks.create("other", { name: "quick", url: `${receiver.url}/quick` })
-    await stage.lock("one")
+    await fixture.lock("one")
     await engine.workspaces.create("other", { name: "two" })
-    const held: (() => void)[] = []
+    const pending: (() => void)[] = []
     receiver.answerWith((response, { path }) => {
       const end = () => void response.writeHead(204).end()
-      if (path === "/slow") held.push(end)
+      if (path === "/slow") pending.push(end)
       else end()
     })
-    const server = stage.newServer()
+    const server = fixture.newServer()
     const seenAt = (place: string) => receiver.seen.filter(({ path }) => path === place).length
     await expect
       .poll(
@@ -379,17 +379,17 @@ describe.each(databaseKinds.filter(({ name }) => name !== "SQLite memory"))("web
       )
       .toEqual([8, 1])
     receiver.answerWith((response) => void response.writeHead(204).end())
-    for (const end of held) end()
+    for (const end of pending) end()
     await server.settled()
     await turnsUntil(server, () => seenAt("/slow") === 12)
   })
 
   test("are postponed when this server fails to serve them", async () => {
-    await using stage = await staged(kind)
-    const { receiver, clock } = stage
-    const id = await stage.newWebhook()
-    await stage.lock("one")
-    const database = await openDatabase(stage.url)
+    await using fixture = await createFixture(kind)
+    const { receiver, clock } = fixture
+    const id = await fixture.newWebhook()
+    await fixture.lock("one")
+    const database = await openDatabase(fixture.url)
     const [row] = await database.read((session) =>
       session.queryMany(sql<{ sealed: Uint8Array }>`select secret_sealed as sealed from webhooks`),
     )
@@ -398,10 +398,10 @@ describe.each(databaseKinds.filter(({ name }) => name !== "SQLite memory"))("web
         session.execute(sql`update webhooks set secret_sealed = ${sealed} where id = ${id}`),
       )
     await write(Buffer.from("unreadable"))
-    const server = stage.newServer()
-    await turnsUntil(server, () => stage.errors.length > 0)
+    const server = fixture.newServer()
+    await turnsUntil(server, () => fixture.errors.length > 0)
     for (let turns = 0; turns < 5; turns += 1) await turn(server)
-    expect(stage.errors).toEqual(["webhook-not-served"])
+    expect(fixture.errors).toEqual(["webhook-not-served"])
     await write(row?.sealed ?? Buffer.of())
     await database.close()
     clock.advance(30 * secondMs)
@@ -410,15 +410,15 @@ describe.each(databaseKinds.filter(({ name }) => name !== "SQLite memory"))("web
   })
 
   test("advance past events that do not match, and keep dead letters as long as events", async () => {
-    await using stage = await staged(kind)
-    const { engine, storage, clock, woken } = stage
-    const id = await stage.newWebhook({ workspaces: ["wanted"] })
+    await using fixture = await createFixture(kind)
+    const { engine, storage, clock, woken } = fixture
+    const id = await fixture.newWebhook({ workspaces: ["wanted"] })
     const found = await storage.read(({ webhooks }) => webhooks.find(id))
     if (found === undefined) throw new Error("there is no webhook")
     const { cursor, organizationId } = found
     const change = { kind: "project.updated", organizationId } as const
     await storage.transact(({ events }) => events.append(...Array.from({ length: 600 }, () => change)))
-    const server = stage.newServer()
+    const server = fixture.newServer()
     await turnsUntil(server, async () => {
       const webhook = await storage.read(({ webhooks }) => webhooks.find(id))
       return JSON.stringify(webhook?.cursor) !== JSON.stringify(cursor)
@@ -441,14 +441,14 @@ describe.each(databaseKinds.filter(({ name }) => name !== "SQLite memory"))("web
   })
 
   test("are served by a job run that ends when none is enabled, and requests the next run at its time limit", async () => {
-    await using stage = await staged(kind)
-    const { engine, receiver, clock, woken } = stage
-    const id = await stage.newWebhook()
-    const server = stage.newServer()
+    await using fixture = await createFixture(kind)
+    const { engine, receiver, clock, woken } = fixture
+    const id = await fixture.newWebhook()
+    const server = fixture.newServer()
     const running = server.run({ signal: never })
-    await stage.lock("one")
+    await fixture.lock("one")
     server.wake()
-    await expect.poll(() => seenOf(stage), { timeout: 10_000 }).toEqual(["workspace.locked one"])
+    await expect.poll(() => seenOf(fixture), { timeout: 10_000 }).toEqual(["workspace.locked one"])
     clock.advance(hourMs)
     await running
     expect(woken).toEqual([webhooksJob.name])

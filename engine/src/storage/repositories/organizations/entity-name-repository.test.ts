@@ -48,7 +48,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("on $name", (k
   test("[F-P14] a numbered name that is a username already is skipped", async () => {
     await using at = await open()
     const users = [user("1", "bob-2"), user("2", "bob"), user("3", "x")]
-    for (const one of users) await at.storage.transact((stores) => stores.users.insert(one))
+    for (const one of users) await at.storage.transact((repositories) => repositories.users.insert(one))
     const fixed = await at.storage.transact(({ entityNames }) =>
       entityNames.fix({ id: "team-1" as TeamId, name: "bob" }),
     )

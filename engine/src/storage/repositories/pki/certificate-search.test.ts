@@ -138,15 +138,15 @@ describe.each(kinds)("the inventory on $label", ({ kind, isFiled }) => {
 
   function planOf(query: CertificateQuery, after: string | undefined): Promise<readonly string[]> {
     return opened.database.read(async (session) => {
-      const asked: RawBuilder<unknown> = certificateSearch(session, mountId, query, {
+      const search: RawBuilder<unknown> = certificateSearch(session, mountId, query, {
         limit: 5,
         ...(after === undefined ? {} : { after }),
       })
       if (session.dialect === "sqlite")
-        return (await session.queryMany(sql<{ detail: string }>`explain query plan ${asked}`)).map(
+        return (await session.queryMany(sql<{ detail: string }>`explain query plan ${search}`)).map(
           ({ detail }) => detail,
         )
-      return (await session.queryMany(sql<{ "QUERY PLAN": string }>`explain ${asked}`)).map((row) => row["QUERY PLAN"])
+      return (await session.queryMany(sql<{ "QUERY PLAN": string }>`explain ${search}`)).map((row) => row["QUERY PLAN"])
     })
   }
 })

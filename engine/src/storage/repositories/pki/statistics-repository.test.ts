@@ -70,13 +70,13 @@ describe.each(databaseKinds.filter(({ available, name }) => available && name !=
 
     test("are counted in indexes only, and roles are found by index jumps", async () => {
       const plans = await opened.database.read(async (session) => {
-        const said: string[] = []
-        const asked = new SqlStatisticsRepository(explaining(session, said))
+        const plans: string[] = []
+        const repository = new SqlStatisticsRepository(explaining(session, plans))
         const range = { mountId: inventoryMount, after: { notAfter: 100_000, number: 0 }, before: 700_000 }
-        for (const revoked of [false, true]) await asked.countPart({ ...range, revoked }, 10)
-        await asked.nextRole(inventoryMount, "role-0")
-        await asked.ofRole(inventoryMount, "role-0", range.after, 8)
-        return said
+        for (const revoked of [false, true]) await repository.countPart({ ...range, revoked }, 10)
+        await repository.nextRole(inventoryMount, "role-0")
+        await repository.ofRole(inventoryMount, "role-0", range.after, 8)
+        return plans
       })
       expect(plans).toHaveLength(6)
       const indexes = ["by_expiry", "by_expiry", "revoked", "revoked", "by_role", "by_role"]
@@ -94,13 +94,13 @@ describe.each(databaseKinds.filter(({ available, name }) => available && name !=
 )
 
 /** Wraps a query runner: records the plan of each query and returns no rows. */
-function explaining(session: QueryRunner, said: string[]): QueryRunner {
+function explaining(session: QueryRunner, plans: string[]): QueryRunner {
   const explained = async (query: unknown, parameters: unknown): Promise<undefined> => {
     const { build } = query as { build: (db: unknown, parameters: unknown, dialect: string) => never }
-    const asked = build(session.db, parameters, session.dialect)
+    const built = build(session.db, parameters, session.dialect)
     const keyword = session.dialect === "sqlite" ? sql`explain query plan` : sql`explain`
-    const rows = await session.queryMany(sql<Record<string, unknown>>`${keyword} ${asked}`)
-    said.push(rows.map((row) => String(row["detail"] ?? row["QUERY PLAN"])).join("\n"))
+    const rows = await session.queryMany(sql<Record<string, unknown>>`${keyword} ${built}`)
+    plans.push(rows.map((row) => String(row["detail"] ?? row["QUERY PLAN"])).join("\n"))
   }
   return {
     ...session,

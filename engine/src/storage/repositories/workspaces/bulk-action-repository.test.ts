@@ -9,8 +9,8 @@ const kinds = databaseKinds.filter(({ available, name }) => available && name !=
 describe.each(kinds)("a stored bulk action on $name", (kind) => {
   test("continues in its original parts, for any part size of the release", async () => {
     await using place = await kind.place()
-    await using world = await openTestEngine({ url: place.url, runtime: systemRuntime() })
-    const { organizations, workspaces, bulkActions } = world.engine
+    await using testEngine = await openTestEngine({ url: place.url, runtime: systemRuntime() })
+    const { organizations, workspaces, bulkActions } = testEngine.engine
     await organizations.create({ name: "acme", email: "acme@example.com" })
     for (const name of ["a", "b", "c", "d", "e"]) await workspaces.create("acme", { name })
     const request = { action: { kind: "tag", tags: ["x"] }, all: true, idempotencyKey: "upgrade" } as const
@@ -33,9 +33,9 @@ describe.each(kinds)("a stored bulk action on $name", (kind) => {
         ),
       )
     })
-    const told: string[][] = []
+    const outcomes: string[][] = []
     for await (const part of (await bulkActions.run("acme", request)).results)
-      told.push(part.map(({ outcome }) => outcome))
-    expect(told).toEqual([["done", "done"], ["done", "done"], ["done"]])
+      outcomes.push(part.map(({ outcome }) => outcome))
+    expect(outcomes).toEqual([["done", "done"], ["done", "done"], ["done"]])
   })
 })

@@ -12,10 +12,10 @@ import { databaseKinds } from "../../../../testing/temporary-database.ts"
 const { random, clock } = systemRuntime()
 
 async function newRun(url: string): Promise<RunId> {
-  await using world = await populatedEngine({ url })
-  const workspace = await world.workspace("web")
+  await using testEngine = await populatedEngine({ url })
+  const workspace = await testEngine.workspace("web")
   const relationships = { workspace: { data: { type: "workspaces", id: workspace } } }
-  const run = await made(world, "POST", "/runs", { data: { type: "runs", attributes: {}, relationships } })
+  const run = await made(testEngine, "POST", "/runs", { data: { type: "runs", attributes: {}, relationships } })
   return run.id as RunId
 }
 

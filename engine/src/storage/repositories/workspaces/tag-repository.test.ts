@@ -136,10 +136,10 @@ const flatTag = (key: string): TagEntry => ({ key, value: "", isTag: true, isBin
 
 type Plan = (present: readonly TagBinding[]) => readonly TagEntry[]
 
-const change = (storage: Storage<Repositories>, bearer: Taggable, plan: Plan) =>
+const change = (storage: Storage<Repositories>, taggable: Taggable, plan: Plan) =>
   storage.transact(async ({ tags }) => {
-    const present = (await tags.bindingsOf([bearer])).get(bearer.id) ?? []
-    await bind(tags, [{ bearer, change: changesBetween(present, plan(present)) }], { now: 5, random })
+    const present = (await tags.bindingsOf([taggable])).get(taggable.id) ?? []
+    await bind(tags, [{ bearer: taggable, change: changesBetween(present, plan(present)) }], { now: 5, random })
   })
 const add = (storage: Storage<Repositories>, index: number, ...names: string[]) =>
   change(storage, workspace(index), (present) => addFlat(present, names, []).bindings)
@@ -152,8 +152,8 @@ const pool = (storage: Storage<Repositories>, query: { search?: string; exceptOf
       ({ name, instanceCount }) => `${name} ${instanceCount}`,
     ),
   )
-const bindings = (storage: Storage<Repositories>, bearer: Taggable) =>
-  storage.read(async ({ tags }) => (await tags.bindingsOf([bearer])).get(bearer.id) ?? [])
+const bindings = (storage: Storage<Repositories>, taggable: Taggable) =>
+  storage.read(async ({ tags }) => (await tags.bindingsOf([taggable])).get(taggable.id) ?? [])
 
 describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind) => {
   test("a tag is added to the pool with its first workspace, counted, and removed with its last", async () => {
@@ -229,16 +229,16 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     await using temporary = await temporaryDatabase(kind)
     const storage = await populated(temporary.database, 2)
     const owners = ["kubernetes:acme/default/api", "pulumi:site/prod"]
-    for (const bearer of [workspace(0), project]) {
-      await change(storage, bearer, () => [
+    for (const taggable of [workspace(0), project]) {
+      await change(storage, taggable, () => [
         { ...binding("env", "prod"), owners },
         { ...binding("flat", ""), owners: ["a"] },
       ])
-      const heldBy = async () => (await bindings(storage, bearer)).map((binding) => binding.owners)
+      const heldBy = async () => (await bindings(storage, taggable)).map((binding) => binding.owners)
       expect(await heldBy()).toEqual([owners, ["a"]])
-      await change(storage, bearer, (present) => present.map(({ key, value }) => binding(key, `${value}1`)))
+      await change(storage, taggable, (present) => present.map(({ key, value }) => binding(key, `${value}1`)))
       expect(await heldBy()).toEqual([owners, ["a"]])
-      await change(storage, bearer, (present) => present.map((binding) => ({ ...binding, owners: [] })))
+      await change(storage, taggable, (present) => present.map((binding) => ({ ...binding, owners: [] })))
       expect(await heldBy()).toEqual([[], []])
     }
   })

@@ -357,23 +357,23 @@ describe("on SQLite each filter uses its index", () => {
   const drivingPlans = async (query: WorkspaceQuery, visibility: Visibility, maxNarrow?: number) => {
     const plans: string[] = []
     await opened.database.read(async (session) => {
-      const explain = async (asked: object): Promise<void> => {
-        if (!("isRawBuilder" in asked)) return
+      const explain = async (query: object): Promise<void> => {
+        if (!("isRawBuilder" in query)) return
         const rows = await session.queryMany(
-          sql<{ detail: string }>`explain query plan ${asked as RawBuilder<unknown>}`,
+          sql<{ detail: string }>`explain query plan ${query as RawBuilder<unknown>}`,
         )
         plans.push(...rows.map(({ detail }) => detail))
       }
       const explaining = {
         dialect: session.dialect,
         db: session.db,
-        queryMany: async (asked: RawBuilder<unknown>, parameters: never) => {
-          await explain(asked)
-          return session.queryMany(asked as never, parameters)
+        queryMany: async (query: RawBuilder<unknown>, parameters: never) => {
+          await explain(query)
+          return session.queryMany(query as never, parameters)
         },
-        queryOne: async (asked: RawBuilder<unknown>, parameters: never) => {
-          await explain(asked)
-          return session.queryOne(asked as never, parameters)
+        queryOne: async (query: RawBuilder<unknown>, parameters: never) => {
+          await explain(query)
+          return session.queryOne(query as never, parameters)
         },
       } as unknown as QueryRunner
       await listWorkspaceIds(explaining, query, visibility, firstPage, maxNarrow)

@@ -11,8 +11,8 @@ import type { StateVersionQuery } from "../../../workspaces/state/state-version-
 
 async function recordsOn(kind: DatabaseKind) {
   const place = await kind.place()
-  const world = await openTestEngine({ url: place.url, runtime: systemRuntime() })
-  const { engine } = world
+  const testEngine = await openTestEngine({ url: place.url, runtime: systemRuntime() })
+  const { engine } = testEngine
   await engine.organizations.create({ name: "acme", email: "acme@example.com" })
   const { id } = await engine.workspaces.create("acme", { name: "web" })
   const ref = { id }
@@ -30,7 +30,7 @@ async function recordsOn(kind: DatabaseKind) {
       return engine.stateVersions.create(ref, { ...announced, ...state, state: null })
     },
     async [Symbol.asyncDispose]() {
-      await world[Symbol.asyncDispose]()
+      await testEngine[Symbol.asyncDispose]()
       await place[Symbol.asyncDispose]()
     },
   }

@@ -54,12 +54,12 @@ describe.each(kinds)("on $name", (kind) => {
     const written = new Map<string, number>()
     for (const [index, migration] of migrations.entries()) {
       await using before = await rawOf(place.url)
-      const said = contracting.has(migration.name) ? [] : await before.columns()
+      const columnsBefore = contracting.has(migration.name) ? [] : await before.columns()
       expect(await migrated(place.url, migrations.slice(0, index + 1))).toEqual([migration.name])
       await using raw = await rawOf(place.url)
       // Servers of the previous release write the columns that they know.
       const statements: string[] = []
-      for (const columns of [said, await raw.columns()])
+      for (const columns of [columnsBefore, await raw.columns()])
         for (const [table, row] of Map.groupBy(columns, (column) => column.table)) {
           if (table === "migrations") continue
           numbered += 1
