@@ -142,7 +142,7 @@ test("[F-C3] a port in use ends with one sentence and exit code 75, and leaves n
   expect(second).toEqual({
     code: 75,
     out: "",
-    said: `chancery: ${host} is already in use; stop what listens there, or listen elsewhere with --listen.\n`,
+    said: `chancery: ${host} is already in use; stop the process that listens there, or set another address with --listen.\n`,
   })
 })
 

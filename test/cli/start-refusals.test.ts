@@ -105,7 +105,7 @@ test.each<Refusal>([
     why: "an address that this machine does not have",
     environment: { CHANCERY_LISTEN: "192.0.2.1:8420", CHANCERY_SEAL_KEY: key ?? "" },
     code: 78,
-    says: /Cannot listen on 192.0.2.1:8420: .*; name another address with --listen/,
+    says: /Cannot listen on 192.0.2.1:8420: .*; set another address with --listen/,
   },
   {
     why: "a TLS certificate of another key",
@@ -138,7 +138,7 @@ test("an address in use, which may become free", async () => {
     await differences({
       environment: { CHANCERY_LISTEN: `127.0.0.1:${port}`, CHANCERY_SEAL_KEY: key ?? "" },
       code: 75,
-      says: /is already in use; stop what listens there, or listen elsewhere with --listen/,
+      says: /is already in use; stop the process that listens there, or set another address with --listen/,
     }),
   ).toEqual([])
 })

@@ -78,7 +78,11 @@ test.each([
     spoil: () => writeFile(join(folder, "tls.crt"), old.certificate.slice(0, 200)),
     reason: "bad end line",
   },
-  { what: "an empty key", spoil: () => writeFile(join(folder, "tls.key"), ""), reason: "the private key is no PEM" },
+  {
+    what: "an empty key",
+    spoil: () => writeFile(join(folder, "tls.key"), ""),
+    reason: "the private key is not valid PEM",
+  },
   { what: "a missing file", spoil: () => rm(join(folder, "tls.crt")), reason: "ENOENT" },
 ])("$what is logged once, the old TLS pair stays, and the next valid pair is loaded", async ({ spoil, reason }) => {
   await put(old)

@@ -59,7 +59,7 @@ test("/readyz fails and responses close their connections before the server stop
 test("/readyz fails when the database does not answer in time", async () => {
   const { url } = await serving(() => respond("{}"), { ready: () => new Promise(() => {}) })
   const { statusCode, body } = await request(`${url}/readyz`)
-  expect([statusCode, await body.text()]).toEqual([503, "the store does not answer\n"])
+  expect([statusCode, await body.text()]).toEqual([503, "the database does not respond\n"])
 })
 
 test("the rate limit applies over the network, and every response has its headers", async () => {
@@ -338,7 +338,7 @@ test("HTTP is closed when HTTPS cannot listen, and the error names the flag", as
   )
   expect(error).toBeInstanceOf(ListenError)
   expect(error).toMatchObject({
-    message: `127.0.0.1:${port} is already in use; stop what listens there, or listen elsewhere with --tls-listen.`,
+    message: `127.0.0.1:${port} is already in use; stop the process that listens there, or set another address with --tls-listen.`,
   })
   const closed = new Promise((resolve, reject) => connect(path, () => resolve("open")).on("error", reject))
   await expect(closed).rejects.toThrow("ENOENT")

@@ -233,7 +233,7 @@ describe("the probes", () => {
       path: "/readyz",
       overrides: { ready: () => Promise.reject(new Error("connection refused")) },
       status: 503,
-      body: "the store does not answer\n",
+      body: "the database does not respond\n",
     },
     {
       path: "/readyz",

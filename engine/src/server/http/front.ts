@@ -148,7 +148,7 @@ export function createMetricsFront(metrics: Metrics): Serve {
     const path = pathOf(url)
     if (path !== metricsPath) return refusal(path, 404, "not found", `Only ${metricsPath} is served here.`)
     if (method === "GET" || method === "HEAD") return exposition({ metrics })
-    return refusal(path, 405, "method not allowed", `${metricsPath} can only be read.`)
+    return refusal(path, 405, "method not allowed", `${metricsPath} accepts only GET and HEAD.`)
   }
 }
 
@@ -181,7 +181,7 @@ async function readiness({ ready, draining, runtime }: FrontOptions): Promise<Ht
     logFailure(runtime.log, "warn", "not ready", { error })
     return plain(
       503,
-      isEngineError(error, "out-of-service") || isStoreFull(error) ? error.message : "the store does not answer",
+      isEngineError(error, "out-of-service") || isStoreFull(error) ? error.message : "the database does not respond",
     )
   }
 }

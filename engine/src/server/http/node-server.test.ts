@@ -528,7 +528,7 @@ test("a taken port is one clear sentence", async () => {
   expect(error).toBeInstanceOf(ListenError)
   expect(error).toMatchObject({
     code: "EADDRINUSE",
-    message: `127.0.0.1:${port} is already in use; stop what listens there, or listen elsewhere with --listen.`,
+    message: `127.0.0.1:${port} is already in use; stop the process that listens there, or set another address with --listen.`,
   })
 })
 

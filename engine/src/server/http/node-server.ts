@@ -327,7 +327,7 @@ async function removeAbandoned(path: string): Promise<void> {
 const isSocket = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isSocket() === true
 
 const unreadable: Readonly<Record<string, readonly [status: number, title: string, detail: string]>> = {
-  HPE_HEADER_OVERFLOW: [431, "request header fields too large", "The request's headers are too large."],
+  HPE_HEADER_OVERFLOW: [431, "request header fields too large", "The request headers are too large."],
   ERR_HTTP_REQUEST_TIMEOUT: [408, "request timeout", "The request did not arrive in time."],
 }
 
@@ -360,12 +360,12 @@ function listenError(address: ListenAddress, error: NodeJS.ErrnoException, flag:
   switch (error.code) {
     case "EADDRINUSE":
       return new ListenError(
-        `${where} is already in use; stop what listens there, or listen elsewhere with ${flag}.`,
+        `${where} is already in use; stop the process that listens there, or set another address with ${flag}.`,
         error,
       )
     case "EACCES":
       return new ListenError(`Listening on ${where} is not permitted; choose a port above 1023 with ${flag}.`, error)
     default:
-      return new ListenError(`Cannot listen on ${where}: ${error.message}; name another address with ${flag}.`, error)
+      return new ListenError(`Cannot listen on ${where}: ${error.message}; set another address with ${flag}.`, error)
   }
 }

@@ -188,7 +188,7 @@ describe("a document of the workspace API", () => {
     const answer = await world.request("POST", `/workspaces/${world.id}/state-versions`, { body })
     expect([answer.status, answer.body.errors[0].detail]).toEqual([
       422,
-      expect.stringMatching(/^State nests values deeper than 1000 levels/),
+      expect.stringMatching(/^state nests values deeper than 1000 levels/),
     ])
   })
 })

@@ -19,10 +19,7 @@ test.each([
   ["LIST", "/v1/pki/roles"],
 ])("%s %s is told that the engine is sealed, as that API tells it", async (method, path) => {
   const { status, body, headers } = await ask(method, path)
-  expect([status, body]).toEqual([
-    503,
-    { errors: ["The engine is sealed: the key that opens its secrets is missing."] },
-  ])
+  expect([status, body]).toEqual([503, { errors: ["The engine is sealed: the seal key is missing."] }])
   expect([headers.get("content-type"), headers.get("cache-control")]).toEqual(["application/json", "no-store"])
   expect(headers.get("retry-after")).toBe("1")
 })

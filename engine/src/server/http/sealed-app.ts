@@ -12,7 +12,7 @@ import { healthStatus } from "../vault/health.ts"
 import { release } from "../release.ts"
 import { type WebApp, webApp } from "./web-fetch.ts"
 
-export const sealedEngine = () => outOfService("The engine is sealed: the key that opens its secrets is missing.")
+export const sealedEngine = () => outOfService("The engine is sealed: the seal key is missing.")
 
 /** Returns true for an OCSP request to any mount; which mounts exist is unknown. OCSP errors have status 200 (RFC 6960, appendix A.1). */
 const isOcsp = (method: string, path: string): boolean =>

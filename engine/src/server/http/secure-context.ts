@@ -70,8 +70,8 @@ export const secureContextOptions = ({ certificate, privateKey }: TlsIdentity): 
 
 function rejectUnusable(identity: TlsIdentity): void {
   // Node treats an empty text as a missing certificate and would then reject every handshake.
-  if (!identity.certificate.includes("-----BEGIN ")) throw new UnusableIdentity("the certificate is no PEM")
-  if (!identity.privateKey.includes("-----BEGIN ")) throw new UnusableIdentity("the private key is no PEM")
+  if (!identity.certificate.includes("-----BEGIN ")) throw new UnusableIdentity("the certificate is not valid PEM")
+  if (!identity.privateKey.includes("-----BEGIN ")) throw new UnusableIdentity("the private key is not valid PEM")
   try {
     createSecureContext(secureContextOptions(identity))
   } catch (error) {
