@@ -194,7 +194,7 @@ export function tagCases(engine: () => OpenedEngine): void {
       const project = await projects.create(cast.organization, { name: cast.newName("project") })
       await tags.bind(id, prod, pulumi)
       await tags.bindProject(project.id, prod, pulumi)
-      const said = `Tag env=prod is held by ${pulumi.owner}: ${cluster.owner} cannot make it env=dev`
+      const said = `Tag env=prod is owned by ${pulumi.owner}; ${cluster.owner} cannot change it to env=dev`
       const inList = { ...refused("conflict", ["data", 0, "value"]), message: said }
       const inDocument = { ...refused("conflict", ["tagBindings", 0, "value"]), message: said }
       await expect(tags.bind(id, dev, cluster)).rejects.toMatchObject(inList)
@@ -217,7 +217,7 @@ export function tagCases(engine: () => OpenedEngine): void {
       await tags.apply(tagId, [id], pulumi)
       await expect(tags.delete(cast.organization, [tagId], cluster)).rejects.toMatchObject({
         ...refused("conflict"),
-        message: `Tag ${name} of ${id} is held by ${pulumi.owner}: ${cluster.owner} cannot delete it`,
+        message: `Tag ${name} of ${id} is owned by ${pulumi.owner}; ${cluster.owner} cannot delete it`,
       })
       await tags.delete(cast.organization, [tagId], pulumi)
       expect(await tags.bindings(id, { tags: true })).toEqual([])

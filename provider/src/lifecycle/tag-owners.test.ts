@@ -108,7 +108,7 @@ describe("bindings of a stack", () => {
     const news = { workspaceId: id, bindings: { env: "dev", ours: "1" } }
     await expect(tagBindings.create(engine, news, new Set(), stack)).rejects.toMatchObject({
       code: "conflict",
-      message: "Tag env=prod is held by kubernetes:acme/default/api: pulumi:site/prod cannot make it env=dev",
+      message: "Tag env=prod is owned by kubernetes:acme/default/api; pulumi:site/prod cannot change it to env=dev",
     })
     expect(await held()).toBe("env=prod@other")
   })

@@ -64,7 +64,7 @@ describe("the owner of a write", () => {
     { owner: 7, detail: "owner must be a string" },
     { owner: ["a"], detail: "owner must be a string" },
     { owner: "a\nb", detail: "owner can only include printable ASCII characters" },
-    { owner: "other", detail: "owner must be that of the header X-Chancery-Owner where there is one" },
+    { owner: "other", detail: "owner must equal the header X-Chancery-Owner" },
   ])("as the member $owner is refused", async ({ owner, detail }) => {
     await using world = await ownerWorld()
     const options = owner === "other" ? as("one") : {}
@@ -91,7 +91,7 @@ describe("the owner of a write", () => {
         {
           status: "409",
           title: "conflict",
-          detail: "Tag env=prod is held by one: two cannot make it env=dev",
+          detail: "Tag env=prod is owned by one; two cannot change it to env=dev",
           source: { pointer: "/data/0/attributes/value" },
         },
       ],

@@ -53,7 +53,7 @@ describe("a binding", () => {
 
   test("given twice in one document is a fault of the second, whatever its case", () => {
     expect(bindingFaults(all("env=a ENV=b"), prefix)).toEqual([
-      { field: ["tagBindings", 1, "key"], detail: 'Key "ENV" is given more than once' },
+      { field: ["tagBindings", 1, "key"], detail: 'Key "ENV" appears more than once' },
     ])
   })
 

@@ -67,7 +67,7 @@ export function bindingFaults(bindings: readonly Binding[], prefix: FieldPath): 
     seen.add(folded)
     return [
       ...keyFaults(binding, field("key")),
-      ...(repeated ? [{ field: field("key"), detail: `Key "${binding.key}" is given more than once` }] : []),
+      ...(repeated ? [{ field: field("key"), detail: `Key "${binding.key}" appears more than once` }] : []),
       ...valueFaults(binding.value, field("value")),
     ]
   })

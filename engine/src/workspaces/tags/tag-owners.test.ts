@@ -108,14 +108,24 @@ describe("a write by an owner", () => {
   })
 
   test.each<Omit<Case, "after"> & { readonly detail: string }>([
-    { verb: "bind", given: "k=w", present: "k=v@it", detail: "Tag k=v is held by it: me cannot make it k=w" },
-    { verb: "bind", given: "k=w", present: "k=v@it,me", detail: "Tag k=v is held by it: me cannot make it k=w" },
-    { verb: "bind", given: "k=w", present: "k=v@it,you", detail: "Tag k=v is held by it, you: me cannot make it k=w" },
-    { verb: "bind", given: "K=v", present: "k=v@it", detail: "Tag k=v is held by it: me cannot make it K=v" },
-    { verb: "bind", given: "k", present: "k=v@it", detail: "Tag k=v is held by it: me cannot make it k" },
-    { verb: "bind", given: "t=v", present: "t@it", detail: "Tag t is held by it: me cannot make it t=v" },
-    { verb: "replace", given: "k=w", present: "k=v@it", detail: "Tag k=v is held by it: me cannot make it k=w" },
-    { verb: "replace all", given: "k=w", present: "k=v@it", detail: "Tag k=v is held by it: me cannot make it k=w" },
+    { verb: "bind", given: "k=w", present: "k=v@it", detail: "Tag k=v is owned by it; me cannot change it to k=w" },
+    { verb: "bind", given: "k=w", present: "k=v@it,me", detail: "Tag k=v is owned by it; me cannot change it to k=w" },
+    {
+      verb: "bind",
+      given: "k=w",
+      present: "k=v@it,you",
+      detail: "Tag k=v is owned by it, you; me cannot change it to k=w",
+    },
+    { verb: "bind", given: "K=v", present: "k=v@it", detail: "Tag k=v is owned by it; me cannot change it to K=v" },
+    { verb: "bind", given: "k", present: "k=v@it", detail: "Tag k=v is owned by it; me cannot change it to k" },
+    { verb: "bind", given: "t=v", present: "t@it", detail: "Tag t is owned by it; me cannot change it to t=v" },
+    { verb: "replace", given: "k=w", present: "k=v@it", detail: "Tag k=v is owned by it; me cannot change it to k=w" },
+    {
+      verb: "replace all",
+      given: "k=w",
+      present: "k=v@it",
+      detail: "Tag k=v is owned by it; me cannot change it to k=w",
+    },
   ])("$verb [$given] is refused on [$present]", ({ verb, given, present, detail }) => {
     const plan = verbs[verb]("me", held(present), given)
     expect(plan.conflicts).toEqual([{ field: ["data", 0, "value"], detail }])
@@ -133,7 +143,7 @@ describe("a write by an owner", () => {
     const plan = bindAs("me", held("a=1@it b=1@it"), plain("a=2 b=2 c!=1"), prefix)
     expect(plan.conflicts.map(({ field }) => field?.[1])).toEqual([0, 1])
     expect(() => rejectPlan(plan)).toThrow("Key can only include")
-    expect(() => rejectPlan({ ...plan, faults: [] })).toThrow(/a=1 is held by it.*; .*b=1 is held by it/)
+    expect(() => rejectPlan({ ...plan, faults: [] })).toThrow(/a=1 is owned by it.*; .*b=1 is owned by it/)
   })
 
   test(`one of ${maxOwners} owners stays, and there is no room for another`, () => {
@@ -145,7 +155,7 @@ describe("a write by an owner", () => {
       const write = (owner: string) =>
         present.value === "" ? addFlatAs(owner, [present], ["t"], prefix) : bindAs(owner, [present], [present], prefix)
       expect(write("o3")).toMatchObject({ bindings: [present], conflicts: [] })
-      expect(write("me").conflicts).toMatchObject([{ detail: expect.stringContaining("is held by 32 owners") }])
+      expect(write("me").conflicts).toMatchObject([{ detail: expect.stringContaining("has 32 owners") }])
     }
   })
 

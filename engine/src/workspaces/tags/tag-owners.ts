@@ -162,7 +162,7 @@ const written = ({ key, value }: Binding): string => (value === "" ? key : `${ke
 const roomFor = (owner: string, found: OwnedBinding | undefined): string | undefined =>
   found === undefined || found.owners.includes(owner) || found.owners.length < maxOwners
     ? undefined
-    : `Tag ${written(found)} is held by ${maxOwners} owners, and cannot be held by more`
+    : `Tag ${written(found)} has ${maxOwners} owners, which is the maximum`
 
 const clash = (owner: string, others: readonly string[], found: Binding, wanted: Binding): string =>
-  `Tag ${written(found)} is held by ${others.join(", ")}: ${owner} cannot make it ${written(wanted)}`
+  `Tag ${written(found)} is owned by ${others.join(", ")}; ${owner} cannot change it to ${written(wanted)}`

@@ -328,7 +328,7 @@ async function rejectHeld({ tags }: UsedRepositories, found: readonly Tag[], own
   const names = new Map(found.map(({ id, name }) => [id, name]))
   const told = held.map(({ tagId, workspaceId, owners }) => {
     const others = owners.filter((one) => one !== owner).join(", ")
-    return `Tag ${names.get(tagId) ?? tagId} of ${workspaceId} is held by ${others}: ${owner} cannot delete it`
+    return `Tag ${names.get(tagId) ?? tagId} of ${workspaceId} is owned by ${others}; ${owner} cannot delete it`
   })
   throw conflict(told.join("; "))
 }

@@ -83,7 +83,7 @@ describe("a Workspace object and another owner of tags", () => {
     await stage.engine.tags.bind(id, [{ key: "env", value: "prod" }], { owner: theirs })
     const object = stage.open("web", spec({ tags: ["mine"], ...bindings({ env: "dev" }) }))
     await object.look()
-    expect(object.told).toContain(`Tag env=prod is held by ${theirs}: ${ours} cannot make it env=dev`)
+    expect(object.told).toContain(`Tag env=prod is owned by ${theirs}; ${ours} cannot change it to env=dev`)
     expect(await held(stage, id)).toBe("env=prod@theirs mine@ours")
   })
 

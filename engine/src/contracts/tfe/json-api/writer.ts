@@ -14,7 +14,7 @@ export function decodeWriter(headers: Pick<Headers, "get">, body: unknown): Writ
   if (said !== undefined) faults.push(...problemsOf(said, header).map((detail) => ({ detail, header })))
   if (written !== undefined) faults.push(...problemsOf(written, "owner").map((detail) => ({ detail, pointer })))
   if (said !== undefined && written !== undefined && said !== written && faults.length === 0)
-    faults.push({ detail: `owner must be that of the header ${header} where there is one`, pointer })
+    faults.push({ detail: `owner must equal the header ${header}`, pointer })
   if (faults.length > 0) throw invalid(faults)
   const owner = said ?? written
   return owner === undefined ? {} : { owner: owner as string }
