@@ -174,7 +174,7 @@ describe.each<Road>(["the store", "a server"])("bulk actions over %s", (road) =>
       "net-a done",
       "net-b done",
     ])
-    expect((await bulk("unlock")).stderr).toContain("All must be true where no filter says which workspaces are meant")
+    expect((await bulk("unlock")).stderr).toContain("all must be true when no filter is given")
   })
 
   test("events are printed from a position on, by kind, workspace and tag", async () => {
@@ -215,7 +215,7 @@ test("invalid arguments are rejected without changes", async () => {
   expect(await among("show", "nothing")).toMatchObject({ code: exitCodes.failure })
   expect((await among("lock", "web", "--ttl", "soon")).stderr).toContain("It must be a duration, such as 15m.")
   expect((await among("tag", "bind", "web", "=x")).stderr).toContain("It must be key=value, such as env=prod.")
-  expect((await among("lock", "web", "--ttl", "1ms")).stderr).toContain("Ttl must be a whole number of seconds")
+  expect((await among("lock", "web", "--ttl", "1ms")).stderr).toContain("ttl must be a whole number of seconds")
   expect((await engine.workspaces.get({ organization: "acme", name: "web" })).lock).toEqual({ held: false })
 })
 

@@ -228,7 +228,7 @@ function readLine<T>(text: string, schema: z.ZodType<T>): T {
     throw unavailable("The server's answer cannot be read: a line is not JSON.", error)
   }
   const parsed = schema.safeParse(value)
-  if (!parsed.success) throw unavailable("The server's answer cannot be read: a line is not what it should be.")
+  if (!parsed.success) throw unavailable("The server's answer cannot be read: a line has an unexpected structure.")
   return parsed.data
 }
 

@@ -126,7 +126,7 @@ describe("a document", () => {
       { ...resource, attributes: { ...resource.attributes, size: { "inner-width": "3" } } },
       "boxes.size.inner-width is not a number",
     ],
-    [{ ...resource, relationships: { ...resource.relationships, items: {} } }, "boxes.items.data is not a list"],
+    [{ ...resource, relationships: { ...resource.relationships, items: {} } }, "boxes.items.data is not an array"],
   ])("throws unavailable for an answer that is not one: %#", (answer, reason) => {
     expect(() => box.decode(answer)).toThrow(`The server's answer cannot be read: ${reason}.`)
   })
@@ -375,7 +375,7 @@ describe("a document whose requests differ from its answers", () => {
       openedAt: 1_000,
     })
     expect(faultsOf(() => crate.patch.decode(sentCrate({ "opened-at": "noon" })))).toEqual([
-      ["/data/attributes/opened-at", "opened-at: must be an ISO 8601 timestamp with a time zone"],
+      ["/data/attributes/opened-at", "opened-at must be an ISO 8601 timestamp with a time zone"],
     ])
   })
 

@@ -173,7 +173,7 @@ export const wholeNumber = (parameter: string, { required = false } = {}) =>
     decode(value, context) {
       if (value === "" && !required) return undefined
       if (/^\d{1,15}$/.test(value)) return Number(value)
-      context.issues.push({ code: "custom", message: `${parameter} must be an integer from 0 on`, input: value })
+      context.issues.push({ code: "custom", message: `${parameter} must be a non-negative integer`, input: value })
       return z.NEVER
     },
     encode: (value) => String(value ?? 0),
@@ -189,7 +189,7 @@ export const among = <T extends string>(parameter: string, all: readonly T[]) =>
     decode(text, context) {
       const sent = decodeCommaList(text)
       if (sent?.every((value) => all.some((known) => known === value)) !== false) return sent as T[] | undefined
-      context.issues.push({ code: "custom", message: `${parameter} must be among ${all.join(", ")}`, input: text })
+      context.issues.push({ code: "custom", message: `${parameter} must be one of ${all.join(", ")}`, input: text })
       return z.NEVER
     },
     encode: (values) => encodeCommaList(values ?? []),
@@ -203,7 +203,7 @@ export const inclusionOfParts = <const Part extends string>(...parts: readonly P
     decode(value, context) {
       const given = decodeCommaList(value)?.map((part) => part.replaceAll("-", "_"))
       if (given?.every((part) => parts.some((known) => known === part)) !== false) return given as Part[] | undefined
-      const message = `Invalid include parameter: it may name ${parts.join(", ")}`
+      const message = `Invalid include parameter; allowed values: ${parts.join(", ")}`
       context.issues.push({ code: "custom", message, input: value })
       return z.NEVER
     },

@@ -396,7 +396,7 @@ const statusGroup = z.codec(z.string(), z.custom<Group | undefined>(), {
     if (text === "") return undefined
     const group = statusGroups[text]
     if (group !== undefined) return group
-    const message = `filter[status_group] must be among ${Object.keys(statusGroups).join(", ")}`
+    const message = `filter[status_group] must be one of ${Object.keys(statusGroups).join(", ")}`
     context.issues.push({ code: "custom", message, input: text })
     return z.NEVER
   },

@@ -38,14 +38,14 @@ const assignment = z.object({
  * clients send instead, remove the key (docs/compatibility.md, "SSH key assignment").
  */
 function decodeAssignment(body: unknown): string | null {
-  if (typeof body !== "object" || body === null) throw badRequest("The document has no data object.")
+  if (typeof body !== "object" || body === null) throw badRequest("data is required")
   if ((body as { readonly data?: unknown }).data === null) return null
   const { type, id, attributes } = decodeDocument(body, assignment, { types: ["workspaces", "ssh-keys"] })
   if (type === "ssh-keys") {
     if (!id) throw invalid([{ detail: "id can't be blank", pointer: "/data/id" }])
     return id
   }
-  if (!attributes) throw invalid([{ detail: "id must be given, or be null", pointer: "/data/attributes/id" }])
+  if (!attributes) throw invalid([{ detail: "id is required; null removes the key", pointer: "/data/attributes/id" }])
   return attributes.id || null
 }
 

@@ -121,7 +121,7 @@ export const tagReferences: Body<readonly TagReference[]> = {
   decode(body) {
     const sent = referring.decode(body)
     const faults = sent.flatMap(({ id, attributes }, index) =>
-      !id && !attributes?.name ? [{ detail: "one of id and name must be given", pointer: `/data/${index}` }] : [],
+      !id && !attributes?.name ? [{ detail: "id or name is required", pointer: `/data/${index}` }] : [],
     )
     if (faults.length > 0) throw invalid(faults)
     return sent.map(({ id, attributes }) => (id ? { id } : { name: attributes?.name ?? "" }))

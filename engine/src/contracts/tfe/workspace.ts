@@ -141,7 +141,7 @@ const tagInput = z.codec(
       if (id) return { id }
       const name = attributes?.name ?? undefined
       if (name === undefined)
-        context.issues.push({ code: "custom", message: "needs an id or a name", input: attributes })
+        context.issues.push({ code: "custom", message: "must have an id or a name", input: attributes })
       return { name: name ?? "" }
     },
     encode: (tag) => ({ type: "tags" as const, ...("id" in tag ? tag : { attributes: tag }) }),
@@ -414,7 +414,7 @@ const named = ({ detail, ...fault }: Fault): Fault =>
   fault.pointer === namePointer ? { detail, field: ["name"] } : { detail, ...fault }
 
 const versionsDiffer: Fault = {
-  detail: "engine-version and terraform-version are one attribute and cannot have two values",
+  detail: "terraform-version must equal engine-version; both set the same attribute",
   pointer: "/data/attributes/terraform-version",
 }
 
@@ -448,7 +448,7 @@ export const workspace = {
 
 /** Each filter costs an index lookup; clients send fewer than this. */
 const maxFilters = 50
-const tooMany = (parameter: string): string => `${parameter} has more than ${maxFilters} values`
+const tooMany = (parameter: string): string => `${parameter} has too many values (maximum is ${maxFilters})`
 
 const nonBlank = (text: string): string | undefined => text.trim() || undefined
 const filled = z.codec(z.string(), z.custom<string | undefined>(), {

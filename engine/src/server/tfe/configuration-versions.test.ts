@@ -120,7 +120,7 @@ describe("a configuration version", () => {
     const refused = await give()
     expect([refused.status, refused.body.errors[0].detail]).toEqual([
       409,
-      "A run that has not ended needs the configuration version; it cannot be given up before.",
+      "The configuration version is used by an unfinished run; wait for the run to end, or cancel it.",
     ])
     const run = (await world.get(`/workspaces/${world.id}/runs`)).body.data[0].id
     expect((await world.get(`/runs/${run}/configuration-version/download`)).status).toBe(200)
@@ -159,7 +159,10 @@ describe("a configuration version", () => {
         "configuration-version": { data: { type: "configuration-versions", id: old } },
       }
       const run = await world.request("POST", "/runs", { body: { data: { type: "runs", relationships } } })
-      expect([run.status, run.body.errors[0].detail]).toEqual([422, "configuration-version has lost its data"])
+      expect([run.status, run.body.errors[0].detail]).toEqual([
+        422,
+        "configuration-version has no data; its data was deleted",
+      ])
       const again = await world.upload(old, tarball({ "main.tf": old }))
       expect(again.status).toBe(409)
     })
@@ -345,7 +348,7 @@ describe("an upload", () => {
     const other = await world.upload(id, tarball({ "main.tf": "other" }))
     expect([other.status, other.body.errors[0].detail]).toEqual([
       409,
-      "The configuration version is used by a run; nothing can be uploaded to it any more.",
+      "The configuration version is used by a run and does not accept another upload; create a new version.",
     ])
     expect(Buffer.compare((await world.get(`/configuration-versions/${id}/download`)).bytes, archive)).toBe(0)
   })

@@ -19,7 +19,7 @@ export const eventRoutes: readonly Route[] = [
         const { number, size } = decodePage(request.query)
         if (number !== 1)
           throw badRequest("The page is not valid.", [
-            { detail: "Events have no page numbers; go on with since", parameter: "page[number]" },
+            { detail: "page[number] must be 1; use since to continue", parameter: "page[number]" },
           ])
         return ok(answers.encode(await request.engine.events.list(organization, query, size), request))
       }

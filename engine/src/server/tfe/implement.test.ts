@@ -112,7 +112,7 @@ test("a query is refused with every fault at once", async () => {
   expect(await faultsOf(send({ method: "GET", path: "/boxes", query }))).toEqual([
     ["filter[hall]", "filter[hall] is required"],
     ["filter[room]", "filter[room] is required"],
-    ["include", "Invalid include parameter: it may name own_shelf"],
+    ["include", "Invalid include parameter; allowed values: own_shelf"],
   ])
 })
 

@@ -190,7 +190,7 @@ describe("an executor", () => {
     expect(Buffer.from(read.bytes)).toEqual(plan)
     expect((await world.request("GET", `/run-claims/${applier.claim}/documents/json-output`)).status).toBe(404)
     const late = await world.request("PUT", `/run-claims/${applier.claim}/documents/plan-file`, { body: plan })
-    expect(detailOf(late)).toEqual([409, "The plan has ended, and its log with it."])
+    expect(detailOf(late)).toEqual([409, "The plan has ended; its log is closed."])
   })
 
   test.each([{ reports: "planned" }, { reports: "planned_and_saved" }])(
@@ -254,7 +254,7 @@ describe("an executor", () => {
     await world.report(claim, { status: "planning" })
     expect(detailOf(await world.request("DELETE", `/run-claims/${claim}`))).toEqual([
       409,
-      "The run is planning and cannot be given back; report how it ended.",
+      "The run is planning and cannot be released; report its result.",
     ])
     expect(await world.statusOf(run)).toBe("planning")
   })
@@ -281,7 +281,7 @@ describe("an executor", () => {
     const body = document("runs", { status: "planning" })
     expect(detailOf(await world.request("POST", `/runs/${run}/actions/transition`, { body }))).toEqual([
       409,
-      'The run is claimed by the executor "worker-1", who alone may report on it.',
+      'The run is claimed by the executor "worker-1"; only that executor can report on it.',
     ])
     expect((await world.request("POST", `/runs/${run}/actions/cancel`)).status).toBe(202)
     expect(runIn(await world.heartbeat(claim)).attributes.status).toBe("canceled")
@@ -470,7 +470,10 @@ describe("the state and the configuration of a run are for its executor alone", 
     expect(planning.statuses).toEqual([200, 200, 409])
     expect(Buffer.from(planning.state.bytes).toString()).toBe(before.text)
     expect(Buffer.from(planning.archive.bytes)).toEqual(Buffer.from(configuration))
-    expect(detailOf(planning.made)).toEqual([409, "The run is plan_queued; only a run that is applying makes states."])
+    expect(detailOf(planning.made)).toEqual([
+      409,
+      "The run is plan_queued; only an applying run can create state versions.",
+    ])
     for (const status of ["planning", "planned", "applying"]) await world.reaches(status)
     const announced = await world.request("POST", `/run-claims/${world.claimId}/state-versions`, {
       token,
@@ -601,7 +604,7 @@ describe("a run that is canceled while its executor is at work", () => {
       "canceled-at": expect.any(String),
     })
     expect(await world.locked()).toBe(true)
-    expect(detailOf(await world.acts("cancel"))).toEqual([409, "The run is being canceled already."])
+    expect(detailOf(await world.acts("cancel"))).toEqual([409, "The run is already being canceled."])
     const state = stateVersionDocument(stateFile({ serial: 1, lineage: "stopped" }), { inline: true })
     const saved = await world.request("POST", `/run-claims/${claim}/state-versions`, { body: state })
     expect(saved.status).toBe(201)
@@ -644,14 +647,14 @@ describe("a run that is canceled while its executor is at work", () => {
     expect(await actions()).toMatchObject({ "is-cancelable": true, "is-force-cancelable": false })
     expect(detailOf(await acts("force-cancel"))).toEqual([
       409,
-      'The run is at work at the executor "worker-1" and has to be canceled first.',
+      'The run is being executed by "worker-1"; cancel it first.',
     ])
     expect((await acts("cancel")).status).toBe(202)
     const available = new Date(world.clock.now() + minute).toISOString()
     world.clock.advance(minute - 1)
     expect(detailOf(await acts("force-cancel"))).toEqual([
       409,
-      `The run is being canceled and can be canceled by force from ${available} on.`,
+      `The run is being canceled; it can be canceled by force from ${available}.`,
     ])
     expect([await world.statusOf(run), await world.locked()]).toEqual(["planning", true])
     world.clock.advance(1)
@@ -667,7 +670,7 @@ describe("a run that is canceled while its executor is at work", () => {
     expect([await world.statusOf(world.run), await world.locked()]).toEqual(["canceled", false])
     const { attributes } = (await world.request("GET", `/runs/${world.run}/plan`)).body.data
     const log = await world.request("GET", attributes["log-read-url"], { token: null })
-    expect(log.body).toContain('The executor "worker-1" was silent')
+    expect(log.body).toContain('The executor "worker-1" did not report')
   })
 
   test("[F-W12] is asked to stop where another run is forced to execute, and then makes way for it", async () => {
@@ -723,7 +726,7 @@ describe("an executor that falls silent", () => {
     await world.endClaims()
     expect((await world.heartbeat(claim)).status).toBe(200)
     world.clock.advance(10 * secondMs)
-    expect(detailOf(await world.heartbeat(claim))).toEqual([409, expect.stringContaining("The claim has ended")])
+    expect(detailOf(await world.heartbeat(claim))).toEqual([409, expect.stringContaining("The claim has expired")])
     await world.endClaims()
     expect(await world.statusOf(run)).toBe(becomes)
     const next = await world.claim("/organizations/acme")

@@ -237,7 +237,7 @@ describe("a run", () => {
     ])
     expect(list.body.meta.pagination["total-count"]).toBe(3)
     expect((await comment(" ")).body.errors[0]).toMatchObject({
-      detail: "Body can't be blank",
+      detail: "body can't be blank",
       source: { pointer: "/data/attributes/body" },
     })
     const [{ id }] = list.body.data

@@ -223,7 +223,7 @@ describe("the settings", () => {
     expect([refused.status, refused.body.errors[0]]).toMatchObject([
       422,
       {
-        detail: "Global remote state and project remote state cannot both be true",
+        detail: "global-remote-state and project-remote-state cannot both be true",
         source: { pointer: "/data/attributes/global-remote-state" },
       },
     ])

@@ -96,7 +96,7 @@ describe("the end of a lock", () => {
     const refused = await world.lock({ body: { data: { attributes: { reason: "r".repeat(10_001) } } } })
     expect([refused.status, faultsOf(refused)]).toEqual([
       422,
-      [["/data/attributes/reason", "Reason is too long (maximum is 10000 characters)"]],
+      [["/data/attributes/reason", "reason is too long (maximum is 10000 characters)"]],
     ])
     const locked = await world.lock({ body: { reason: "r".repeat(10_000) } })
     expect([locked.status, locked.body.data.attributes["locked-reason"].length]).toEqual([200, 10_000])

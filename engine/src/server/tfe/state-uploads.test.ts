@@ -117,11 +117,11 @@ describe("a state version in two steps", () => {
     const { attributes } = (await world.announce()).body.data
     const address = attributes["hosted-state-upload-url"]
     expect(faultsOf(await world.upload(address, "{"))).toEqual([
-      ["/data/attributes/state", "State is not a JSON document"],
+      ["/data/attributes/state", "state must be a JSON object"],
     ])
     expect(detailOf(await world.upload(address, '{"version":3}'))).toEqual([
       422,
-      "State has format version 3; only version 4 is supported. Write it again with a newer release of the tool.",
+      "state has format version 3; only version 4 is supported; upgrade it with a newer release of the tool",
     ])
     expect(detailOf(await world.upload(attributes["hosted-json-state-upload-url"], "no"))[0]).toBe(422)
     expect(await world.statuses()).toEqual(["1 pending"])
@@ -190,23 +190,23 @@ describe("a large state", () => {
     {
       what: "with other bytes",
       change: (text) => text.replace("xx", "xy"),
-      detail: "MD5 does not match the state that was uploaded",
+      detail: "md5 does not match the uploaded state",
     },
-    { what: "cut off", change: (text) => text.slice(0, -1), detail: "State is not a JSON document" },
+    { what: "cut off", change: (text) => text.slice(0, -1), detail: "state must be a JSON object" },
     {
       what: "that is no JSON",
       change: (text) => text.replace("null_resource", "null\n"),
-      detail: "State is not a JSON document",
+      detail: "state must be a JSON object",
     },
     {
       what: "of another format",
       change: (text) => text.replace('"version":4', '"version":5'),
-      detail: "State has format version 5; only version 4 is supported.",
+      detail: "state has format version 5; only version 4 is supported",
     },
     {
       what: "of another lineage",
       change: (text) => text.replace("lineage-1", "lineage-2"),
-      detail: "MD5 does not match the state that was uploaded",
+      detail: "md5 does not match the uploaded state",
     },
   ])(
     "$what is refused, leaves the version pending, and takes nothing from the right one",

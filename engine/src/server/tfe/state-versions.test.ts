@@ -22,9 +22,9 @@ describe("a state version in one step", () => {
       [
         ["/data/type", 'type must be "state-versions"'],
         ["/data/attributes/serial", "serial can't be blank"],
-        ["/data/attributes/md5", "MD5 must be that of the state, in hex"],
+        ["/data/attributes/md5", "md5 must be 32 lowercase hexadecimal digits"],
         ["/data/attributes/force", "force must be a boolean"],
-        ["/data/attributes/state", "state: must be base64"],
+        ["/data/attributes/state", "state must be base64"],
       ],
     ])
     expect(await world.statuses()).toEqual([])
@@ -34,7 +34,7 @@ describe("a state version in one step", () => {
     await using world = await stateEngine()
     await world.lock()
     expect(faultsOf(await world.announce({}, { inline: true, md5: "0".repeat(32), lineage: "another" }))).toEqual([
-      ["/data/attributes/md5", "MD5 does not match the state that was uploaded"],
+      ["/data/attributes/md5", "md5 does not match the uploaded state"],
     ])
   })
 
@@ -90,7 +90,7 @@ describe("conflicts", () => {
     expect(await world.statuses()).toEqual(["2 pending", "1 discarded"])
     expect(detailOf(await world.upload(first["hosted-state-upload-url"], stateFile({ serial: 1 }).text))).toEqual([
       409,
-      "This state version was discarded and takes no upload.",
+      "This state version was discarded and does not accept an upload.",
     ])
   })
 

@@ -93,7 +93,7 @@ describe("[F-W15] admin/terraform-versions", () => {
       archs: [arm64],
     })
     expect(await faults(world, "PATCH", `${path}/${id}`, { url })).toEqual({
-      sha: "sha can't be blank; give url and sha, or archs",
+      sha: "sha can't be blank; set url and sha, or archs",
     })
     expect((await update(world, id, { official: true })).attributes).toMatchObject({ archs: [arm64], official: true })
   })
@@ -143,11 +143,11 @@ describe("[F-W15] admin/terraform-versions", () => {
     expect(await faults(world, "POST", path, { version: "latest", url: "ftp://x", sha: "no hex" })).toEqual({
       version: "version must be a semantic version, such as 1.5.7 or 1.5.7-custom",
       url: "url must be an http or https URL",
-      sha: "sha must be a checksum in 40 to 128 hexadecimal digits",
+      sha: "sha must be a checksum of 40 to 128 hexadecimal digits",
     })
     expect(await faults(world, "POST", path, { version: "1.5.8" })).toEqual({
-      url: "url can't be blank; give url and sha, or archs",
-      sha: "sha can't be blank; give url and sha, or archs",
+      url: "url can't be blank; set url and sha, or archs",
+      sha: "sha can't be blank; set url and sha, or archs",
     })
     expect((await world.request("GET", path)).body.data).toHaveLength(2)
     expect((await made(world, "GET", `${path}/${id}`)).attributes.version).toBe("1.5.6")

@@ -358,7 +358,7 @@ describe("whose tokens one may make, see and revoke", () => {
       why: "no instant",
       attributes: { "expired-at": "tomorrow", description: 5 },
       faults: {
-        "expired-at": "expired-at: must be an ISO 8601 timestamp with a time zone",
+        "expired-at": "expired-at must be an ISO 8601 timestamp with a time zone",
         description: "description must be a string",
       },
     },

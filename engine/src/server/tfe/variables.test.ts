@@ -58,7 +58,7 @@ describe("a variable", () => {
     expect((await world.update(id, { value: "secret-value" })).body.data.attributes.value).toBeNull()
     expect(faultsOf(await world.update(id, { sensitive: false }))).toEqual([
       422,
-      ["/data/attributes/sensitive", "Sensitive cannot be turned off; delete the variable instead"],
+      ["/data/attributes/sensitive", "sensitive cannot be changed to false; delete the variable instead"],
     ])
     expect(JSON.stringify((await world.list()).body)).not.toContain("secret-value")
   })

@@ -23,7 +23,7 @@ const maxErrorMessage = 65_536
 export const errorMessageFaults = (text: string): Fault[] =>
   text.length <= maxErrorMessage
     ? []
-    : [{ field: ["errorMessage"], detail: `Error msg is too long (maximum is ${maxErrorMessage} characters)` }]
+    : [{ field: ["errorMessage"], detail: `error-msg is too long (maximum is ${maxErrorMessage} characters)` }]
 
 /** Returns the members of a workspace that describe its newest assessment. */
 export const currentAssessmentFacts = (newest: Assessment | undefined) => ({

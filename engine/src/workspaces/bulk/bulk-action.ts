@@ -73,9 +73,8 @@ export function rejectBulkRequest({ action, query = {}, all = false, idempotency
   const { sort: _sort, ...filters } = query
   const isFiltered = Object.keys(filters).length > 0
   const faults: Fault[] = actionFaults(action)
-  if (!isFiltered && !all)
-    faults.push({ field: ["all"], detail: "All must be true where no filter says which workspaces are meant" })
-  if (isFiltered && all) faults.push({ field: ["all"], detail: "All cannot be true where a filter is given" })
+  if (!isFiltered && !all) faults.push({ field: ["all"], detail: "all must be true when no filter is given" })
+  if (isFiltered && all) faults.push({ field: ["all"], detail: "all cannot be true when a filter is given" })
   if (key !== undefined && (key.length > maxKey || !printable.test(key)))
     faults.push({
       header: "Idempotency-Key",
@@ -100,7 +99,7 @@ function actionFaults(action: BulkAction): Fault[] {
     case "bind":
       return [...lengthFaults("bindings", action.bindings), ...bindingFaults(action.bindings, ["bindings"])]
     case "move":
-      return action.projectId === "" ? [{ field: ["project"], detail: "Project can't be blank" }] : []
+      return action.projectId === "" ? [{ field: ["project"], detail: "project can't be blank" }] : []
     case "unlock":
     case "safe-delete":
       return []
@@ -110,7 +109,7 @@ function actionFaults(action: BulkAction): Fault[] {
 }
 
 const lengthFaults = (name: string, { length }: readonly unknown[]): Fault[] =>
-  length > 0 && length <= maxNames ? [] : [{ field: [name], detail: `${name} must be 1 to ${maxNames}` }]
+  length > 0 && length <= maxNames ? [] : [{ field: [name], detail: `${name} must have 1 to ${maxNames} entries` }]
 
 /** Scope of a key. Each caller has its own keys in each organization. */
 export interface BulkKey {

@@ -148,7 +148,9 @@ export class BulkActionService implements BulkActions {
     }
     const found = await stores.workspaces.ids(query, visibility, { number: 1, size: maxBulkWorkspaces })
     if (found.totalCount > maxBulkWorkspaces)
-      throw unprocessable(`${found.totalCount} workspaces match, and one request acts on ${maxBulkWorkspaces} at most.`)
+      throw unprocessable(
+        `${found.totalCount} workspaces match, but the maximum is ${maxBulkWorkspaces}; use narrower filters.`,
+      )
     const id = newId("bulk", this.#runtime.random)
     // Without `sort`, process in the order in which the database stores the rows to be written: they are on half as many pages.
     const ids = query.sort === undefined ? found.items.toSorted() : found.items

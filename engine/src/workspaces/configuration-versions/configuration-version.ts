@@ -93,7 +93,7 @@ export function configurationVersionFaults({ readme, ingressAttributes }: Config
       ? [
           {
             field: ["ingressAttributes", name],
-            detail: `An ingress attribute is too long (maximum is ${maxIngressText} characters)`,
+            detail: `ingress-attributes has a value that is too long (maximum is ${maxIngressText} characters)`,
           },
         ]
       : [],
@@ -121,9 +121,12 @@ export function receive(
   const { id: subject, status } = version
   if (status === "uploaded" && version.contentDigest === digest) return version
   if (status === "uploaded" && isUsed)
-    throw conflict("The configuration version is used by a run; nothing can be uploaded to it any more.", { subject })
+    throw conflict(
+      "The configuration version is used by a run and does not accept another upload; create a new version.",
+      { subject },
+    )
   if (status !== "pending" && status !== "uploaded")
-    throw conflict(`The configuration version is ${status}; nothing can be uploaded to it.`, { subject })
+    throw conflict(`The configuration version is ${status} and does not accept an upload.`, { subject })
   const kept = status === "pending" ? version.readme : null
   return { ...version, status: "uploaded", contentDigest: digest, readme: readme ?? kept }
 }
@@ -147,7 +150,7 @@ export function archive(version: ConfigurationVersion, isCurrent: boolean): Conf
 /** Throws `conflict` if an unfinished run needs the version: its executor has not read it yet, or will read it again to apply. */
 export function rejectWhileRunning({ id }: Pick<ConfigurationVersion, "id">, isRunning: boolean): void {
   if (isRunning)
-    throw conflict("A run that has not ended needs the configuration version; it cannot be given up before.", {
+    throw conflict("The configuration version is used by an unfinished run; wait for the run to end, or cancel it.", {
       subject: id,
     })
 }

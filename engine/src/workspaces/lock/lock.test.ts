@@ -45,7 +45,7 @@ describe("lock", () => {
       ])
         expect(refusalOf(work)).toMatchObject({
           code: "invalid",
-          faults: [{ field: ["ttl"], detail: "Ttl must be a whole number of seconds from 1 to 2592000" }],
+          faults: [{ field: ["ttl"], detail: "ttl must be a whole number of seconds from 1 to 2592000" }],
         })
     },
   )
@@ -127,7 +127,7 @@ describe("an extension", () => {
       code: "conflict",
       text: "is locked by Team user-holder since",
     },
-    { why: "no time was ever told", workspace: held(), code: "invalid", text: "Ttl is needed" },
+    { why: "no time was ever told", workspace: held(), code: "invalid", text: "ttl is required" },
   ])("is refused where $why", ({ workspace, code, text }) => {
     const refusal = refusalOf(() => extendLock(workspace, holder, {}, now))
     expect(refusal.code).toBe(code)

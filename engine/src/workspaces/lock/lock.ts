@@ -58,7 +58,7 @@ export function extendLock(workspace: Workspace, by: Actor, { ttlMs }: LockExten
     )
   const given = ttlMs ?? current.end?.ttlMs
   if (given === undefined)
-    throw invalid([{ field: ["ttl"], detail: "Ttl is needed, because the lock was taken without one" }])
+    throw invalid([{ field: ["ttl"], detail: "ttl is required; the lock was taken without one" }])
   return { lock: { ...current, end: endAfter(given, now) }, lockNumber: workspace.lockNumber }
 }
 
@@ -96,7 +96,7 @@ export const lockFaults = ({
 
 const reasonFaults = (reason: string): Fault[] =>
   reason.length > maxReason
-    ? [{ field: ["reason"], detail: `Reason is too long (maximum is ${maxReason} characters)` }]
+    ? [{ field: ["reason"], detail: `reason is too long (maximum is ${maxReason} characters)` }]
     : []
 
 const ttlFaults = (ttlMs: number | undefined): Fault[] =>
@@ -105,7 +105,7 @@ const ttlFaults = (ttlMs: number | undefined): Fault[] =>
     : [
         {
           field: ["ttl"],
-          detail: `Ttl must be a whole number of seconds from ${shortestTtlMs / secondMs} to ${longestTtlMs / secondMs}`,
+          detail: `ttl must be a whole number of seconds from ${shortestTtlMs / secondMs} to ${longestTtlMs / secondMs}`,
         },
       ]
 

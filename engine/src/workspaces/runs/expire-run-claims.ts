@@ -61,7 +61,7 @@ export async function endRunClaims(
       }
       const workspace = await stores.workspaces.find({ id: run.workspaceId })
       if (workspace === undefined) return undefined
-      const words = `\nThe executor "${name}" was silent for more than ${leaseMs / secondMs} seconds while the run was ${run.status}.\n`
+      const words = `\nThe executor "${name}" did not report for more than ${leaseMs / secondMs} seconds while the run was ${run.status}.\n`
       await stores.runRecords.appendLog(run.id, stageOf(run), Buffer.from(words))
       const status = run.cancelRequestedAt === null ? "errored" : "canceled"
       await carryOut(stores, run, workspace, { status, hasChanges: null }, now)

@@ -143,7 +143,7 @@ export class RunClaimService implements RunClaims {
       const { run } = await this.#claimed(stores, id)
       if (isFinal(run.status)) return
       if (!canBeGivenBack(run))
-        throw conflict(`The run is ${run.status} and cannot be given back; report how it ended.`, { subject: run.id })
+        throw conflict(`The run is ${run.status} and cannot be released; report its result.`, { subject: run.id })
       await stores.runs.save({ ...run, claim: null })
     })
   }
@@ -155,7 +155,7 @@ export class RunClaimService implements RunClaims {
       const added = newPart(bytes, offset, size)
       const known = bytes.subarray(0, bytes.length - added.length)
       if (!Buffer.from(known).equals(await runRecords.readLog(run.id, stage, offset, known.length)))
-        throw conflict(`The log has something else at ${offset}.`, { subject: run.id })
+        throw conflict(`The log has different content at offset ${offset}.`, { subject: run.id })
       if (added.length === 0) return size
       requireUnended(run, stage)
       await runRecords.appendLog(run.id, stage, added)
@@ -220,7 +220,9 @@ export class RunClaimService implements RunClaims {
       async (stores) => {
         const { run: present, workspace } = await this.#working(stores, id)
         if (present.status !== "applying")
-          throw conflict(`The run is ${present.status}; only a run that is applying makes states.`, { subject: run.id })
+          throw conflict(`The run is ${present.status}; only an applying run can create state versions.`, {
+            subject: run.id,
+          })
         return { workspace, by: this.#caller.kind === "agent" ? runActor(present) : actorOf(this.#caller) }
       },
     )
@@ -285,7 +287,7 @@ export class RunClaimService implements RunClaims {
     const { workspace } = await authorizeWorkspace(stores, caller, ref, "canQueueRun")
     const { mode } = effectiveExecution(workspace)
     if (mode !== "remote")
-      throw conflict(`The execution mode of the workspace is ${mode}, so its runs are not claimed like this.`, {
+      throw conflict(`The execution mode of the workspace is ${mode}; runs can only be claimed when it is remote.`, {
         subject: workspace.id,
       })
     executorOf(caller)

@@ -87,14 +87,14 @@ const maxName = 255
 export function claimFaults({ name, leaseMs, waitMs }: ClaimInput): Fault[] {
   const faults: Fault[] = []
   if (name.length === 0 || name.length > maxName)
-    faults.push({ field: ["name"], detail: `Name must have 1 to ${maxName} characters` })
+    faults.push({ field: ["name"], detail: `name must have 1 to ${maxName} characters` })
   if (!(leaseMs >= leaseBoundsMs.least && leaseMs <= leaseBoundsMs.most))
     faults.push({
       field: ["leaseSeconds"],
-      detail: `Lease seconds must be from ${leaseBoundsMs.least / secondMs} to ${leaseBoundsMs.most / secondMs}`,
+      detail: `lease-seconds must be from ${leaseBoundsMs.least / secondMs} to ${leaseBoundsMs.most / secondMs}`,
     })
   if (!(waitMs >= 0 && waitMs <= waitMaximumMs))
-    faults.push({ field: ["waitSeconds"], detail: `Wait seconds must be from 0 to ${waitMaximumMs / secondMs}` })
+    faults.push({ field: ["waitSeconds"], detail: `wait-seconds must be from 0 to ${waitMaximumMs / secondMs}` })
   return faults
 }
 
@@ -115,7 +115,7 @@ export const isClaimAhead = ({ expiresAt, leaseMs }: RunClaim, now: Instant): bo
 /** Throws `conflict` if the lease has expired. The executor then no longer knows the status of the run. */
 export function requireLive({ id, status }: Run, claim: RunClaim, now: Instant): void {
   if (!isFinal(status) && claim.expiresAt <= now)
-    throw conflict("The claim has ended: its executor was silent for longer than its lease.", { subject: id })
+    throw conflict("The claim has expired: the executor did not renew its lease.", { subject: id })
 }
 
 /** Returns whether a live executor is executing a stage of the run. Only the executor knows when it has stopped. */
@@ -131,10 +131,10 @@ export function requireForceCancel(run: Run, now: Instant): void {
   if (!isExecuting(run, now)) return
   const { id: subject, claim, cancelRequestedAt } = run
   if (cancelRequestedAt === null)
-    throw conflict(`The run is at work at the executor "${claim?.name}" and has to be canceled first.`, { subject })
+    throw conflict(`The run is being executed by "${claim?.name}"; cancel it first.`, { subject })
   const availableAt = forceCancelAvailableAt(cancelRequestedAt)
   if (now < availableAt)
-    throw conflict(`The run is being canceled and can be canceled by force from ${formatInstant(availableAt)} on.`, {
+    throw conflict(`The run is being canceled; it can be canceled by force from ${formatInstant(availableAt)}.`, {
       subject,
     })
 }
@@ -154,7 +154,7 @@ export const maxDocument = 32 * 1024 * 1024
 
 /** Returns the bytes that are not in the log yet. The log has `size` bytes; `bytes` begins at `offset`. */
 export function newPart(bytes: Uint8Array, offset: number, size: number): Uint8Array {
-  if (offset > size) throw conflict(`The log has ${size} bytes; what begins at ${offset} would leave a gap.`)
+  if (offset > size) throw conflict(`The log has ${size} bytes; offset ${offset} would leave a gap.`)
   if (offset + bytes.length > maxLog) throw new EngineError("too-large", `The log is larger than ${maxLog} bytes.`)
   return bytes.subarray(Math.min(bytes.length, size - offset))
 }
@@ -162,21 +162,21 @@ export function newPart(bytes: Uint8Array, offset: number, size: number): Uint8A
 export function requirePiece(offset: number, bytes: Uint8Array): void {
   if (!Number.isSafeInteger(offset) || offset < 0)
     throw new EngineError("bad-request", "The offset is not valid.", {
-      faults: [{ detail: "offset must be an integer from 0 on", parameter: "offset" }],
+      faults: [{ detail: "offset must be a non-negative integer", parameter: "offset" }],
     })
   if (bytes.length > maxLogPiece) throw pieceTooLarge()
 }
 
-export const pieceTooLarge = () => new EngineError("too-large", `A piece of a log is larger than ${maxLogPiece} bytes.`)
+export const pieceTooLarge = () => new EngineError("too-large", `The log chunk is larger than ${maxLogPiece} bytes.`)
 
 /** Throws `conflict` unless the stage can still write its log: an apply must have begun, and neither stage can write after its end. */
 export function requireUnended(run: Run, stage: RunStage): void {
-  if (stage === "apply" && stageOf(run) === "plan") throw conflict("The apply has not begun.", { subject: run.id })
+  if (stage === "apply" && stageOf(run) === "plan") throw conflict("The apply has not started.", { subject: run.id })
   const { statusTimestamps: reached } = run
   const ended =
     stage === "plan" ? (reached.planned ?? reached.planned_and_finished ?? reached.planned_and_saved) : reached.applied
   if (ended !== undefined || isFinal(run.status))
-    throw conflict(`The ${stage} has ended, and its log with it.`, { subject: run.id })
+    throw conflict(`The ${stage} has ended; its log is closed.`, { subject: run.id })
 }
 
 export const documentTooLarge = (document: RunDocument) =>
@@ -191,8 +191,8 @@ export function requireDocument(document: RunDocument, bytes: Uint8Array): void 
     reader.write(bytes)
     reader.end()
   } catch {
-    throw new EngineError("invalid", "The JSON output is not a JSON document", {
-      faults: [{ field: ["jsonOutput"], detail: "json-output is not a JSON document" }],
+    throw new EngineError("invalid", "json-output is not valid JSON", {
+      faults: [{ field: ["jsonOutput"], detail: "json-output is not valid JSON" }],
     })
   }
 }

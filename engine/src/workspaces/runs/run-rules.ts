@@ -10,22 +10,22 @@ const maxMessage = 10_000
 export const messageFaults = (message: string): Fault[] =>
   message.length <= maxMessage
     ? []
-    : [{ field: ["message"], detail: `Message is too long (maximum is ${maxMessage} characters)` }]
+    : [{ field: ["message"], detail: `message is too long (maximum is ${maxMessage} characters)` }]
 
 const maxComment = 10_000
 /** Every document of a run contains the ids of all its comments. */
 const maxComments = 500
 
 export function commentFaults(body: string): Fault[] {
-  if (body.trim() === "") return [{ field: ["body"], detail: "Body can't be blank" }]
+  if (body.trim() === "") return [{ field: ["body"], detail: "body can't be blank" }]
   return body.length <= maxComment
     ? []
-    : [{ field: ["body"], detail: `Body is too long (maximum is ${maxComment} characters)` }]
+    : [{ field: ["body"], detail: `body is too long (maximum is ${maxComment} characters)` }]
 }
 
 export function assertTakesComment({ id, commentIds }: Pick<Run, "id" | "commentIds">): void {
   if (commentIds.length >= maxComments)
-    throw conflict(`The run has ${maxComments} comments and takes no more.`, { subject: id })
+    throw conflict(`The run has ${maxComments} comments, which is the maximum.`, { subject: id })
 }
 
 const maxAddresses = 1_000
@@ -38,8 +38,8 @@ export function runInputFaults(input: RunInput): Fault[] {
   const { targetAddrs = [], replaceAddrs = [], variables = [] } = input
   return [
     ...messageFaults(input.message ?? ""),
-    ...addressFaults("targetAddrs", "Target addrs", targetAddrs),
-    ...addressFaults("replaceAddrs", "Replace addrs", replaceAddrs),
+    ...addressFaults("targetAddrs", "target-addrs", targetAddrs),
+    ...addressFaults("replaceAddrs", "replace-addrs", replaceAddrs),
     ...variableFaults(variables),
     ...contradictions(input),
   ]
@@ -62,7 +62,7 @@ function addressFaults(field: string, subject: string, addresses: readonly strin
 
 function variableFaults(variables: NonNullable<RunInput["variables"]>): Fault[] {
   if (variables.length > maxVariables)
-    return [{ field: ["variables"], detail: `Variables has too many entries (maximum is ${maxVariables})` }]
+    return [{ field: ["variables"], detail: `variables has too many entries (maximum is ${maxVariables})` }]
   const keys = new Set<string>()
   return variables.flatMap(({ key, value }, index): Fault[] => {
     const again = keys.has(key)
@@ -71,16 +71,16 @@ function variableFaults(variables: NonNullable<RunInput["variables"]>): Fault[] 
       return [
         {
           field: ["variables", index, "key"],
-          detail: "Variables must have keys of at most 128 letters, digits, - and _ that begin with a letter or _",
+          detail: "variables must have keys of 1 to 128 letters, digits, - and _ that begin with a letter or _",
         },
       ]
-    if (again) return [{ field: ["variables", index, "key"], detail: `Variables has the key "${key}" twice` }]
+    if (again) return [{ field: ["variables", index, "key"], detail: `variables has the key "${key}" twice` }]
     return value.length <= maxVariableValue
       ? []
       : [
           {
             field: ["variables", index, "value"],
-            detail: `Variables must have values of at most ${maxVariableValue} characters`,
+            detail: `variables must have values of at most ${maxVariableValue} characters`,
           },
         ]
   })
@@ -92,24 +92,24 @@ function contradictions(input: RunInput): Fault[] {
   const refuse = (holds: boolean, field: string, detail: string) => {
     if (holds) faults.push({ field: [field], detail })
   }
-  refuse(refreshOnly && isDestroy, "refreshOnly", "Refresh only cannot be combined with a destroy run")
-  refuse(refreshOnly && !refresh, "refresh", "Refresh cannot be false for a run that only refreshes")
+  refuse(refreshOnly && isDestroy, "refreshOnly", "refresh-only cannot be combined with is-destroy")
+  refuse(refreshOnly && !refresh, "refresh", "refresh cannot be false when refresh-only is true")
   refuse(
     refreshOnly && (input.replaceAddrs?.length ?? 0) > 0,
     "replaceAddrs",
-    "Replace addrs cannot be combined with refresh only",
+    "replace-addrs cannot be combined with refresh-only",
   )
   refuse(
     isDestroy && (input.replaceAddrs?.length ?? 0) > 0,
     "replaceAddrs",
-    "Replace addrs cannot be combined with a destroy run",
+    "replace-addrs cannot be combined with is-destroy",
   )
-  refuse(savePlan && planOnly, "savePlan", "Save plan cannot be combined with plan only")
-  refuse(savePlan && input.autoApply === true, "autoApply", "Auto apply cannot be combined with save plan")
+  refuse(savePlan && planOnly, "savePlan", "save-plan cannot be combined with plan-only")
+  refuse(savePlan && input.autoApply === true, "autoApply", "auto-apply cannot be combined with save-plan")
   refuse(
     (input.engineVersion ?? null) !== null && !planOnly,
     "engineVersion",
-    "Terraform version can only be chosen for a run that only plans",
+    "terraform-version can only be set when plan-only is true",
   )
   return faults
 }

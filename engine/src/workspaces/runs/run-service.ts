@@ -164,7 +164,7 @@ export class RunService implements Runs {
       refusal: "cannot be canceled",
       async instead(stores, run, workspace) {
         if (!isExecuting(run, now)) return false
-        if (run.cancelRequestedAt !== null) throw conflict("The run is being canceled already.", { subject: run.id })
+        if (run.cancelRequestedAt !== null) throw conflict("The run is already being canceled.", { subject: run.id })
         await requestCancel(stores, run, workspace, now)
         return true
       },
@@ -198,7 +198,7 @@ export class RunService implements Runs {
         })
       const earlier = await stores.runs.before(run)
       const holder = lock.held ? await stores.runs.find(lock.by.id) : undefined
-      if (holder === undefined && earlier.length === 0) throw forbidden("The run does not wait for another run.")
+      if (holder === undefined && earlier.length === 0) throw forbidden("The run is not waiting for another run.")
       // Pending runs do not change the lock, so `workspace` is still current when the lock's holder is ended.
       for (const other of [...earlier, ...(holder === undefined ? [] : [holder])])
         await endForAnother(stores, other, workspace, now)
@@ -379,7 +379,9 @@ const defaultMessage = "Queued manually via the API"
 /** Throws `conflict` if a live executor has claimed the run. Only that executor may report on it. */
 function requireUnclaimed({ id, claim }: Run, now: Instant): void {
   if (claim !== null && claim.expiresAt > now)
-    throw conflict(`The run is claimed by the executor "${claim.name}", who alone may report on it.`, { subject: id })
+    throw conflict(`The run is claimed by the executor "${claim.name}"; only that executor can report on it.`, {
+      subject: id,
+    })
 }
 
 function requireDestroyable(workspace: SituatedWorkspace, permissions: WorkspacePermissions): void {
@@ -403,7 +405,7 @@ async function configurationOf(
   const field = ["configurationVersion", "id"]
   if (configuration?.workspaceId !== workspace.id)
     throw unprocessable("The configuration version does not belong to this workspace.", [
-      { field, detail: "configuration-version must be one of this workspace" },
+      { field, detail: "configuration-version must belong to this workspace" },
     ])
   if (configuration.status === "archived")
     throw unprocessable("The configuration version is archived.", [
@@ -411,7 +413,7 @@ async function configurationOf(
     ])
   if (configuration.status.startsWith("backing_data_"))
     throw unprocessable("The data of the configuration version was deleted.", [
-      { field, detail: "configuration-version has lost its data" },
+      { field, detail: "configuration-version has no data; its data was deleted" },
     ])
   return configuration
 }

@@ -37,7 +37,7 @@ interface Producer {
 export function rejectWhileGlobal({ globalRemoteState }: Pick<Producer, "globalRemoteState">): void {
   if (globalRemoteState)
     throw unprocessable(
-      "Remote state consumers cannot be changed while global-remote-state is true: every workspace of the organization may read this one's state",
+      "Remote state consumers cannot be changed when global-remote-state is true; set it to false first",
     )
 }
 

@@ -51,9 +51,9 @@ export function setPolicy(before: RetentionPolicy | undefined, rule: RetentionRu
 export function retentionFaults(target: RetentionTarget["kind"], rule: RetentionRule): Fault[] {
   if (rule.kind === "dont-delete")
     return target === "site"
-      ? [{ field: ["type"], detail: "The site-wide policy can only be one that deletes older data" }]
+      ? [{ field: ["type"], detail: 'type cannot be "data-retention-policy-dont-deletes" for the site' }]
       : []
   return Number.isSafeInteger(rule.days) && rule.days > 0
     ? []
-    : [{ field: ["deleteOlderThanNDays"], detail: "Delete older than n days must be a positive integer" }]
+    : [{ field: ["deleteOlderThanNDays"], detail: "delete-older-than-n-days must be a positive integer" }]
 }

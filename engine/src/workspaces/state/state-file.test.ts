@@ -128,60 +128,71 @@ describe("a state file", () => {
 
   const nested = (depth: number) => `${"[".repeat(depth)}${"]".repeat(depth)}`
   test.each([
-    { what: "text that is no JSON", value: "{", fault: "State is not a JSON document" },
-    { what: "bytes that are no text", value: Uint8Array.of(0xff, 0xfe), fault: "State is not a JSON document" },
-    { what: "a list", value: [], fault: "State is not a JSON document" },
-    { what: "no version", value: {}, fault: "State names no format version" },
+    { what: "text that is no JSON", value: "{", fault: "state must be a JSON object" },
+    { what: "bytes that are no text", value: Uint8Array.of(0xff, 0xfe), fault: "state must be a JSON object" },
+    { what: "a list", value: [], fault: "state must be a JSON object" },
+    { what: "no version", value: {}, fault: "state version must be an integer" },
     {
       what: "format 3",
       value: { version: 3, serial: 1 },
-      fault:
-        "State has format version 3; only version 4 is supported. Write it again with a newer release of the tool.",
+      fault: "state has format version 3; only version 4 is supported; upgrade it with a newer release of the tool",
     },
     {
       what: "a format from the future",
       value: { version: 5 },
-      fault: "State has format version 5; only version 4 is supported.",
+      fault: "state has format version 5; only version 4 is supported",
     },
-    { what: "a negative serial", value: stateFile({ serial: -1 }), fault: "State has no valid serial" },
-    { what: "a fractional serial", value: stateFile({ serial: 1.5 }), fault: "State has no valid serial" },
-    { what: "a serial beyond integers", value: stateFile({ serial: 2 ** 60 }), fault: "State has no valid serial" },
-    { what: "a lineage that is no text", value: stateFile({ lineage: 3 }), fault: "State lineage must be a string" },
+    {
+      what: "a negative serial",
+      value: stateFile({ serial: -1 }),
+      fault: "state serial must be a non-negative integer",
+    },
+    {
+      what: "a fractional serial",
+      value: stateFile({ serial: 1.5 }),
+      fault: "state serial must be a non-negative integer",
+    },
+    {
+      what: "a serial beyond integers",
+      value: stateFile({ serial: 2 ** 60 }),
+      fault: "state serial must be a non-negative integer",
+    },
+    { what: "a lineage that is no text", value: stateFile({ lineage: 3 }), fault: "state lineage must be a string" },
     {
       what: "resources that are no list",
       value: stateFile({ resources: {} }),
-      fault: "State resources must be a list",
+      fault: "state resources must be an array",
     },
     {
       what: "a resource of unknown mode",
       value: stateFile({ resources: [resource({ mode: "magic" })] }),
-      fault: "State resource 0 is malformed",
+      fault: "state resource 0 is malformed",
     },
-    { what: "outputs that are a list", value: stateFile({ outputs: [] }), fault: "State outputs must be an object" },
+    { what: "outputs that are a list", value: stateFile({ outputs: [] }), fault: "state outputs must be an object" },
     {
       what: "an output without type",
       value: stateFile({ outputs: { a: { value: 1 } } }),
-      fault: 'State output "a" is malformed',
+      fault: 'state output "a" is malformed',
     },
     {
       what: "an output named with half a character",
       value: stateFile({ outputs: { "\ud800": { value: 1, type: "number" } } }),
-      fault: 'State output "\\ud800" is malformed',
+      fault: 'state output "\\ud800" is malformed',
     },
     {
       what: "an output named with a null character",
       value: stateFile({ outputs: { "\0": { value: 1, type: "number" } } }),
-      fault: 'State output "\\u0000" is malformed',
+      fault: 'state output "\\u0000" is malformed',
     },
     {
       what: "an output nested beyond the bound",
       value: `{"version":4,"serial":1,"outputs":{"a":{"type":"dynamic","value":${nested(900)}}}}`,
-      fault: 'State output "a" is malformed',
+      fault: 'state output "a" is malformed',
     },
     {
       what: "values nested deeper than its reader goes",
       value: `{"version":4,"serial":1,"outputs":{"a":{"type":"dynamic","value":${nested(100_000)}}}}`,
-      fault: "State nests values deeper than 1000 levels (at byte 1062)",
+      fault: "state nests values deeper than 1000 levels (at byte 1062)",
     },
   ])("is refused when it has $what", ({ value, fault }) => {
     expect(faultsOf(value)).toEqual([fault])
@@ -189,9 +200,9 @@ describe("a state file", () => {
 
   test("tells all its faults at once, up to a bound", () => {
     expect(faultsOf(stateFile({ serial: "1", lineage: 3, resources: [resource(), {}] }))).toEqual([
-      "State has no valid serial",
-      "State lineage must be a string",
-      "State resource 1 is malformed",
+      "state serial must be a non-negative integer",
+      "state lineage must be a string",
+      "state resource 1 is malformed",
     ])
     expect(faultsOf(stateFile({ resources: Array.from({ length: 1_000 }, () => ({})) }))).toHaveLength(20)
   })

@@ -57,14 +57,14 @@ export function parseStateFile(bytes: Uint8Array): StateFile {
   if (document === undefined) throw notJson()
   const faults: string[] = []
   const header = parseStateHeader(document, faults)
-  const resources = listOf(document["resources"], "State resources must be a list", faults).map((resource, index) =>
+  const resources = listOf(document["resources"], "state resources must be an array", faults).map((resource, index) =>
     parseResource(
       isObject(resource) ? { ...resource, instances: instanceCount(resource["instances"]) } : {},
       index,
       faults,
     ),
   )
-  const outputs = Object.entries(objectOf(document["outputs"], "State outputs must be an object", faults)).map(
+  const outputs = Object.entries(objectOf(document["outputs"], "state outputs must be an object", faults)).map(
     ([name, output]) => parseOutput(name, output, faults),
   )
   if (faults.length > 0) throw refused(...faults)
@@ -74,19 +74,19 @@ export function parseStateFile(bytes: Uint8Array): StateFile {
 /** Reads the header. Ignores other members of the document. */
 export function parseStateHeader(document: Readonly<Record<string, unknown>>, faults: string[]): StateHeader {
   const { version } = document
-  if (typeof version !== "number" || !Number.isInteger(version)) throw refused("State names no format version")
+  if (typeof version !== "number" || !Number.isInteger(version)) throw refused("state version must be an integer")
   if (version !== 4)
     throw refused(
       version < 4
-        ? `State has format version ${version}; only version 4 is supported. Write it again with a newer release of the tool.`
-        : `State has format version ${version}; only version 4 is supported.`,
+        ? `state has format version ${version}; only version 4 is supported; upgrade it with a newer release of the tool`
+        : `state has format version ${version}; only version 4 is supported`,
     )
   const serial = document["serial"]
-  if (!isCount(serial)) faults.push("State has no valid serial")
-  const lineage = optionalText(document["lineage"], "State lineage must be a string", faults)
+  if (!isCount(serial)) faults.push("state serial must be a non-negative integer")
+  const lineage = optionalText(document["lineage"], "state lineage must be a string", faults)
   const terraformVersion = optionalText(
     document["terraform_version"],
-    "State terraform_version must be a string",
+    "state terraform_version must be a string",
     faults,
   )
   return { formatVersion: version, terraformVersion, serial: serial as number, lineage }
@@ -105,7 +105,7 @@ const dataPrefix = "data."
 /** A damaged file can have as many faults as lines. The first few are enough. */
 const faultsShown = 20
 
-export const notJson = () => refused("State is not a JSON document")
+export const notJson = () => refused("state must be a JSON object")
 
 export const refused = (...details: string[]) =>
   invalid(details.slice(0, faultsShown).map((detail): Fault => ({ field: ["state"], detail })))
@@ -124,7 +124,7 @@ function jsonObject(bytes: Uint8Array): Record<string, unknown> | undefined {
     const value = parseBoundedJson(bytes, bounds)
     return isObject(value) ? value : undefined
   } catch (error) {
-    if (error instanceof JsonBoundsError) throw refused(`State ${error.message}`)
+    if (error instanceof JsonBoundsError) throw refused(`state ${error.message}`)
     return undefined
   }
 }
@@ -147,7 +147,7 @@ export function parseResource(
     (module === undefined || typeof module === "string") &&
     typeof instances === "number"
   if (!wellFormed) {
-    faults.push(`State resource ${index} is malformed`)
+    faults.push(`state resource ${index} is malformed`)
     return { name: "", type: "", count: 0, module: rootModule, provider: "" }
   }
   return {
@@ -171,7 +171,7 @@ export function parseOutput(name: string, output: unknown, faults: string[]): St
     depthOf(detailedType) > maxOutputDepth ||
     !(typeof detailedType === "string" || Array.isArray(detailedType))
   )
-    faults.push(`State output ${JSON.stringify(name)} is malformed`)
+    faults.push(`state output ${JSON.stringify(name)} is malformed`)
   return { name, sensitive: sensitive === true, type: outputType(detailedType, value), value, detailedType }
 }
 

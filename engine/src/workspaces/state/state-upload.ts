@@ -64,7 +64,7 @@ function asJsonState(step: () => void): void {
     step()
   } catch (error) {
     if (!isEngineError(error, "invalid")) throw error
-    throw invalid([{ field: ["jsonState"], detail: "JSON state is not a JSON document" }])
+    throw invalid([{ field: ["jsonState"], detail: "json-state is not valid JSON" }])
   }
 }
 

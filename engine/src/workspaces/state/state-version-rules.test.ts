@@ -163,7 +163,7 @@ describe("finalizing", () => {
   test("refuses bytes other than the announced ones", () => {
     expect(refusalOf(() => finalize(pending, { ...received, md5: "c".repeat(32) }))).toEqual({
       code: "invalid",
-      detail: "MD5 does not match the state that was uploaded",
+      detail: "md5 does not match the uploaded state",
     })
   })
 
@@ -178,8 +178,8 @@ describe("finalizing", () => {
     { status: "finalized", state: "The state of this state version has already been uploaded." },
     {
       status: "discarded",
-      state: "This state version was discarded and takes no upload.",
-      json: "This state version was discarded and takes no upload.",
+      state: "This state version was discarded and does not accept an upload.",
+      json: "This state version was discarded and does not accept an upload.",
     },
   ])("a $status version takes an upload or says why not", ({ status, state, json }) => {
     expect(refusalOf(() => requirePending(version({ status })))?.detail).toBe(state)

@@ -27,15 +27,15 @@ export function stateVersionFaults({ serial, md5, lineage }: AnnouncedStateVersi
 export const serialFaults = (serial: number): Fault[] =>
   Number.isSafeInteger(serial) && serial >= 0
     ? []
-    : [{ field: ["serial"], detail: "Serial must be an integer that is not negative" }]
+    : [{ field: ["serial"], detail: "serial must be a non-negative integer" }]
 
 export const md5Faults = (md5: string): Fault[] =>
-  /^[0-9a-f]{32}$/.test(md5) ? [] : [{ field: ["md5"], detail: "MD5 must be that of the state, in hex" }]
+  /^[0-9a-f]{32}$/.test(md5) ? [] : [{ field: ["md5"], detail: "md5 must be 32 lowercase hexadecimal digits" }]
 
 export const lineageFaults = (lineage: string): Fault[] =>
   lineage.length <= maxLineage
     ? []
-    : [{ field: ["lineage"], detail: `Lineage is too long (maximum is ${maxLineage} characters)` }]
+    : [{ field: ["lineage"], detail: `lineage is too long (maximum is ${maxLineage} characters)` }]
 
 /** Returns a pending version. Throws `conflict` if the workspace does not accept it. */
 export function admit(
@@ -109,8 +109,7 @@ export function finalize(
 ): StateVersion & { readonly summary: StateSummary } {
   requirePending(version)
   const { header, contents } = found
-  if (received.md5 !== version.md5)
-    throw invalid([{ field: ["md5"], detail: "MD5 does not match the state that was uploaded" }])
+  if (received.md5 !== version.md5) throw invalid([{ field: ["md5"], detail: "md5 does not match the uploaded state" }])
   const { resourceCount, resources, modules, providers } = contents ?? summarize([])
   const { formatVersion, terraformVersion } = header
   return {
@@ -144,7 +143,7 @@ const uploaded = "The state of this state version has already been uploaded."
 
 export const uploadRefusals: Record<Exclude<StateVersionStatus, "pending">, string> = {
   finalized: uploaded,
-  discarded: "This state version was discarded and takes no upload.",
+  discarded: "This state version was discarded and does not accept an upload.",
   backing_data_soft_deleted: uploaded,
   backing_data_permanently_deleted: uploaded,
 }
@@ -186,7 +185,7 @@ export function rollbackInput(
   { newest, newestFinalized }: EarlierVersions,
 ): AnnouncedStateVersion {
   if (target.status !== "finalized")
-    throw unprocessable("The state version has no state to go back to.", [
+    throw unprocessable("The state version is not finalized.", [
       { field: ["rollbackStateVersion", "id"], detail: "rollback-state-version must be a finalized state version" },
     ])
   const serial = Math.max(target.serial, newest?.serial ?? 0, newestFinalized?.serial ?? 0) + 1
@@ -213,7 +212,7 @@ export const currentFacts = ({ id, summary }: StateVersion) => ({
 /** Returns the error for a state version that refers to a run of another workspace. */
 export const foreignRun = () =>
   unprocessable("The run does not belong to this workspace.", [
-    { field: ["run", "id"], detail: "run must be a run of this workspace" },
+    { field: ["run", "id"], detail: "run must belong to this workspace" },
   ])
 
 /**

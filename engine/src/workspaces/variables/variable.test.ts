@@ -53,7 +53,7 @@ describe("a variable", () => {
   test("may become sensitive and never stops being so", () => {
     expect(changeVariable(variable(), { sensitive: true }).faults).toEqual([])
     expect(changeVariable(variable({ sensitive: true }), { sensitive: false }).faults).toEqual([
-      { field: ["sensitive"], detail: "Sensitive cannot be turned off; delete the variable instead" },
+      { field: ["sensitive"], detail: "sensitive cannot be changed to false; delete the variable instead" },
     ])
   })
 

@@ -57,7 +57,7 @@ export function changeVariable(
   const changed = { ...variable, ...patch }
   const faults = variableFaults(changed)
   if (variable.sensitive && !changed.sensitive)
-    faults.push({ field: ["sensitive"], detail: "Sensitive cannot be turned off; delete the variable instead" })
+    faults.push({ field: ["sensitive"], detail: "sensitive cannot be changed to false; delete the variable instead" })
   return { changed, faults }
 }
 

@@ -62,7 +62,7 @@ async function settle({ storage, runtime }: Context, id: WorkspaceId): Promise<v
       await queueRun(stores, workspace, destruction, configuration, made, {
         source: lifecycleSource,
         createdBy: null,
-        message: "Queued because the time of the workspace is over",
+        message: "Queued because the auto-destroy time of the workspace has passed",
       })
     }
     await stores.events.append({

@@ -159,7 +159,7 @@ function updateBinaries(
   }
   const blankFault = (name: string): Fault => ({
     field: [name],
-    detail: `${name} can't be blank; give url and sha, or archs`,
+    detail: `${name} can't be blank; set url and sha, or archs`,
   })
   return {
     archs: [binary],
@@ -181,7 +181,7 @@ function contradictions(
   const amd64 = amd64Binary(archs)
   return (["url", "sha"] as const)
     .filter((name) => members[name] && members[name] !== amd64?.[name])
-    .map((name) => ({ field: [name], detail: `${name} must equal the ${name} of the entry of archs for amd64` }))
+    .map((name) => ({ field: [name], detail: `${name} must equal the ${name} of the amd64 entry of archs` }))
 }
 
 function archFaults(archs: readonly TerraformBinary[]): readonly Fault[] {
@@ -195,7 +195,7 @@ function archFaults(archs: readonly TerraformBinary[]): readonly Fault[] {
       ...shaFaults(sha, at("sha")),
       ...oneOfFaults(os, operatingSystems, at("os")),
       ...oneOfFaults(arch, architectures, at("arch")),
-      ...(isRepeated ? [{ field: at("arch"), detail: "arch must differ from those of the other entries" }] : []),
+      ...(isRepeated ? [{ field: at("arch"), detail: "arch must be unique among the entries of one os" }] : []),
     ]
   })
 }
@@ -221,7 +221,7 @@ function urlFaults(text: string, field: FieldPath): readonly Fault[] {
 }
 
 const shaFaults = (text: string, field: FieldPath): readonly Fault[] =>
-  checksum.test(text) ? [] : [{ field, detail: "sha must be a checksum in 40 to 128 hexadecimal digits" }]
+  checksum.test(text) ? [] : [{ field, detail: "sha must be a checksum of 40 to 128 hexadecimal digits" }]
 
 function reasonFaults(reason: string | null, deprecated: boolean): readonly Fault[] {
   const field = ["deprecatedReason"]

@@ -175,7 +175,7 @@ function changeSettings(before: Settings, input: WorkspaceInput, surroundings: S
       ...triggers.faults,
       ...vcsRepo.faults,
       ...directoryFaults(input.workingDirectory),
-      ...lengthFaults("sourceName", "Source name", input.sourceName, maxSourceName),
+      ...lengthFaults("sourceName", "source-name", input.sourceName, maxSourceName),
       ...sourceUrlFaults(input.sourceUrl),
     ],
   }
@@ -228,7 +228,7 @@ function changeAssessments(
   { mode, version }: { readonly mode: ExecutionMode; readonly version: string | undefined },
 ): Checked<boolean> {
   if (edition === "self-hosted") {
-    const detail = "Assessments enabled must be false: the self-hosted edition has no assessments"
+    const detail = "assessments-enabled must be false; the self-hosted edition has no assessments"
     const faults = input.assessmentsEnabled === true ? [{ field: ["assessmentsEnabled"], detail }] : []
     return { value: before.assessmentsEnabled, faults }
   }
@@ -251,13 +251,13 @@ function changeStateSharing(before: StateSharing, input: Partial<StateSharing>):
   }
   if (!value.globalRemoteState || !value.projectRemoteState) return { value, faults: [] }
   const field = [input.projectRemoteState === true ? "projectRemoteState" : "globalRemoteState"]
-  return { value, faults: [{ field, detail: "Global remote state and project remote state cannot both be true" }] }
+  return { value, faults: [{ field, detail: "global-remote-state and project-remote-state cannot both be true" }] }
 }
 
 function engineVersionFaults(version: string | undefined, releases: readonly string[]): Fault[] {
   if (version === undefined || resolveEngineVersion(version, releases) !== undefined) return []
   return [
-    { field: ["engineVersion"], detail: "Engine version is neither a version nor a constraint that a release meets" },
+    { field: ["engineVersion"], detail: "engine-version must be a version, or a constraint that matches a release" },
   ]
 }
 
@@ -271,8 +271,8 @@ function changeTriggers(before: Triggers, input: Partial<Triggers>, vcsRepo: Vcs
   const patterns = (input.triggerPatterns?.length ?? 0) > 0
   const prefixes = (input.triggerPrefixes?.length ?? 0) > 0
   const faults = [
-    ...listFaults("triggerPatterns", "Trigger patterns", input.triggerPatterns),
-    ...listFaults("triggerPrefixes", "Trigger prefixes", input.triggerPrefixes),
+    ...listFaults("triggerPatterns", "trigger-patterns", input.triggerPatterns),
+    ...listFaults("triggerPrefixes", "trigger-prefixes", input.triggerPrefixes),
   ]
   const exclusive = (field: string, detail: string) =>
     faults.push({ field: [field], detail: `${detail} cannot be populated at the same time` })
@@ -294,11 +294,17 @@ function changeTriggers(before: Triggers, input: Partial<Triggers>, vcsRepo: Vcs
 }
 
 function listFaults(field: string, noun: string, list: readonly string[] = []): Fault[] {
-  if (list.length > maxTriggers) return [{ field: [field], detail: `${noun} has more than ${maxTriggers} items` }]
+  if (list.length > maxTriggers)
+    return [{ field: [field], detail: `${noun} has too many entries (maximum is ${maxTriggers})` }]
   return list.flatMap((item, index): Fault[] => {
-    if (item.trim() === "") return [{ field: [field, index], detail: `${noun} can't hold a blank item` }]
+    if (item.trim() === "") return [{ field: [field, index], detail: `${noun} can't contain a blank string` }]
     return item.length > maxDirectory
-      ? [{ field: [field, index], detail: `${noun} holds an item longer than ${maxDirectory} characters` }]
+      ? [
+          {
+            field: [field, index],
+            detail: `${noun} contains a string that is too long (maximum is ${maxDirectory} characters)`,
+          },
+        ]
       : []
   })
 }
@@ -306,18 +312,18 @@ function listFaults(field: string, noun: string, list: readonly string[] = []): 
 function directoryFaults(directory: string | null | undefined): Fault[] {
   if (!directory) return []
   const field = "workingDirectory"
-  const faults = lengthFaults(field, "Working directory", directory, maxDirectory)
+  const faults = lengthFaults(field, "working-directory", directory, maxDirectory)
   // A leading slash is the root of the repository, as in HCP Terraform.
   if (directory.split("/").includes("..") || directory.includes("\0"))
-    faults.push({ field: [field], detail: "Working directory must be a path inside the repository" })
+    faults.push({ field: [field], detail: "working-directory must be a path inside the repository" })
   return faults
 }
 
 function sourceUrlFaults(url: string | null | undefined): Fault[] {
   if (!url) return []
-  const faults = lengthFaults("sourceUrl", "Source url", url, maxSourceUrl)
+  const faults = lengthFaults("sourceUrl", "source-url", url, maxSourceUrl)
   const parsed = URL.parse(url)
   if (parsed === null || !["http:", "https:"].includes(parsed.protocol))
-    faults.push({ field: ["sourceUrl"], detail: "Source url must be an http or https address" })
+    faults.push({ field: ["sourceUrl"], detail: "source-url must be an http or https URL" })
   return faults
 }

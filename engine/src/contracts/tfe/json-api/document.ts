@@ -87,7 +87,7 @@ interface DocumentTypes {
 
 function readData(body: unknown, { types, typeOptional }: DocumentTypes) {
   if (!isObject(body) || !isObject(body["data"]))
-    throw badRequest("The document has no data object.", [{ detail: "data must be an object", pointer: "/data" }])
+    throw badRequest("data must be an object", [{ detail: "data must be an object", pointer: "/data" }])
   const { data } = body
   const faults: Fault[] = []
   const { type } = data
@@ -108,9 +108,10 @@ export function decodeList<T>(
 ): T[] {
   const data = isObject(body) ? body["data"] : undefined
   if (!Array.isArray(data))
-    throw badRequest("The document has no data list.", [{ detail: "data must be a list", pointer: "/data" }])
+    throw badRequest("data must be an array", [{ detail: "data must be an array", pointer: "/data" }])
   const maximum = options.maximum ?? maxList
-  if (data.length > maximum) throw invalid([{ detail: `data has more than ${maximum} elements`, pointer: "/data" }])
+  if (data.length > maximum)
+    throw invalid([{ detail: `data has too many entries (maximum is ${maximum})`, pointer: "/data" }])
   const faults: Fault[] = []
   const elements: T[] = []
   data.forEach((element: unknown, index) => {
@@ -181,7 +182,7 @@ function describe(name: string, issue: z.core.$ZodIssue): string {
       if (isNumeric(issue.origin)) return `${name} is too large (maximum is ${issue.maximum})`
       return `${name} is too long (maximum is ${issue.maximum})`
     case "custom":
-      return issue.params === wholeSentence ? issue.message : `${name}: ${issue.message}`
+      return issue.params === wholeSentence ? issue.message : `${name} ${issue.message}`
     default:
       return `${name}: ${issue.message}`
   }
@@ -194,7 +195,7 @@ const articles: Record<string, string> = {
   boolean: "a boolean",
   number: "a number",
   int: "an integer",
-  array: "a list",
+  array: "an array",
   object: "an object",
 }
 const article = (expected: string): string => articles[expected] ?? expected

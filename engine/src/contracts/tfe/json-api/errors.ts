@@ -155,7 +155,7 @@ export const encodeRefusal = ({ code, detail, facts }: Refusal): ErrorObject & {
 export function decodeRefusal(members: unknown): Refusal {
   const { code, detail, meta } = (members ?? {}) as Readonly<Record<string, unknown>>
   if (typeof code !== "string" || !Object.hasOwn(statuses, code) || typeof detail !== "string")
-    throw unavailable("The server's answer cannot be read: a refusal has no code or no detail.")
+    throw unavailable("The server's answer cannot be read: an error has no code or no detail.")
   const facts = factsOf(meta)
   return { code: code as EngineErrorCode, detail, ...(facts === undefined ? {} : { facts }) }
 }
