@@ -31,7 +31,7 @@ async function auditedWorld() {
 /** Device on which every write fails with ENOSPC. */
 const fullDisk = "/dev/full"
 
-test("a change is on record with who asked, for what and what came of it; its body and its token are not", async () => {
+test("a change is recorded with caller, request and outcome, without body and token", async () => {
   const world = await auditedWorld()
   const body = document("workspaces", { name: "network", description: "hunter2" })
   await world.request("POST", "/organizations/acme/workspaces", { body })
@@ -54,7 +54,7 @@ test("a change is on record with who asked, for what and what came of it; its bo
   expect(world.text()).not.toContain(world.rootToken)
 })
 
-test("what only reads is on record a moment later, without its query", async () => {
+test("a read is recorded after its response, without its query", async () => {
   const world = await auditedWorld()
   await world.request("GET", "/organizations/acme/workspaces?search%5Bname%5D=hunter2")
   await expect.poll(() => world.text()).toContain("response")
@@ -65,7 +65,7 @@ test("what only reads is on record a moment later, without its query", async () 
   expect(world.text()).not.toContain("hunter2")
 })
 
-test("an unknown token is on record as a hash that can be looked for", async () => {
+test("an unknown token is recorded as a hash that auditors can search for", async () => {
   const world = await auditedWorld()
   await world.request("DELETE", "/workspaces/ws-1", { token: "at-x.opensesame" })
   await world.request("DELETE", "/workspaces/ws-1", { token: null })
@@ -77,7 +77,7 @@ test("an unknown token is on record as a hash that can be looked for", async () 
   expect(world.text()).not.toContain("opensesame")
 })
 
-test("an upload is on record by its pattern, because its address is its credential", async () => {
+test("an upload is recorded by its route pattern, because its URL contains the credential", async () => {
   const world = await auditedWorld()
   const id = await world.workspace("network")
   await world.request("POST", `/workspaces/${id}/actions/lock`, { body: {} })
@@ -94,7 +94,7 @@ test("an upload is on record by its pattern, because its address is its credenti
   expect(world.text()).not.toContain(new URL(address).pathname)
 })
 
-test("while the log cannot be written nothing is changed, and reading goes on", async () => {
+test("changes are rejected and reads continue while the log cannot be written", async () => {
   await using place = await usualSharedKind.place()
   const { url } = place
   await using world = await populatedEngine({ url })
@@ -109,7 +109,7 @@ test("while the log cannot be written nothing is changed, and reading goes on", 
   expect([workspaces.status, workspaces.body.data]).toEqual([200, []])
 })
 
-test("[F-S3] while the log cannot be written no state, output or plan is handed out, and what holds none is", async () => {
+test("[F-S3] responses with state, outputs or plans are rejected, and others sent, while the log cannot be written", async () => {
   await using place = await usualSharedKind.place()
   const { url } = place
   await using world = await populatedEngine({ url })

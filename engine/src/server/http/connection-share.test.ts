@@ -46,7 +46,7 @@ const isAnswered = (socket: Socket): Promise<boolean> =>
     socket.write("GET / HTTP/1.1\r\nHost: chancery\r\n\r\n")
   })
 
-test("[F-S6] an address that holds its share of connections gets no more, and others do", async () => {
+test("[F-S6] an address above its maximum of connections is rejected, and other addresses are accepted", async () => {
   const { port, exceeded } = await listening({})
   const held = [await idle(port), await idle(port), await idle(port)]
   expect(await Promise.all(held.map(isAnswered))).toEqual([true, true, true])
@@ -57,7 +57,7 @@ test("[F-S6] an address that holds its share of connections gets no more, and ot
   await expect.poll(async () => isAnswered(await idle(port))).toBe(true)
 })
 
-test("[F-S6] connections of a trusted proxy are not counted, nor are those of a unix socket", async () => {
+test("[F-S6] connections of trusted proxies and of unix sockets are not counted", async () => {
   const { port } = await listening({ isExempt: (address) => address === "127.0.0.1" })
   for (let count = 0; count < 5; count += 1) expect(await isAnswered(await idle(port))).toBe(true)
 
@@ -74,7 +74,7 @@ test("[F-S6] connections of a trusted proxy are not counted, nor are those of a 
   expect(await Promise.all(sockets.map(isAnswered))).toEqual([true, true])
 })
 
-test("[F-S6] over TLS a connection counts before its handshake", async () => {
+test("[F-S6] a TLS connection is counted before its handshake", async () => {
   const { port } = await listening({}, { tls })
   const held = await Promise.all([idle(port), idle(port), idle(port)])
   const dispatcher = new Agent({ connect: { ca: certificate } })
@@ -89,7 +89,7 @@ test("[F-S6] over TLS a connection counts before its handshake", async () => {
   await expect.poll(outcome).toBe(200)
 })
 
-test("[F-S6] a connection that lists, which another parser reads anew, counts once", async () => {
+test("[F-S6] a connection that sends LIST, which a second parser reads, is counted once", async () => {
   const { port } = await listening({ maxConnections: 1 })
   const socket = await idle(port)
   for (let count = 0; count < 3; count += 1) {
@@ -107,6 +107,6 @@ test.each([
   ["2001:db8:1:2::7", "20010db800010002"],
   ["2001:db8:1:2:ffff::9", "20010db800010002"],
   ["fe80::1%eth0", "fe80::1%eth0"],
-])("[F-S6] %s counts for %s", (address, holder) => {
+])("[F-S6] %s is counted as %s", (address, holder) => {
   expect(holderOf(address)).toBe(holder)
 })

@@ -60,14 +60,14 @@ const ok: App["handle"] = (_request, exchange) => {
   return respond("{}")
 }
 
-describe("around every request", () => {
-  test("the answer names the caller's own request id, or a fresh one", async () => {
+describe("every request", () => {
+  test("is answered with the client's request id, or a new one", async () => {
     const { send } = fixture(ok)
     expect((await send("/things/1", { headers: { "x-request-id": "abc" } })).headers.get("x-request-id")).toBe("abc")
     expect((await send("/things/1")).headers.get("x-request-id")).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
   })
 
-  test("one access line says what happened, without query and without secrets", async () => {
+  test("writes one access log line without query and secrets", async () => {
     const { send, lines, advance } = fixture((request, exchange) => {
       advance(12.5)
       return ok(request, exchange)
@@ -93,7 +93,7 @@ describe("around every request", () => {
     expect(JSON.stringify(lines)).not.toContain("secret")
   })
 
-  test("the access line of an address that is itself a credential names its pattern only", async () => {
+  test("is logged by its route pattern when its URL contains a credential", async () => {
     const { send, lines } = fixture((_request, exchange) => {
       Object.assign(exchange ?? {}, { route: "/uploads/:signature", secretPath: true })
       return respond(null, { status: 204 })
@@ -103,7 +103,7 @@ describe("around every request", () => {
     expect(JSON.stringify(lines)).not.toContain("secret")
   })
 
-  test("what a trusted proxy says of a client's address is logged, handed on and limited by", async () => {
+  test("uses the client address of a trusted proxy for the log, the app and the rate limit", async () => {
     const addresses: unknown[] = []
     const trusted = parseTrustedProxies("192.0.2.7/32")
     const { send, lines } = fixture(
@@ -126,13 +126,13 @@ describe("around every request", () => {
     ])
   })
 
-  test("the access log can be off", async () => {
+  test("writes no access log line when the access log is disabled", async () => {
     const { send, lines } = fixture(ok, { accessLog: "off" })
     await send("/things/1")
     expect(lines).toEqual([])
   })
 
-  test("an app that throws is answered 500 without the error's text, which the log has", async () => {
+  test("is answered with 500 without the error's text, which is logged, when the app throws", async () => {
     const { send, lines } = fixture(() => {
       throw new Error("the database password is hunter2")
     })
@@ -146,7 +146,7 @@ describe("around every request", () => {
 })
 
 describe("the rate limit", () => {
-  test("is announced on every answer and refuses with 429 when it is used up", async () => {
+  test("is sent with every response, and answers 429 when it is exceeded", async () => {
     const { send, advance } = fixture(ok, { rateLimiter: rateLimiter(2) })
     const limits = (headers: Headers) =>
       ["limit", "remaining", "reset"].map((name) => headers.get(`x-ratelimit-${name}`))
@@ -165,7 +165,7 @@ describe("the rate limit", () => {
     expect((await send("/things/1")).response.status).toBe(200)
   })
 
-  test("is counted per token once the token has proved valid", async () => {
+  test("is counted per token after the token was valid once", async () => {
     const { send } = fixture(ok, { rateLimiter: rateLimiter(1) })
     const as = async (token: string) =>
       (await send("/things/1", { headers: { authorization: `Bearer ${token}` } })).response.status
@@ -173,7 +173,7 @@ describe("the rate limit", () => {
   })
 
   test.each(["/api/v2/things", "/v1/pki/roles"])(
-    "of one token is one on %s, however its header is spelt",
+    "is shared by all spellings of the header of one token on %s",
     async (path) => {
       const { send } = fixture(ok, { rateLimiter: rateLimiter(2) })
       const as = async (authorization: string) => (await send(path, { headers: { authorization } })).response.status
@@ -187,30 +187,33 @@ describe("the rate limit", () => {
     },
   )
 
-  test("is not widened by tokens that are not valid", async () => {
+  test("is not extended by invalid tokens", async () => {
     const { send } = fixture(() => respond(null, { status: 403 }), { rateLimiter: rateLimiter(2) })
     const as = async (token: string) =>
       (await send("/v1/pki/roles", { headers: { "x-service-token": token } })).response.status
     expect([await as("a"), await as("b"), await as("c")]).toEqual([403, 403, 429])
   })
 
-  test.each(["x-service-token", "x-vault-token"])("counts the certificate API by its own header %s", async (name) => {
-    const { send } = fixture(ok, { rateLimiter: rateLimiter(2) })
-    const as = async (path: string, authorization: string) =>
-      (await send(path, { headers: { [name]: "one", authorization } })).response
-    expect([
-      (await as("/v1/pki/roles", "Bearer a")).status,
-      (await as("/v1/pki/roles", "Bearer b")).status,
-      (await as("/api/v2/things", "Bearer c")).status,
-    ]).toEqual([200, 200, 200])
-    const refused = await as("/v1/pki/roles", "Bearer d")
-    expect([refused.status, await refused.json()]).toEqual([
-      429,
-      { errors: ["You have exceeded the API's rate limit."] },
-    ])
-  })
+  test.each(["x-service-token", "x-vault-token"])(
+    "counts requests of the certificate API by its own header %s",
+    async (name) => {
+      const { send } = fixture(ok, { rateLimiter: rateLimiter(2) })
+      const as = async (path: string, authorization: string) =>
+        (await send(path, { headers: { [name]: "one", authorization } })).response
+      expect([
+        (await as("/v1/pki/roles", "Bearer a")).status,
+        (await as("/v1/pki/roles", "Bearer b")).status,
+        (await as("/api/v2/things", "Bearer c")).status,
+      ]).toEqual([200, 200, 200])
+      const refused = await as("/v1/pki/roles", "Bearer d")
+      expect([refused.status, await refused.json()]).toEqual([
+        429,
+        { errors: ["You have exceeded the API's rate limit."] },
+      ])
+    },
+  )
 
-  test("leaves the probes alone", async () => {
+  test("does not apply to probes", async () => {
     const { send } = fixture(ok, { rateLimiter: rateLimiter(1) })
     await send("/things/1")
     const { response, headers } = await send("/healthz")
@@ -218,7 +221,7 @@ describe("the rate limit", () => {
     expect(headers.has("x-ratelimit-limit")).toBe(false)
   })
 
-  test("sends no header while it is off", async () => {
+  test("sends no header when it is disabled", async () => {
     const { send } = fixture(ok)
     expect([...(await send("/things/1")).headers.keys()]).toEqual(["x-request-id"])
   })
@@ -248,7 +251,7 @@ describe("the probes", () => {
     expect([response.status, await response.text()]).toEqual([status, body])
   })
 
-  test("metrics count requests by route pattern and status, never by path", async () => {
+  test("metrics count requests by route pattern and status, not by path", async () => {
     const { send } = fixture(ok)
     await send("/things/1")
     await send("/things/2")

@@ -61,7 +61,7 @@ if (mayMount()) disks.push({ name: "a filesystem of 8 MiB", open: mounted })
 const maxWrites = 2_000
 
 describe.each(disks)("on $name", ({ open }) => {
-  test("[F-S4] writes are refused with 503, readiness says why, stored CRLs are served, and all goes on once there is room", async () => {
+  test("[F-S4] writes are rejected with 503, readiness names the cause, stored CRLs are served, and writes resume when space is free", async () => {
     await using disk = await open()
     const clock = manualClock()
     const logged: string[] = []
@@ -106,7 +106,7 @@ describe.each(disks)("on $name", ({ open }) => {
   })
 })
 
-test("[F-S4] a file that had no room is written again once rows are gone from it, and says so", async () => {
+test("[F-S4] a full file is writable again after rows are deleted, which is logged", async () => {
   await using disk = await limited()
   const logged: string[] = []
   const runtime = systemRuntime({ ...silentLog, info: (event: string) => void logged.push(event) })

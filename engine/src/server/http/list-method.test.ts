@@ -77,14 +77,14 @@ const transports = {
 }
 
 describe.each(Object.entries(transports))("over %s", (_name, { options, connect }) => {
-  test("[P-4-p1] LIST is a method like any other", async () => {
+  test("[P-4-p1] LIST is accepted like other methods", async () => {
     const { socket, answer } = talkOver(connect(await listening(options)))
     socket.write(listRoles)
     expect(await answer()).toBe(listed)
     socket.destroy()
   })
 
-  test("a kept connection takes LIST and other methods in turn", async () => {
+  test("a keep-alive connection accepts LIST and other methods in turn", async () => {
     const warnings: string[] = []
     const warn = (warning: Error) => void warnings.push(warning.message)
     process.on("warning", warn)
@@ -107,7 +107,7 @@ describe.each(Object.entries(transports))("over %s", (_name, { options, connect 
   })
 
   test.each(Array.from({ length: 6 }, (_, index) => index + 1))(
-    "LIST that the network cuts after %i bytes is read as one word",
+    "LIST is read as one method when the network splits it after %i bytes",
     async (cut) => {
       const { socket, answer } = talkOver(connect(await listening(options)))
       socket.setNoDelay(true)
@@ -121,7 +121,7 @@ describe.each(Object.entries(transports))("over %s", (_name, { options, connect 
     },
   )
 
-  test("LIST that arrives byte by byte is read as one request", async () => {
+  test("LIST is read as one request when it arrives byte by byte", async () => {
     const { socket, answer } = talkOver(connect(await listening(options)))
     socket.setNoDelay(true)
     for (const byte of listRoles) {
@@ -132,7 +132,7 @@ describe.each(Object.entries(transports))("over %s", (_name, { options, connect 
     socket.destroy()
   })
 
-  test("the parser that gave up cannot end the connection later", async () => {
+  test("the replaced parser cannot close the connection later", async () => {
     const limits = { headersTimeoutMs: 450, requestTimeoutMs: 1_200, timeoutCheckMs: 20 }
     const serve: Serve = async (incoming) => {
       if (incoming.url.endsWith("/slow")) await sleep(900)
@@ -147,7 +147,7 @@ describe.each(Object.entries(transports))("over %s", (_name, { options, connect 
     socket.destroy()
   })
 
-  test("a LIST that never ends is given up like any other request", async () => {
+  test("an incomplete LIST request times out like any other request", async () => {
     const limits = { headersTimeoutMs: 1_000, requestTimeoutMs: 2_000, timeoutCheckMs: 20 }
     const { socket, answer } = talkOver(connect(await listening({ ...options, ...limits })))
     socket.write("LIST /v1/pki/roles HTTP/1.1\r\n")
@@ -155,7 +155,7 @@ describe.each(Object.entries(transports))("over %s", (_name, { options, connect 
   })
 
   test.each(["LISTEN / HTTP/1.1", "LIS / HTTP/1.1", "LIXT / HTTP/1.1", "list / HTTP/1.1", "LI"])(
-    "%s is no LIST",
+    "%s is not LIST",
     async (line) => {
       const { socket, answer } = talkOver(connect(await listening(options)))
       socket.write(`${line}\r\nHost: chancery\r\n\r\n`)
@@ -163,7 +163,7 @@ describe.each(Object.entries(transports))("over %s", (_name, { options, connect 
     },
   )
 
-  describe("[F-S5] requests in one packet", () => {
+  describe("[F-S5] pipelined requests", () => {
     /** Serves requests that stay pending until the test releases each of them, in any order. */
     async function answeredByHand(limits: NodeServerOptions = {}) {
       const releases = new Map<string, () => void>()
@@ -182,7 +182,7 @@ describe.each(Object.entries(transports))("over %s", (_name, { options, connect 
       return { ...talk, releases, release }
     }
 
-    test("are answered in their order, a LIST among them and what follows it", async () => {
+    test("are answered in order, with LIST among them", async () => {
       const { socket, answer, releases, release } = await answeredByHand()
       const all = [
         request("POST /first", "body"),
@@ -205,7 +205,7 @@ describe.each(Object.entries(transports))("over %s", (_name, { options, connect 
       expect(await answer()).toBe('200 LIST /fifth ""')
     })
 
-    test("with a LIST behind two that wait for their turn", async () => {
+    test("are answered when LIST is third", async () => {
       const { socket, answer, release } = await answeredByHand()
       socket.write(`${request("GET /one")}${request("GET /two")}${listRoles}`)
       await release("/two")
@@ -215,7 +215,7 @@ describe.each(Object.entries(transports))("over %s", (_name, { options, connect 
       expect(await answer()).toBe(listed)
     })
 
-    test("with a LIST whose rest, and more, comes while the first is being answered", async () => {
+    test("are answered when the rest of a LIST arrives during the first response", async () => {
       const { socket, answer, release } = await answeredByHand()
       const body = "x".repeat(200_000)
       socket.write(`${request("POST /first", "body")}LI`)
@@ -228,7 +228,7 @@ describe.each(Object.entries(transports))("over %s", (_name, { options, connect 
       expect(await answer()).toBe(`200 POST /third "${body}"`)
     })
 
-    test("with a first that takes longer than a request may take to come", async () => {
+    test("are answered when the first response takes longer than the request timeout", async () => {
       const limits = { headersTimeoutMs: 100, requestTimeoutMs: 200, timeoutCheckMs: 10 }
       const { socket, answer, release } = await answeredByHand(limits)
       socket.write(`${request("GET /first")}${listRoles}`)
@@ -239,7 +239,7 @@ describe.each(Object.entries(transports))("over %s", (_name, { options, connect 
       expect(await answer()).toBe(listed)
     })
 
-    test("are answered before what follows them and cannot be read", async () => {
+    test("are answered before an unreadable one that follows", async () => {
       const { socket, answer, release } = await answeredByHand()
       socket.write(`${request("POST /first", "body")}${request("GET /second")}nonsense\r\n\r\n`)
       await release("/second")
@@ -249,7 +249,7 @@ describe.each(Object.entries(transports))("over %s", (_name, { options, connect 
       expect(await answer()).toBe('ended with ""')
     })
 
-    test("end where the first answer ends the connection", async () => {
+    test("are dropped when the first response closes the connection", async () => {
       const { socket, answer, release } = await answeredByHand()
       socket.write(`GET /first HTTP/1.1\r\nHost: chancery\r\nConnection: close\r\n\r\n${listRoles}`)
       await release("/first")
@@ -258,7 +258,7 @@ describe.each(Object.entries(transports))("over %s", (_name, { options, connect 
     })
   })
 
-  test("many connections list beside each other", async () => {
+  test("many connections send LIST concurrently", async () => {
     const port = await listening(options)
     const answers = await Promise.all(
       Array.from({ length: 40 }, async () => {
@@ -273,7 +273,7 @@ describe.each(Object.entries(transports))("over %s", (_name, { options, connect 
   })
 })
 
-test("a client that leaves in the middle of the word is let go", async () => {
+test("a connection that the client closes within the method is dropped", async () => {
   const { socket } = talkOver(connectPlain(await listening(), "127.0.0.1"))
   socket.write("LIS")
   await sleep(30)
@@ -281,7 +281,7 @@ test("a client that leaves in the middle of the word is let go", async () => {
   await expect(once(socket, "close")).resolves.toBeDefined()
 })
 
-test("a client of another making lists and goes on", async () => {
+test("the server keeps serving LIST after another client closed its connection", async () => {
   const client = new Client(`http://127.0.0.1:${await listening()}`)
   onTestFinished(() => client.close())
   const ask = async (method: string, path: string) => (await client.request({ method: method, path })).body.text()

@@ -14,7 +14,7 @@ test.each([
   ["[chancery]:8420", undefined],
   ["unix:", undefined],
   ["", undefined],
-])("the listen address %j reads as %j", (text, address) => {
+])("the listen address %j is parsed to %j", (text, address) => {
   expect(parseListenAddress(text)).toEqual(address)
 })
 

@@ -59,7 +59,7 @@ const converse = (
 const ok: Serve = async () =>
   respond("{}", { status: 201, headers: { "content-type": "application/vnd.api+json", "x-request-id": "abc" } })
 
-test("an answer carries the app's headers, and its length", async () => {
+test("a response has the app's headers, and its length", async () => {
   const { url } = await listening(ok)
   const { statusCode, headers, body } = await request(url)
   expect([
@@ -74,7 +74,7 @@ test("an answer carries the app's headers, and its length", async () => {
 /** Chunks that do not fit into the socket's buffer together, so that it accepts them one after another. */
 const pieces = Array.from({ length: 64 }, (_, index) => Buffer.alloc(256 * 1024, index))
 
-test("content goes out as the socket takes it, and the memory of each chunk goes with it; none goes for a HEAD", async () => {
+test("a body is sent as the socket accepts it, and each chunk's memory is released; HEAD sends none", async () => {
   const given: Uint8Array[] = []
   const { url } = await listening(async () => {
     async function* content() {
@@ -94,7 +94,7 @@ test("content goes out as the socket takes it, and the memory of each chunk goes
   expect([head.statusCode, await head.body.text(), given.length]).toEqual([200, "", pieces.length])
 })
 
-test("content that fails half-way is cut off, and content that nobody takes any more is left", async () => {
+test("a failing body is cut off, and a body without a reader is dropped", async () => {
   const left = Promise.withResolvers<void>()
   async function* failing() {
     yield Buffer.alloc(100_000)
@@ -157,7 +157,7 @@ async function readingOf({ serve, isSecure, isLast }: (typeof readers)[number], 
   return { server, socket, read, over }
 }
 
-test.each(readers)(`who takes nothing of ${describedReader} loses it`, async (reader) => {
+test.each(readers)(`a client that does not read ${describedReader} loses the connection`, async (reader) => {
   const { server, socket, read, over } = await readingOf(reader, 200)
   // A graceful close would wait for the unsent data of a connection that was not cut.
   expect(await server.close(hourMs)).toEqual({ cut: 0 })
@@ -184,14 +184,14 @@ async function readSlowly(reader: (typeof readers)[number]): Promise<number> {
   return read.octets
 }
 
-test("who takes an answer slowly gets all of it, however it is made and sent", async () => {
+test("a slow client receives the whole response, however its body is produced", async () => {
   const cut = await Promise.all(
     readers.map(async (reader) => ((await readSlowly(reader)) < octetsOfLongAnswer ? [reader] : [])),
   )
   expect(cut.flat()).toEqual([])
 })
 
-test("content that is long in coming is waited for", async () => {
+test("a slow body is awaited", async () => {
   const taken = Promise.withResolvers<void>()
   const { url } = await listening(
     async () => {
@@ -217,7 +217,7 @@ test("content that is long in coming is waited for", async () => {
   expect(last.toString()).toBe("the end")
 })
 
-test("a body comes as the socket has it, and is refused when it ends too early", async () => {
+test("a request body is streamed, and fails when it ends too early", async () => {
   const told: unknown[] = []
   const { url, port } = await listening(async (incoming) => {
     let length = 0
@@ -237,7 +237,7 @@ test("a body comes as the socket has it, and is refused when it ends too early",
   await expect.poll(() => told).toEqual([expect.stringContaining("The body ended before it was complete")])
 })
 
-test("a body that has come with its head is there as a whole, once, and its connection goes on", async () => {
+test("a request body that arrived with its head is available as a whole, once, and the connection continues", async () => {
   const text = Buffer.from(JSON.stringify({ name: "x".repeat(1_000) }))
   const { url } = await listening(async (incoming) => {
     await Promise.resolve()
@@ -259,7 +259,7 @@ test("a body that has come with its head is there as a whole, once, and its conn
   await dispatcher.close()
 })
 
-test("a body whose pieces have all come is there as a whole", async () => {
+test("a request body is available as a whole when all its chunks have arrived", async () => {
   const { port } = await listening(async (incoming) => {
     await new Promise((resolve) => setTimeout(resolve, 50))
     return respond(Buffer.from(incoming.arrived() ?? []).toString())
@@ -279,7 +279,7 @@ test.each([
   ["in pieces", "Content-Length: 10", "01234", "56789"],
   ["in chunks", "Transfer-Encoding: chunked", "5\r\n01234\r\n", "5\r\n56789\r\n0\r\n\r\n"],
 ])(
-  "a body that comes %s is not there as a whole before its end, and nothing of it is lost",
+  "a request body that arrives %s is not available as a whole before its end, and nothing is lost",
   async (_how, head, first, later) => {
     const { port } = await listening(async (incoming) => {
       await Promise.resolve()
@@ -294,7 +294,7 @@ test.each([
   },
 )
 
-test("what the server adds stands beside what the app says, which goes before it", async () => {
+test("headers of the server are added unless the app sets them", async () => {
   const added = { "x-request-id": "abc", "retry-after": "1" }
   const { url } = await listening(
     async (incoming) => {
@@ -321,7 +321,7 @@ test.each([
   ["the preface of HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"],
   ["HTTP/0.9", "GET / HTTP/0.9\r\nHost: a\r\n\r\n"],
   ["HTTP/1.2", "GET / HTTP/1.2\r\nHost: a\r\n\r\n"],
-])("[F-S6] %s is answered 400, and the connection ends", async (_, text) => {
+])("[F-S6] %s is answered with 400, and the connection is closed", async (_, text) => {
   const served: string[] = []
   const { port } = await listening(async (request) => {
     served.push(request.url)
@@ -335,14 +335,14 @@ test.each([
   expect(served).toEqual([])
 })
 
-test("[F-S6] every answer forbids guessing its type, and carries the headers that it is given", async () => {
+test("[F-S6] every response has X-Content-Type-Options and the configured headers", async () => {
   const { url, port } = await listening(ok, { headers: { "strict-transport-security": "max-age=1" } })
   const { headers } = await request(url)
   expect([headers["x-content-type-options"], headers["strict-transport-security"]]).toEqual(["nosniff", "max-age=1"])
   expect(await converse(port, "nonsense\r\n\r\n")).toContain("strict-transport-security: max-age=1\r\n")
 })
 
-test("who keeps a connection is sent away with the next answer, and may come again", async () => {
+test("a keep-alive connection is closed with the next response while connections are sent away, and the client can reconnect", async () => {
   const started = Promise.withResolvers<void>()
   const release = Promise.withResolvers<void>()
   const { server, url } = await listening(async (incoming) => {
@@ -370,7 +370,7 @@ test("who keeps a connection is sent away with the next answer, and may come aga
   await dispatcher.close()
 })
 
-test("closing lets a slow request finish, ends its connection, and closes idle ones at once", async () => {
+test("close finishes a slow request, closes its connection, and closes idle connections at once", async () => {
   const started = Promise.withResolvers<void>()
   const release = Promise.withResolvers<void>()
   const { server, url, port } = await listening(async (incoming) => {
@@ -398,7 +398,7 @@ test("closing lets a slow request finish, ends its connection, and closes idle o
   expect(await closing).toEqual({ cut: 0 })
 })
 
-test("closing ends the connection of an answer that had begun before, as soon as that is over", async () => {
+test("close ends the connection of a response that started earlier as soon as it is complete", async () => {
   const release = Promise.withResolvers<void>()
   const { server, port } = await listening(async () => {
     async function* content() {
@@ -419,7 +419,7 @@ test("closing ends the connection of an answer that had begun before, as soon as
   expect(text).toContain("last")
 })
 
-test("closing answers what has come over a kept connection and has not been read yet", async () => {
+test("close answers a request that arrived on a keep-alive connection but was not read yet", async () => {
   const { server, port } = await listening(ok)
   const socket = connect(port, "127.0.0.1")
   let text = ""
@@ -434,7 +434,7 @@ test("closing answers what has come over a kept connection and has not been read
   expect(text).toMatch(/^HTTP\/1.1 201 [^]*connection: close/i)
 })
 
-test("closing lets an answer that is made already go out as a whole", async () => {
+test("close sends a finished response completely", async () => {
   const answer = "long ".repeat(4_000_000)
   const { server, port } = await listening(async () => respond(answer))
   const socket = connect(port, "127.0.0.1")
@@ -456,7 +456,7 @@ test("closing lets an answer that is made already go out as a whole", async () =
   expect(length).toBeGreaterThan(answer.length)
 })
 
-test("closing cuts what has not finished after the grace period, and counts it", async () => {
+test("close aborts unfinished requests after the grace period and counts them", async () => {
   const started = Promise.withResolvers<void>()
   const { server, url } = await listening(async () => {
     started.resolve()
@@ -468,40 +468,40 @@ test("closing cuts what has not finished after the grace period, and counts it",
   expect(await stuck).toBeInstanceOf(Error)
 })
 
-test("closing twice is one closing", async () => {
+test("close can be called twice", async () => {
   const { server } = await listening(ok)
   expect(await Promise.all([server.close(0), server.close(0)])).toEqual([{ cut: 0 }, { cut: 0 }])
 })
 
 test.each([
-  { why: "no HTTP at all", bytes: "hello there\r\n\r\n", status: 400 },
+  { why: "text that is not HTTP", bytes: "hello there\r\n\r\n", status: 400 },
   { why: "a request without a Host", bytes: "GET / HTTP/1.1\r\n\r\n", status: 400 },
-  { why: "a Host that is none", bytes: "GET / HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n", status: 400 },
+  { why: "an invalid Host", bytes: "GET / HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n", status: 400 },
   { why: "a header line without a colon", bytes: "GET / HTTP/1.1\r\nHost: a\r\nbroken\r\n\r\n", status: 400 },
   {
-    why: "two lengths",
+    why: "two Content-Length headers",
     bytes: "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
     status: 400,
   },
   {
-    why: "a length and chunks",
+    why: "Content-Length together with chunks",
     bytes: "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
     status: 400,
   },
-  { why: "headers without end", bytes: `GET / HTTP/1.1\r\nHost: a\r\nX: ${"y".repeat(20_000)}\r\n\r\n`, status: 431 },
-])("$why is answered $status, and the server goes on", async ({ bytes, status }) => {
+  { why: "endless headers", bytes: `GET / HTTP/1.1\r\nHost: a\r\nX: ${"y".repeat(20_000)}\r\n\r\n`, status: 431 },
+])("$why is answered with $status, and the server continues", async ({ bytes, status }) => {
   const { url, port } = await listening(ok)
   // Without `connection: close`, a client that reads to the end would wait until the server closes the idle connection.
   expect(await converse(port, bytes)).toMatch(new RegExp(`^HTTP/1.1 ${status} [^]*\r\nconnection: close\r\n`, "i"))
   expect((await request(url)).statusCode).toBe(201)
 })
 
-test("a request that does not arrive in time is ended", async () => {
+test("a request that does not arrive in time is aborted", async () => {
   const { port } = await listening(ok, { headersTimeoutMs: 100, requestTimeoutMs: 100, timeoutCheckMs: 50 })
   expect(await converse(port, "GET / HTTP/1.1\r\nHost: a\r\n")).toMatch(/^HTTP\/1.1 408 /)
 })
 
-test("where uploads may take long, the body of any other request may not", async () => {
+test("with long upload timeouts, bodies of other requests still time out", async () => {
   const { port } = await listening(async (incoming) => respond(await textOf(incoming)), {
     requestTimeoutMs: 100,
     uploads: { matches: (path) => path === "/upload", bodyLimitBytes: 1_000, requestTimeoutMs: 60_000 },
@@ -513,14 +513,14 @@ test("where uploads may take long, the body of any other request may not", async
   )
 })
 
-test("a client that asks first is not told to send a body over the limit", async () => {
+test("a client that sends Expect: 100-continue gets no 100 for a body above the limit", async () => {
   const { port } = await listening(async () => respond(null, { status: 413 }), { bodyLimitBytes: 10 })
   const head = "POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nExpect: 100-continue\r\n"
   expect(await converse(port, `${head}Content-Length: 11\r\n\r\n`)).toMatch(/^HTTP\/1.1 413 /)
   expect(await converse(port, `${head}Content-Length: 3\r\n\r\nabc`)).toMatch(/^HTTP\/1.1 100 Continue/)
 })
 
-test("a taken port is one clear sentence", async () => {
+test("a port in use fails with one clear sentence", async () => {
   const { port } = await listening(ok)
   const error: unknown = await createNodeServer(ok)
     .listen({ host: "127.0.0.1", port })
@@ -532,7 +532,7 @@ test("a taken port is one clear sentence", async () => {
   })
 })
 
-test("a unix socket serves too", async () => {
+test("a unix socket is served", async () => {
   const folder = await mkdtemp(join(tmpdir(), "chancery-"))
   const path = join(folder, "chancery.sock")
   const server = createNodeServer(ok)
@@ -545,7 +545,7 @@ test("a unix socket serves too", async () => {
   await rm(folder, { recursive: true })
 })
 
-test("a socket that a killed server left behind is taken over; one in use and a plain file are not", async () => {
+test("an abandoned socket file is replaced; a socket in use and a plain file are not", async () => {
   const folder = await mkdtemp(join(tmpdir(), "chancery-"))
   const path = join(folder, "chancery.sock")
   const killed = spawn(process.execPath, [
@@ -585,7 +585,7 @@ async function statusOver(socket: TLSSocket): Promise<string> {
   return answer.toString("latin1").slice(0, 12)
 }
 
-test("a replaced certificate is shown to new connections, and open ones go on", async () => {
+test("a new certificate is used for new connections, and open ones continue", async () => {
   const tls = new ReloadableIdentity(old)
   const { port } = await listening(ok, { tls })
   const before = await secured(port, old.certificate)
@@ -598,7 +598,7 @@ test("a replaced certificate is shown to new connections, and open ones go on", 
   after.socket.destroy()
 })
 
-test("a certificate whose key is another's is refused, and the old one stays", async () => {
+test("a certificate that does not match the key is rejected, and the old one stays", async () => {
   const tls = new ReloadableIdentity(old)
   const { port } = await listening(ok, { tls })
   expect(() => tls.replace({ ...renewed, privateKey: old.privateKey })).toThrow(UnusableIdentity)
@@ -611,7 +611,7 @@ test.each([
   "ECDHE-RSA-AES128-SHA:ECDHE-ECDSA-AES128-SHA",
   "ECDHE-RSA-AES256-SHA384:ECDHE-ECDSA-AES256-SHA384",
   "AES128-GCM-SHA256:AES256-SHA",
-])("[F-S6] TLS 1.2 with %s is refused, and with an AEAD suite with forward secrecy it is not", async (ciphers) => {
+])("[F-S6] TLS 1.2 is rejected with %s, and accepted with an AEAD suite with forward secrecy", async (ciphers) => {
   const { port } = await listening(ok, { tls: new ReloadableIdentity(old) })
   const shaken = (suites: string) =>
     new Promise<string>((resolve) => {
@@ -630,7 +630,7 @@ test.each([
   )
 })
 
-test("old TLS is refused after a replacement as before it", async () => {
+test("old TLS versions are rejected after a replacement as before", async () => {
   const tls = new ReloadableIdentity(old)
   const { port } = await listening(ok, { tls })
   tls.replace(renewed)
@@ -647,9 +647,9 @@ test("old TLS is refused after a replacement as before it", async () => {
 })
 
 test.each([
-  { why: "says nothing", bytes: Buffer.alloc(0) },
-  { why: "stops in the middle of its first message", bytes: Buffer.from([22, 3, 1, 2, 0, 1]) },
-])("a client that $why is let go when the handshake has taken too long", async ({ bytes }) => {
+  { why: "sends nothing", bytes: Buffer.alloc(0) },
+  { why: "stops within its first message", bytes: Buffer.from([22, 3, 1, 2, 0, 1]) },
+])("a client that $why is disconnected after the handshake timeout", async ({ bytes }) => {
   const { port } = await listening(ok, { tls: new ReloadableIdentity(old), headersTimeoutMs: 100 })
   const client = connect(port, "127.0.0.1")
   client.on("error", () => undefined)
@@ -658,7 +658,7 @@ test.each([
   expect(client.bytesRead).toBe(0)
 })
 
-test("connections that have not finished their handshake do not hold up the end", async () => {
+test("close does not wait for connections with unfinished handshakes", async () => {
   const { server, port } = await listening(ok, { tls: new ReloadableIdentity(old) })
   const silent = connect(port, "127.0.0.1")
   await once(silent, "connect")
@@ -672,7 +672,7 @@ test("connections that have not finished their handshake do not hold up the end"
   await ended
 })
 
-test("a check of an address answers no client, leaves the address free, and fails if it is taken", async () => {
+test("an address check serves no client, releases the address, and fails when it is in use", async () => {
   const free = createNodeServer(async () => respond(null))
   const address = await free.listen({ host: "127.0.0.1", port: 0 })
   await expect(assertListenable(address, "--metrics-listen")).rejects.toThrow(ListenError)

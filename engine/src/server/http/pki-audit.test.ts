@@ -79,7 +79,7 @@ function csrOf(privateKey: string, commonName: string): string {
 const form = { "content-type": "application/x-www-form-urlencoded" }
 
 describe("a request of the certificate API", () => {
-  test("is on disk with its data hashed before the answer leaves, and so is what came of it", async () => {
+  test("is recorded with hashed data before its response, and so is its outcome", async () => {
     const world = await auditedWorld()
     await prepare(world)
     const role = { allowed_domains: "secret.example.com", max_ttl: 3600, metadata: { owner: "carol" } }
@@ -98,7 +98,7 @@ describe("a request of the certificate API", () => {
     for (const secret of ["secret.example.com", "carol", world.rootToken]) expect(world.text()).not.toContain(secret)
   })
 
-  test("has in plain text what its mount exempts", async () => {
+  test("is recorded in plain text for the keys that its mount exempts", async () => {
     const world = await auditedWorld()
     await prepare(world)
     const config = { audit_non_hmac_request_keys: ["allowed_domains"] }
@@ -108,7 +108,7 @@ describe("a request of the certificate API", () => {
     expect(world.text()).not.toContain('"hidden"')
   })
 
-  test("that is refused is on record with the reason, and an unknown token as its hash", async () => {
+  test("is recorded with the reason when it is rejected, and an unknown token as its hash", async () => {
     const world = await auditedWorld()
     await prepare(world)
     await world.pki("POST", "/pki/roles/web", { token: "s.sesame", body: {} })
@@ -120,7 +120,7 @@ describe("a request of the certificate API", () => {
     expect(world.text()).not.toContain("sesame")
   })
 
-  test("that anybody may make is not on record, unless that is asked for", async () => {
+  test("is not recorded when it needs no token, unless that is configured", async () => {
     const world = await auditedWorld()
     await prepare(world)
     const before = world.entries().length
@@ -145,7 +145,7 @@ const issue = (world: TestEngine, body: object = {}) =>
   world.pki("POST", "/pki/issue/web", { body: { common_name: "issued.example.com", ...body } })
 
 describe("a certificate", () => {
-  test("is on record with the issuer, the key and what was signed, between its request and its response", async () => {
+  test("is recorded with issuer, key and signed content, between its request and its response", async () => {
     const world = await auditedWorld()
     await prepare(world)
     const { body } = await issue(world)
@@ -168,7 +168,7 @@ describe("a certificate", () => {
     expect(response.status).toBe(200)
   })
 
-  test("leaves neither its private key nor a CSR nor a token in the log, in any form that text can take", async () => {
+  test("is recorded without its private key, CSR and token in any encoding", async () => {
     const world = await auditedWorld()
     await prepare(world)
     const { body } = await issue(world, { private_key_format: "pkcs8" })
@@ -190,7 +190,7 @@ describe("a certificate", () => {
 })
 
 describe("while the log cannot be written", () => {
-  test("every request with a token gets 503, signs and changes nothing; open reads go on", async () => {
+  test("every request with a token gets 503 and changes nothing; unauthenticated reads continue", async () => {
     const url = await preparedStore()
     {
       await using world = await openTestEngine({ url, auditFile: "/dev/full" })

@@ -5,9 +5,16 @@ describe("a bucket", () => {
   test.each([
     { why: "a new bucket is full", bucket: undefined, now: 0, allowed: true, remaining: 29, resetSeconds: 0.033 },
     { why: "the last request", bucket: { level: 1, at: 0 }, now: 0, allowed: true, remaining: 0, resetSeconds: 1 },
-    { why: "an empty bucket", bucket: { level: 0, at: 0 }, now: 0, allowed: false, remaining: 0, resetSeconds: 1 },
     {
-      why: "not yet one request's worth",
+      why: "an empty bucket rejects",
+      bucket: { level: 0, at: 0 },
+      now: 0,
+      allowed: false,
+      remaining: 0,
+      resetSeconds: 1,
+    },
+    {
+      why: "less than one request has refilled",
       bucket: { level: 0, at: 0 },
       now: 33,
       allowed: false,
@@ -15,7 +22,7 @@ describe("a bucket", () => {
       resetSeconds: 0.967,
     },
     {
-      why: "one request's worth later",
+      why: "one request has refilled",
       bucket: { level: 0, at: 0 },
       now: 34,
       allowed: true,
@@ -31,7 +38,7 @@ describe("a bucket", () => {
       resetSeconds: 0.533,
     },
     {
-      why: "never more than one second's worth",
+      why: "at most one second's worth refills",
       bucket: { level: 0, at: 0 },
       now: 60_000,
       allowed: true,
@@ -39,7 +46,7 @@ describe("a bucket", () => {
       resetSeconds: 0.033,
     },
     {
-      why: "a clock that steps back takes nothing away",
+      why: "a clock that steps back empties nothing",
       bucket: { level: 10, at: 5_000 },
       now: 0,
       allowed: true,
@@ -55,19 +62,19 @@ describe("a bucket", () => {
 describe("a limiter", () => {
   const address = "192.0.2.1"
 
-  test("counts each address for itself", () => {
+  test("counts each address separately", () => {
     const limiter = rateLimiter(2)
     const charge = (from: string) => limiter.charge({ credential: undefined, address: from, now: 0 }).allowed
     expect([charge(address), charge(address), charge(address), charge("192.0.2.2")]).toEqual([true, true, false, true])
   })
 
-  test("charges an unproved credential to its address, so that guessing tokens earns nothing", () => {
+  test("charges unproved credentials to their address, so that guessing tokens gains nothing", () => {
     const limiter = rateLimiter(2)
     const guess = (credential: string) => limiter.charge({ credential, address, now: 0 }).allowed
     expect([guess("a"), guess("b"), guess("c")]).toEqual([true, true, false])
   })
 
-  test("gives a proved credential a bucket of its own, which its first request already counts in", () => {
+  test("gives a proved credential its own bucket, which counts its first request", () => {
     const limiter = rateLimiter(3)
     const charge = () => limiter.charge({ credential: "a", address, now: 0 })
     expect(charge().remaining).toBe(2)
@@ -80,7 +87,7 @@ describe("a limiter", () => {
     expect(limiter.charge({ credential: undefined, address, now: 0 }).allowed).toBe(true)
   })
 
-  test("forgets the longest unused address rather than grow without bound", () => {
+  test("drops the least recently used address at its maximum", () => {
     const limiter = rateLimiter(1)
     const charge = (from: string) => limiter.charge({ credential: undefined, address: from, now: 0 }).allowed
     charge("first")
@@ -101,6 +108,6 @@ test.each([
   ["2001:db8::6", "2001:db8:0:0"],
   ["::1", "0:0:0:0"],
   ["local", "local"],
-])("the address %s counts as %s", (address, network) => {
+])("the address %s is counted as %s", (address, network) => {
   expect(networkOf(address)).toBe(network)
 })

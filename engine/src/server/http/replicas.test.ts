@@ -25,7 +25,7 @@ async function done(world: TestEngine, path: string, body: object) {
 }
 
 test.skipIf(kind?.available !== true)(
-  "a lock that many want on two replicas is given to one, and each end to one",
+  "a lock that many callers request on two replicas has one holder, and one release succeeds",
   async () => {
     await using stage = await replicas()
     const { one, other } = stage
@@ -48,7 +48,7 @@ test.skipIf(kind?.available !== true)(
 )
 
 test.skipIf(kind?.available !== true)(
-  "a token that one replica revokes is good on no other, however often it was used there",
+  "a token that one replica revokes is rejected by all, even where it was cached",
   async () => {
     await using stage = await replicas()
     const { one, other } = stage
@@ -62,7 +62,7 @@ test.skipIf(kind?.available !== true)(
 )
 
 test.skipIf(kind?.available !== true)(
-  "roles, revocations, lists and OCSP answers are the same on every replica at once",
+  "roles, revocations, lists and OCSP answers are the same on all replicas at once",
   async () => {
     await using stage = await replicas()
     const { one, other } = stage

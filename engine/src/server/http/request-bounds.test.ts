@@ -53,14 +53,14 @@ describe("a document of the certificate API", () => {
       `{"role_id":"${"a".repeat(2 * 1024 * 1024 + 1)}"}`,
       "the body has a string longer than 2097152 bytes",
     ],
-  ])("[F-S1] that is %s is refused before it is parsed", async (_, body, problem) => {
+  ])("[F-S1] that is %s is rejected before it is parsed", async (_, body, problem) => {
     const world = await opened()
     const answer = await world.pki("POST", "/pki/roles/web", { body })
     expect([answer.status, answer.body.errors]).toEqual([400, [expect.stringContaining(problem)]])
     expect((await world.pki("GET", "/pki/roles/web")).status).toBe(404)
   })
 
-  test("[F-S1] of a form has bounds as well", async () => {
+  test("[F-S1] in form encoding has the same kind of bounds", async () => {
     const world = await opened()
     const headers = { "content-type": "application/x-www-form-urlencoded" }
     const many = await world.pki("POST", "/pki/roles/web", { body: "a=1&".repeat(10_001), headers })
@@ -70,7 +70,7 @@ describe("a document of the certificate API", () => {
     expect((await world.pki("POST", "/pki/roles/web", { body: "ttl=1h&max_ttl=2h", headers })).status).toBe(200)
   })
 
-  test("[F-S1] is no longer than 64 KiB where anybody logs in, and on the server's own paths", async () => {
+  test("[F-S1] is limited to 64 KiB for logins and on sys paths", async () => {
     const world = await opened()
     const body = `{"role_id":"${"a".repeat(64 * 1024)}"}`
     const statuses: number[] = []
@@ -83,7 +83,7 @@ describe("a document of the certificate API", () => {
     expect((await world.pki("POST", "/sys/policies/acl/long", { body: { policy } })).status).toBe(204)
   })
 
-  test("[F-S1] is not read for a token that may change nothing at its path", async () => {
+  test("[F-S1] is not read when the token may not change anything at the path", async () => {
     const world = await opened()
     await world.engine.policies.put("reader", 'path "pki/*" { capabilities = ["read", "list"] }')
     await world.engine.policies.put("web", 'path "pki/roles/web" { capabilities = ["update"] }')
@@ -112,7 +112,7 @@ describe("a document of the certificate API", () => {
     expect(await send("/pki/roles/web", web)).toEqual([200, true])
   })
 
-  test("[F-S1] that is refused is recorded without anything of it", async () => {
+  test("[F-S1] is audited without its content when it is rejected", async () => {
     const folder = mkdtempSync(join(tmpdir(), "chancery-bounds-"))
     onTestFinished(() => rmSync(folder, { recursive: true }))
     const auditFile = join(folder, "audit.log")
@@ -129,7 +129,7 @@ describe("a document of the certificate API", () => {
     expect(JSON.stringify(entries)).not.toMatch(/a-member|member-1/)
   })
 
-  test("[F-S1] has the same bounds in the JSON inside of its strings", async () => {
+  test("[F-S1] has the same bounds for JSON inside strings", async () => {
     const world = await opened()
     const deep = nested(5_000)
     const { status } = await world.pki("POST", "/pki/roles/web", { body: { policy_identifiers: deep } })
@@ -150,13 +150,13 @@ describe("a document of the workspace API", () => {
       `{"data":"${"a".repeat(2 * 1024 * 1024 + 1)}"}`,
       "The body has a string longer than 2097152 bytes",
     ],
-  ])("[F-S1] that is %s is refused before it is parsed", async (_, body, problem) => {
+  ])("[F-S1] that is %s is rejected before it is parsed", async (_, body, problem) => {
     const world = await opened()
     const answer = await world.request("POST", "/organizations", { body })
     expect([answer.status, answer.body.errors[0].detail]).toEqual([400, expect.stringContaining(problem)])
   })
 
-  test("[F-S1] of a token, an account or a lock is no longer than 64 KiB", async () => {
+  test("[F-S1] for a token, an account or a lock is limited to 64 KiB", async () => {
     await using world = await stateEngine()
     const body = JSON.stringify({ data: { type: "x", attributes: { description: "a".repeat(64 * 1024) } } })
     const statuses: number[] = []
@@ -169,7 +169,7 @@ describe("a document of the workspace API", () => {
     expect(statuses).toEqual([413, 413, 413])
   })
 
-  test("[F-S1] carries a state whose base64 is longer than other strings", async () => {
+  test("[F-S1] may contain a state whose base64 is longer than other strings", async () => {
     await using world = await stateEngine()
     await world.lock()
     const value = "a".repeat(3 * 1024 * 1024)
@@ -177,7 +177,7 @@ describe("a document of the workspace API", () => {
     expect(answer.status).toBe(201)
   })
 
-  test("[F-S1] carries no state that is deeper than its reader goes", async () => {
+  test("[F-S1] with a state nested too deep is rejected", async () => {
     await using world = await stateEngine()
     await world.lock()
     const state = Buffer.from(
@@ -194,7 +194,7 @@ describe("a document of the workspace API", () => {
 })
 
 describe("ACME", () => {
-  test("[F-S1] refuses a deep body, protected header or payload before it is parsed", async () => {
+  test("[F-S1] rejects a body, protected header or payload nested too deep before it is parsed", async () => {
     await using world = await newAcmeEngine()
     const client = await AcmeTestClient.open(world, `${acmeCluster}/acme`)
     const deepPayload = await client.post("/new-account", `{"contact":${nested(17)}}`)
@@ -219,8 +219,8 @@ describe("ACME", () => {
   })
 })
 
-describe("answers from elsewhere", () => {
-  test("[F-S1] of a policy service or a Kubernetes API server have bounds", () => {
+describe("responses of other servers", () => {
+  test("[F-S1] have bounds for policy services and Kubernetes API servers", () => {
     expect(decodePolicyAnswer(Buffer.from(`{"error":${nested(5_000)}}`), "1")).toBe("is not JSON")
     expect(decodeTokenReview(Buffer.from(`{"kind":"TokenReview","status":{},"more":${nested(5_000)}}`))).toBeUndefined()
     expect(decodeTokenReview(Buffer.from('{"kind":"TokenReview","status":{}}'))).toBeDefined()

@@ -34,7 +34,7 @@ const found = (address: string) => {
   return match && [match.pattern, match.params]
 }
 
-test("what lies further down is told by its patterns", () => {
+test("the route pattern contains the patterns of nested routers", () => {
   const below = (address: string) => find.below(address === "" ? [] : address.split("/")).map(({ pattern }) => pattern)
   expect(below("")).toHaveLength(11)
   expect(below("cert")).toEqual(["/cert/:serial", "/cert/ca", "/cert/:serial/raw/pem"])
@@ -42,7 +42,7 @@ test("what lies further down is told by its patterns", () => {
   expect([below("roles/web"), below("role"), below("ocsp/a")]).toEqual([[], [], []])
 })
 
-describe("an address", () => {
+describe("a path", () => {
   test.each<[address: string, pattern: string, params: Record<string, string>]>([
     ["roles", "/roles", {}],
     ["roles/web", "/roles/:name", { name: "web" }],
@@ -79,16 +79,16 @@ describe("an address", () => {
     "issuer//issue/web",
     "sys",
     "a/".repeat(5_000),
-  ])("%j leads nowhere", (address) => {
+  ])("%j matches no route", (address) => {
     expect(found(address)).toBeUndefined()
   })
 
-  test("has every operation of its pattern", () => {
+  test("allows every method of its pattern", () => {
     expect([...(find(["roles", "web"])?.routes.keys() ?? [])]).toEqual(["read", "write"])
   })
 })
 
-describe("a table is refused", () => {
+describe("a route table is rejected", () => {
   test.each([
     ["the same endpoint twice", [route("read", "/a/:b"), route("read", "/a/:b")]],
     ["two names for one address", [route("read", "/a/:b"), route("write", "/a/:c")]],

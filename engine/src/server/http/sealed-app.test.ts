@@ -17,7 +17,7 @@ test.each([
   ["POST", "/v1/sys/ocsp"],
   ["POST", "/v1/sys/health"],
   ["LIST", "/v1/pki/roles"],
-])("%s %s is told that the engine is sealed, as that API tells it", async (method, path) => {
+])("%s %s answers that the engine is sealed, in the format of its API", async (method, path) => {
   const { status, body, headers } = await ask(method, path)
   expect([status, body]).toEqual([503, { errors: ["The engine is sealed: the seal key is missing."] }])
   expect([headers.get("content-type"), headers.get("cache-control")]).toEqual(["application/json", "no-store"])
@@ -28,7 +28,7 @@ test.each([
   ["POST", "/v1/pki/ocsp"],
   ["POST", "/v1/team/pki/unified-ocsp"],
   ["GET", "/v1/pki/ocsp/MEUwQzBBMD8wPTAJBgUrDgMCGgUABBQ"],
-])("%s %s is told to try later, as a responder tells it", async (method, path) => {
+])("%s %s answers tryLater, as an OCSP responder", async (method, path) => {
   const response = await app.fetch(new Request(`http://chancery.test${path}`, { method }))
   expect([response.status, response.headers.get("content-type")]).toEqual([200, "application/ocsp-response"])
   expect(response.headers.get("cache-control")).toBe("no-store")
@@ -36,7 +36,7 @@ test.each([
   expect(Buffer.from(await response.arrayBuffer()).toString("hex")).toBe("30030a0103")
 })
 
-test("the workspace API says it in a document of its own", async () => {
+test("the workspace API answers with a JSON:API error document", async () => {
   const { status, body, headers } = await ask("GET", "/api/v2/organizations")
   expect(status).toBe(503)
   expect(body.errors).toMatchObject([{ status: "503", detail: expect.stringContaining("sealed") as string }])
@@ -44,7 +44,7 @@ test("the workspace API says it in a document of its own", async () => {
   expect(headers.get("retry-after")).toBe("1")
 })
 
-test("health says sealed with 503 or the status that a balancer asks for, and seal-status says it with 200", async () => {
+test("health answers 503 or the status that a load balancer requests, and seal-status answers 200", async () => {
   expect(await ask("GET", "/v1/sys/health")).toMatchObject({ status: 503, body: { initialized: true, sealed: true } })
   expect((await ask("GET", "/v1/sys/health?sealedcode=200")).status).toBe(200)
   expect(await ask("GET", "/v1/sys/health?sealedcode=204")).toMatchObject({ status: 204, body: undefined })

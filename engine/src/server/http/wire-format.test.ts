@@ -34,7 +34,7 @@ describe("the wire format", () => {
     expect(answer.status).toBe(status)
   })
 
-  test("[W-9-p1] knows one version, the one in the path; others are not found", async () => {
+  test("[W-9-p1] has one version, in the path; others are not found", async () => {
     expect(apiPrefix).toBe("/api/v2")
     expect((await world.request("GET", "http://chancery.test/api/v2/organizations/acme/workspaces")).status).toBe(200)
     for (const prefix of ["/api/v1", "/api/v3", "/api", ""]) {
@@ -90,14 +90,14 @@ describe("[W-4.12-p2] the status codes of", () => {
       status: 201,
     },
     {
-      what: "create of what exists",
+      what: "creation under a name that exists",
       method: "POST",
       path: "/organizations/acme/workspaces",
       body: () => document("workspaces", { name: "subject" }),
       status: 422,
     },
     {
-      what: "create in no organization",
+      what: "creation in a missing organization",
       method: "POST",
       path: "/organizations/nowhere/workspaces",
       body: () => document("workspaces", { name: "created" }),
@@ -118,37 +118,47 @@ describe("[W-4.12-p2] the status codes of", () => {
       status: 200,
     },
     {
-      what: "update that is invalid",
+      what: "an invalid update",
       method: "PATCH",
       path: "/workspaces/ID",
       body: () => document("workspaces", { name: "a b" }),
       status: 422,
     },
     {
-      what: "update of nothing",
+      what: "update of a missing workspace",
       method: "PATCH",
       path: `/workspaces/${missing}`,
       body: () => document("workspaces", {}),
       status: 404,
     },
     { what: "list", method: "GET", path: "/organizations/acme/workspaces", status: 200 },
-    { what: "list of no organization", method: "GET", path: "/organizations/nowhere/workspaces", status: 404 },
+    { what: "list of a missing organization", method: "GET", path: "/organizations/nowhere/workspaces", status: 404 },
     {
-      what: "list of no such page",
+      what: "list of an invalid page",
       method: "GET",
       path: "/organizations/acme/workspaces?page%5Bnumber%5D=0",
       status: 400,
     },
     { what: "show", method: "GET", path: "/workspaces/ID", status: 200 },
-    { what: "show of nothing", method: "GET", path: `/workspaces/${missing}`, status: 404 },
+    { what: "show of a missing workspace", method: "GET", path: `/workspaces/${missing}`, status: 404 },
     { what: "show with an unknown include", method: "GET", path: "/workspaces/ID?include=nonsense", status: 400 },
     { what: "the flat tags", method: "GET", path: "/workspaces/ID/relationships/tags", status: 200 },
-    { what: "the flat tags of nothing", method: "GET", path: `/workspaces/${missing}/relationships/tags`, status: 404 },
+    {
+      what: "flat tags of a missing workspace",
+      method: "GET",
+      path: `/workspaces/${missing}/relationships/tags`,
+      status: 404,
+    },
     { what: "the bindings", method: "GET", path: "/workspaces/ID/tag-bindings", status: 200 },
-    { what: "the bindings of nothing", method: "GET", path: `/workspaces/${missing}/tag-bindings`, status: 404 },
+    {
+      what: "bindings of a missing workspace",
+      method: "GET",
+      path: `/workspaces/${missing}/tag-bindings`,
+      status: 404,
+    },
     { what: "the effective bindings", method: "GET", path: "/workspaces/ID/effective-tag-bindings", status: 200 },
     {
-      what: "the effective bindings of nothing",
+      what: "effective bindings of a missing workspace",
       method: "GET",
       path: `/workspaces/${missing}/effective-tag-bindings`,
       status: 404,
@@ -168,14 +178,14 @@ describe("[W-4.12-p2] the status codes of", () => {
       status: 200,
     },
     {
-      what: "assigning no such key",
+      what: "assigning a missing SSH key",
       method: "PATCH",
       path: "/workspaces/ID/relationships/ssh-key",
       body: () => assign("sshkey-1234567812345678"),
       status: 404,
     },
     {
-      what: "assigning to nothing",
+      what: "assigning to a missing workspace",
       method: "PATCH",
       path: `/workspaces/${missing}/relationships/ssh-key`,
       body: () => assign(key),
@@ -186,7 +196,7 @@ describe("[W-4.12-p2] the status codes of", () => {
     expect(answer.status).toBe(status)
   })
 
-  test("[W-2.5-r14] the assigned key stands in the document with its id, type and address", async () => {
+  test("[W-2.5-r14] the document contains the assigned key with its id, type and link", async () => {
     const sshKey = async () => (await made(world, "GET", `/workspaces/${id}`)).relationships["ssh-key"]
     await made(world, "PATCH", `/workspaces/${id}/relationships/ssh-key`, assign(key))
     expect(await sshKey()).toEqual({
@@ -198,7 +208,7 @@ describe("[W-4.12-p2] the status codes of", () => {
   })
 })
 
-test("[W-2.5-p2] a data retention policy has an id, its number of days, and what it applies to", async () => {
+test("[W-2.5-p2] a data retention policy has an id, its number of days, and its target", async () => {
   const body = document("data-retention-policy-delete-olders", { "delete-older-than-n-days": 30 })
   const policy = await made(world, "POST", `/workspaces/${id}/relationships/data-retention-policy`, body)
   expect(policy).toMatchObject({
