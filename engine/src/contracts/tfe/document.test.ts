@@ -116,7 +116,7 @@ describe("a document", () => {
     expect(box.decode(box.encode(labelled))).toEqual(labelled)
   })
 
-  test("encodes a stored value that a rule of requests forbids", () => {
+  test("encodes a stored value that requests may not set", () => {
     expect(box.decode(box.encode({ ...view, name: "lower" })).name).toBe("lower")
   })
 
@@ -133,26 +133,26 @@ describe("a document", () => {
 })
 
 describe("a request", () => {
-  test("has the members that are given; unknown and read-only ones are ignored", () => {
+  test("contains the members that were sent, without unknown and read-only ones", () => {
     const body = sent({ name: "B", size: 1, colour: "red" }, { shelf: { data: { type: "shelves", id: "s-1" } } })
     expect(box.input.decode(body)).toEqual({ name: "B", shelfId: "s-1" })
     expect(box.patch.decode(sent({}, { items: { data: [] } }))).toEqual({ itemIds: [] })
     expect(box.patch.decode({ data: { type: "boxes" } })).toEqual({})
   })
 
-  test("sets a secret, which no answer has", () => {
+  test("sets a write-only member, which answers omit", () => {
     expect(box.patch.decode(sent({ code: "1234" }))).toEqual({ code: "1234" })
     expect(box.encode({ ...view, ...{ code: "1234" } })).toEqual(resource)
     expect(box.patch.encode({ code: "1234" })).toMatchObject({ data: { attributes: { code: "1234" } } })
   })
 
-  test("takes an alias if the member itself is left out or null", () => {
+  test("reads an alias when the member is absent or null", () => {
     expect(box.patch.decode(sent({ unlocked: false }))).toEqual({ isOpen: false })
     expect(box.patch.decode(sent({ open: null, unlocked: false }))).toEqual({ isOpen: false })
     expect(box.patch.decode(sent({ open: true, unlocked: false }))).toEqual({ isOpen: true })
   })
 
-  test("is refused with every fault and its pointer", () => {
+  test("is rejected with all faults and their pointers", () => {
     expect(
       faultsOf(() =>
         box.input.decode({
@@ -170,7 +170,7 @@ describe("a request", () => {
     ])
   })
 
-  test("is refused for text that no store keeps, by its place on the wire", () => {
+  test("is rejected for unstorable text, with its pointer", () => {
     const attributes = { name: "A", place: { "room-name": "\0", unknown: "\0" } }
     const items = {
       data: [
@@ -184,7 +184,7 @@ describe("a request", () => {
     ])
   })
 
-  test("has pointers for the fields of the domain, and names for those of another name on the wire", () => {
+  test("has pointers for domain fields, and wire names for members that are named differently", () => {
     expect(box.input.pointers(["isOpen"])).toBe("/data/attributes/open")
     expect(box.input.pointers(["shelfId", "id"])).toBe("/data/relationships/shelf/data/id")
     expect(box.input.names).toEqual({
@@ -194,7 +194,7 @@ describe("a request", () => {
     })
   })
 
-  test("is encoded without being judged", () => {
+  test("is encoded without validation", () => {
     expect(box.patch.encode({ name: "lower", isOpen: false, shelfId: null, itemIds: ["i-1"] })).toEqual({
       data: {
         type: "boxes",
@@ -205,7 +205,7 @@ describe("a request", () => {
   })
 })
 
-test("encode leaves a value as it is where its codec is for another type", () => {
+test("encode returns a value of another type unchanged", () => {
   const schema = z.object({ list: z.array(z.string()), flag: z.boolean().optional() })
   expect(encode(schema, { list: "no list", flag: 3, unknown: true })).toEqual({ list: "no list", flag: 3 })
 })
@@ -243,7 +243,7 @@ const sentParcel = (attributes: unknown) => ({
 describe("a document with defaults", () => {
   const defaults = { note: null, fragile: false, origin: null, boxId: "box-1" }
 
-  test("fills in members that a creation leaves out or has as null", () => {
+  test("sets defaults of members that a creation omits or sends as null", () => {
     expect(parcel.input.decode(sentParcel(undefined))).toEqual(defaults)
     expect(parcel.input.decode(sentParcel(null))).toEqual(defaults)
     expect(parcel.input.decode(sentParcel({ note: null, fragile: true, origin: { "city-name": null } }))).toEqual({
@@ -260,7 +260,7 @@ describe("a document with defaults", () => {
     ])
   })
 
-  test("demands a required relationship", () => {
+  test("requires a required relationship", () => {
     expect(faultsOf(() => parcel.input.decode({ data: { type: "parcels" } }))).toEqual([
       ["/data/relationships", "relationships can't be blank"],
     ])
@@ -270,7 +270,7 @@ describe("a document with defaults", () => {
     ])
   })
 
-  test("encodes instants, leaves out what is absent, and links to what it names", () => {
+  test("encodes instants, omits absent members, and links to related resources", () => {
     const sent = { id: "p-1", note: null, fragile: false, origin: null, sentAt: 0, receivedAt: null, boxId: "box-1" }
     const encoded = parcel.encode(sent)
     expect(encoded).toEqual({
@@ -287,7 +287,7 @@ describe("a document with defaults", () => {
   })
 })
 
-test("a plain body has a schema of its own", () => {
+test("a plain body is decoded with its own schema", () => {
   const remark = plainBody(z.object({ remark: z.string() }), () => "/remark")
   expect(remark.decode({ remark: "a" })).toEqual({ remark: "a" })
   expect(remark.encode({ remark: "a" })).toEqual({ remark: "a" })
@@ -324,13 +324,13 @@ describe("a document whose requests differ from its answers", () => {
     expect(crate.patch.decode(sentCrate({ label: "A" }, {}, type))).toEqual({ label: "A" })
   })
 
-  test("names its types in a fault", () => {
+  test("lists the accepted types in a fault", () => {
     expect(faultsOf(() => crate.patch.decode(sentCrate({}, {}, "boxes")))).toEqual([
       ["/data/type", 'type must be "crate" or "crates"'],
     ])
   })
 
-  test("prefers a relationship, null included, to the attribute that is its alias", () => {
+  test("prefers a relationship, even null, to its alias among the attributes", () => {
     expect(crate.patch.decode(sentCrate({ "shelf-id": "s-1" }))).toEqual({ shelfId: "s-1" })
     expect(crate.patch.decode(sentCrate({ "shelf-id": "" }))).toEqual({ shelfId: null })
     expect(crate.patch.decode(sentCrate({ "shelf-id": "s-1" }, shelf(null)))).toEqual({ shelfId: null })
@@ -338,7 +338,7 @@ describe("a document whose requests differ from its answers", () => {
     expect(crate.input.names).toEqual({ ownerName: "owner", shelfId: "shelf" })
   })
 
-  test("ignores what is set at creation alone when it is changed", () => {
+  test("ignores immutable members of a patch", () => {
     const owner = { owner: { data: { type: "users", id: "ada" } } }
     expect(crate.input.decode(sentCrate({}, owner))).toEqual({ ownerName: "ada" })
     expect(crate.patch.decode(sentCrate({}, owner))).toEqual({})
@@ -354,7 +354,7 @@ describe("a document whose requests differ from its answers", () => {
     shelfId: null,
   }
 
-  test("has constants, and no alias or absent member", () => {
+  test("has constants, but no write-only alias and no absent member", () => {
     const encoded = crate.encode(crateView)
     expect(encoded).toEqual({
       id: "c-1",
@@ -369,7 +369,7 @@ describe("a document whose requests differ from its answers", () => {
     expect(crate.decode(encoded)).toEqual(crateView)
   })
 
-  test("reads null as the empty string, and refuses what is no instant", () => {
+  test("decodes null as the empty string, and rejects invalid instants", () => {
     expect(crate.patch.decode(sentCrate({ label: null, "opened-at": "1970-01-01T00:00:01Z" }))).toEqual({
       label: "",
       openedAt: 1_000,
@@ -379,7 +379,7 @@ describe("a document whose requests differ from its answers", () => {
     ])
   })
 
-  test("is mapped to a view with another structure", () => {
+  test("is converted to a view with another structure", () => {
     const nested = mapped(crate, {
       from: ({ place, ...view }: { readonly place: { readonly shelfId: string | null } } & typeof others) => ({
         ...view,
@@ -397,7 +397,7 @@ describe("a document whose requests differ from its answers", () => {
   })
 })
 
-test("a request that is salvaged has what is valid, and the faults of the rest", () => {
+test("a salvaged request contains the valid members and the faults of the others", () => {
   const { patch } = document("lids", {
     id: z.custom<string>(),
     salvaged: true,
@@ -414,7 +414,7 @@ test("a request that is salvaged has what is valid, and the faults of the rest",
   })
 })
 
-test("a list of resources with members has the index of each fault", () => {
+test("a list of resources with members has the index of each fault in its pointers", () => {
   const body = elements("pairs", z.object({ attributes: z.object({ key: z.string() }) }))
   const pairs = [{ attributes: { key: "a" } }, { attributes: { key: "b" } }]
   expect(body.encode(pairs)).toEqual({ data: pairs.map((pair) => ({ type: "pairs", ...pair })) })

@@ -97,7 +97,7 @@ const answered = (group: (typeof groups)[number]) =>
     return writeOnly === true ? [] : [[wireNameOf(name, one), schema] as const]
   })
 
-test.each(groups)("a workspace with everything has the %s of the contract, and no other", (group) => {
+test.each(groups)("a workspace with all members has exactly the %s of the contract", (group) => {
   const encoded = workspace.encode({ ...view, effectiveTagBindingIds: ["tb-1"] })[group] ?? {}
   expect(Object.keys(encoded).toSorted()).toEqual(
     answered(group)
@@ -107,7 +107,7 @@ test.each(groups)("a workspace with everything has the %s of the contract, and n
 })
 
 test.each(groups.flatMap((group) => answered(group).map(([name, schema]) => ({ group, name, schema }))))(
-  "$group: $name is what the contract says",
+  "$group: $name matches the contract",
   ({ group, name, schema }) => {
     for (const one of [view, minimal])
       expect(schema.optional().safeParse(workspace.encode(one)[group]?.[name])).toMatchObject({ success: true })
@@ -117,7 +117,7 @@ test.each(groups.flatMap((group) => answered(group).map(([name, schema]) => ({ g
 test.each([
   ["everything", view],
   ["nothing optional", minimal],
-])("a workspace with %s is read as it was", (_which, one) => {
+])("a workspace with %s is decoded as it was encoded", (_which, one) => {
   expect(workspace.decode(JSON.parse(JSON.stringify(workspace.encode(one))))).toEqual(one)
 })
 

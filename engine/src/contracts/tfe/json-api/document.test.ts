@@ -19,7 +19,7 @@ test.each([
   { attributes: { names: ["a", "b", "c"] }, pointer: "names", detail: "names is too long (maximum is 2)" },
   { attributes: { names: ["a", 1] }, pointer: "names/1", detail: "item 1 of names must be a string" },
   { attributes: { names: ["long"] }, pointer: "names/0", detail: "item 0 of names is too long (maximum is 3)" },
-])("$attributes is refused: $detail", ({ attributes, pointer, detail }) => {
+])("$attributes is rejected: $detail", ({ attributes, pointer, detail }) => {
   const decode = () => decodeDocument({ data: { type: "things", attributes } }, schema, { types: ["things"] })
   expect(decode).toThrow(EngineError)
   expect(decode).toThrow(

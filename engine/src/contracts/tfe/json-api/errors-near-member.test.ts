@@ -16,7 +16,7 @@ test.each([
   { given: { description: "x" }, pointer: "/data/attributes/name", near: undefined },
   { given: { name: "" }, pointer: "/data/attributes/name", near: undefined },
   { given: {}, pointer: "/data/attributes/name", near: undefined },
-])("[F-W20] for $pointer in $given it is $near", ({ given, pointer, near }) => {
+])("[F-W20] nearMember returns $near for $pointer in $given", ({ given, pointer, near }) => {
   expect(nearMember(inAttributes(given), pointer)?.given).toBe(near)
 })
 
@@ -30,7 +30,7 @@ test.each([
   { document: null, near: undefined },
   { document: "text", near: undefined },
   { document: Object.fromEntries(Array.from({ length: 101 }, (_, index) => [`dat${index}`, 1])), near: undefined },
-])("[F-W20] the first member that is missing on the way is looked for: $near", ({ document, near }) => {
+])("[F-W20] nearMember searches for the first missing member of the pointer: $near", ({ document, near }) => {
   expect(nearMember(document, "/data/attributes/name")).toEqual(near)
 })
 
@@ -41,7 +41,7 @@ test.each([
   ["naem", "name", 1],
   ["nam", "name", 1],
   ["value", "name", 3],
-] as const)("%s and %s are %i apart", (one, other, distance) => {
+] as const)("distanceBetween %s and %s is %i", (one, other, distance) => {
   expect(distanceBetween(one, other)).toBe(distance)
   expect(distanceBetween(other, one)).toBe(distance)
 })

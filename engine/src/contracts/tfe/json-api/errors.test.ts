@@ -31,7 +31,7 @@ import {
 } from "./errors.ts"
 
 describe("an error document", () => {
-  test("carries a string status, a title and a detail", () => {
+  test("has a string status, a title and a detail", () => {
     expect(encodeError(notFound())).toEqual({
       errors: [
         {
@@ -78,7 +78,7 @@ describe("an error document", () => {
     expect(listPointers(field)).toBe(pointer)
   })
 
-  test("repeats no more of what was sent than a person reads", () => {
+  test("truncates details that repeat long input", () => {
     const long = "💥".repeat(100_000)
     const document = encodeError(invalid([{ detail: `${long} is not a member`, field: ["name"] }]))
     expect(document.errors[0]?.detail).toHaveLength(1_001)
@@ -93,15 +93,15 @@ const rest = array(oneof(memberName, index), { maxLength: 2 })
 const one = oneof(constant([]), tuple(anyMember))
 const oneOfMany = tuple(index, one).map(([at, more]) => [at, ...more])
 
-describe("a field over the wire", () => {
+describe("a domain field", () => {
   test.each<{ what: string; pointers: Pointers; fields: Arbitrary<FieldPath> }>([
     {
-      what: "an attribute, however deep",
+      what: "a nested attribute",
       pointers: attributePointers(),
       fields: tuple(memberName, rest).map(([first, more]) => [first, ...more]),
     },
     {
-      what: "a relationship, to one or to many",
+      what: "a to-one or to-many relationship",
       pointers: attributePointers(["tagBindings"]),
       fields: oneof(one, oneOfMany).map((more) => ["tagBindings", ...more]),
     },
@@ -110,7 +110,7 @@ describe("a field over the wire", () => {
       pointers: listPointers,
       fields: oneof(constant([]), oneOfMany).map((more) => ["data", ...more]),
     },
-  ])("comes back when it is of $what", ({ pointers, fields }) => {
+  ])("is decoded from its pointer when it is $what", ({ pointers, fields }) => {
     assert(
       property(fields, (field) => {
         expect(fieldAt(pointers(field))).toEqual(field)
@@ -118,16 +118,19 @@ describe("a field over the wire", () => {
     )
   })
 
-  test("is beside the attributes where the resource itself is named", () => {
+  test("has a pointer next to the attributes when it is the id or the type", () => {
     expect(fieldAt("/data/type")).toEqual(["type"])
   })
 
-  test.each(["/data/attributes", "", "/meta", "/data/relationships/x"])("is none for the pointer %j", (pointer) => {
-    expect(fieldAt(pointer)).toBeUndefined()
-  })
+  test.each(["/data/attributes", "", "/meta", "/data/relationships/x"])(
+    "is undefined for the pointer %j",
+    (pointer) => {
+      expect(fieldAt(pointer)).toBeUndefined()
+    },
+  )
 })
 
-describe("an error over the wire", () => {
+describe("a decoded error", () => {
   test.each<EngineErrorCode>([
     "bad-request",
     "unauthenticated",
@@ -145,7 +148,7 @@ describe("an error over the wire", () => {
     expect(decodeError(statusOf(code), encodeError(new EngineError(code, "why"))).code).toBe(code)
   })
 
-  test("keeps its text and faults", () => {
+  test("keeps its detail and faults", () => {
     const decoded = decodeError(422, encodeError(invalid([{ field: ["name"], detail: "Name has already been taken" }])))
     expect(decoded).toMatchObject({
       code: "invalid",
@@ -155,13 +158,13 @@ describe("an error over the wire", () => {
     expect(decodeError(409, encodeError(conflict("workspace already locked"))).message).toBe("workspace already locked")
   })
 
-  test("tells a pending unlock from a busy store", () => {
+  test("distinguishes a pending unlock from a busy database", () => {
     const error = new EngineError("pending", "The latest state version is still pending")
     expect(decodeError(503, encodeError(error)).code).toBe("pending")
     expect(decodeError(503, encodeError(new EngineError("busy", "busy"))).code).toBe("busy")
   })
 
-  test("tells what may have been done from what has not", () => {
+  test("distinguishes a change that may have been made from one that was not", () => {
     const document = encodeError(undecided(new Error("the connection was cut")))
     expect(document.errors[0]).toMatchObject({ status: "503", meta: { outcome: "unknown" } })
     expect(decodeError(503, document, { retryAfterMs: 1_000 })).toMatchObject({
@@ -171,7 +174,7 @@ describe("an error over the wire", () => {
     })
   })
 
-  test("survives a body that is no error document", () => {
+  test("is created from a body that is not an error document", () => {
     expect(decodeError(502, "<html>").code).toBe("unavailable")
   })
 })

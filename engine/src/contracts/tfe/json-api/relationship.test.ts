@@ -6,11 +6,11 @@ const schema = toManySchema(z.object({ id: z.string() }))
 const issuesOf = (data: unknown) =>
   schema.safeParse({ data }).error?.issues.map(({ code, path }) => [code, path.join("/")]) ?? []
 
-test("a list of related things that is too long is one fault, however many its elements have", () => {
+test("a list of related resources above the maximum is one fault, whatever its elements are", () => {
   expect(issuesOf(Array.from({ length: 200_000 }, () => 5))).toEqual([["too_big", "data"]])
 })
 
-test("each element of a list of related things has its own faults", () => {
+test("each element of a list of related resources has its own faults", () => {
   expect(issuesOf([{ id: "team-1" }, {}, { id: 5 }])).toEqual([
     ["invalid_type", "data/1/id"],
     ["invalid_type", "data/2/id"],

@@ -647,7 +647,7 @@ describe.each([
   { what: "an answer", codecs: answers },
   { what: "a request", codecs: requests },
 ])("$what", ({ codecs }) => {
-  test.each(Object.entries(codecs))("arrives as it was sent: %s", (_name, [values, encode, decode]) => {
+  test.each(Object.entries(codecs))("is decoded as it was encoded: %s", (_name, [values, encode, decode]) => {
     assert(
       property(values, (value) => {
         const sent: unknown = JSON.parse(JSON.stringify(encode(value as never)))
@@ -657,7 +657,7 @@ describe.each([
   })
 })
 
-test("a query of workspaces arrives as it was asked", () => {
+test("a query of workspaces is decoded as it was encoded", () => {
   const query = some({
     name: word,
     wildcardName: word,

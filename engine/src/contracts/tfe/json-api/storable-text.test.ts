@@ -14,8 +14,8 @@ function refusal(attempt: () => unknown) {
   return undefined
 }
 
-describe("text that no store keeps", () => {
-  test("is U+0000 and half of a surrogate pair, wherever they stand", () => {
+describe("unstorable text", () => {
+  test("is U+0000 or a lone surrogate, at any position", () => {
     const data: unknown = JSON.parse(String.raw`{"name":"a\u0000","tags":["fine","\ud83d"],"a/b~":"\uDC00"}`)
     expect(unstorableFaults(data, "/data")).toEqual([
       { detail: "name must not contain the character U+0000", pointer: "/data/name" },
@@ -25,18 +25,18 @@ describe("text that no store keeps", () => {
   })
 
   test.each([String.raw`"\ud83d\ude00"`, String.raw`"\\u0000"`, `"💥"`, `{"__proto__":{"constructor":"x"}}`])(
-    "is not in %s",
+    "does not include %s",
     (source) => {
       expect(unstorableFaults(JSON.parse(source), "/data")).toEqual([])
     },
   )
 
-  test("is found deeper than the stack", () => {
+  test("is found in values deeper than the stack", () => {
     const nested: unknown = JSON.parse(`${"[".repeat(20_000)}"\\u0000"${"]".repeat(20_000)}`)
     expect(unstorableFaults(nested, "/data")).toHaveLength(1)
   })
 
-  test("is named as often as anybody reads", () => {
+  test("is reported up to a maximum of faults", () => {
     const many = Array.from({ length: 5_000 }, () => "\0")
     expect(unstorableFaults(many, "/data")).toHaveLength(100)
   })
@@ -46,7 +46,7 @@ describe("a document", () => {
   const named = z.object({ attributes: z.object({ name: z.string(), size: z.number() }) })
   const fault = { detail: "name must not contain the character U+0000", pointer: "/data/attributes/name" }
 
-  test("is refused for it", () => {
+  test("is rejected for unstorable text", () => {
     const body = { data: { type: "things", attributes: { name: "\0", size: 1 } } }
     expect(refusal(() => decodeDocument(body, named, { types: ["things"] }))).toEqual({
       code: "invalid",
@@ -54,19 +54,19 @@ describe("a document", () => {
     })
   })
 
-  test("is refused for it along with everything else", () => {
+  test("is rejected for unstorable text together with its other faults", () => {
     const body = { data: { type: "other", attributes: { name: "\0", size: "large" } } }
     expect(
       refusal(() => decodeDocument(body, named, { types: ["things"] }))?.faults.map(({ pointer }) => pointer),
     ).toEqual(["/data/type", "/data/attributes/size", "/data/attributes/name"])
   })
 
-  test("may hold it in members that are ignored", () => {
+  test("may contain unstorable text in members that are ignored", () => {
     const body = { data: { type: "things", attributes: { name: "fine", size: 1, unknown: "\0" } } }
     expect(decodeDocument(body, named, { types: ["things"] })).toEqual({ attributes: { name: "fine", size: 1 } })
   })
 
-  test("that is a list is refused for each element", () => {
+  test("with a list is rejected for each such element", () => {
     const body = { data: ["a", "\0", "\ud800"].map((id) => ({ type: "things", id })) }
     const identified = z.object({ id: z.string() })
     expect(refusal(() => decodeList(body, identified, { types: ["things"] }))?.faults).toEqual([
@@ -75,14 +75,14 @@ describe("a document", () => {
     ])
   })
 
-  test("of any other form is refused as well", () => {
+  test("of another structure is rejected as well", () => {
     expect(refusal(() => decodeBody({ reason: "\0" }, z.object({ reason: z.string() })))?.faults).toEqual([
       { detail: "reason must not contain the character U+0000", pointer: "/reason" },
     ])
   })
 })
 
-test("a query is refused for each such parameter", () => {
+test("a query is rejected for each such parameter", () => {
   const query = new URLSearchParams("q=a%00&page%5Bsize%5D=1&n%00=x")
   expect(refusal(() => rejectUnstorableQuery(query))).toEqual({
     code: "bad-request",
