@@ -14,29 +14,29 @@ const least = {
   runTasks: false,
 } as const
 
-describe("changing an access", () => {
+describe("changing a team's access", () => {
   test.each([
-    { why: "a level is taken as it is", before: undefined, patch: { access: "plan" }, after: { access: "plan" } },
+    { why: "keeps the level that is set", before: undefined, patch: { access: "plan" }, after: { access: "plan" } },
     {
-      why: "parts beside a level count for nothing",
+      why: "ignores parts that accompany a level",
       before: undefined,
       patch: { access: "read", custom: { runs: "apply" } },
       after: { access: "read" },
     },
     {
-      why: "custom begins with the least",
+      why: "starts custom access with the lowest parts",
       before: { access: "admin" },
       patch: { access: "custom", custom: { variables: "write" } },
       after: { access: "custom", custom: { ...least, variables: "write" } },
     },
     {
-      why: "custom keeps the parts that are not named",
+      why: "keeps the parts that a custom change omits",
       before: { access: "custom", custom: { ...least, variables: "write" } },
       patch: { custom: { workspaceLocking: true } },
       after: { access: "custom", custom: { ...least, variables: "write", workspaceLocking: true } },
     },
     {
-      why: "leaving custom forgets them",
+      why: "drops custom parts when the level is no longer custom",
       before: { access: "custom", custom: { ...least, variables: "write" } },
       patch: { access: "write" },
       after: { access: "write" },
@@ -47,7 +47,7 @@ describe("changing an access", () => {
 })
 
 test.each(["read", "plan", "write"] as const)(
-  "the parts shown for the level %s give the permissions of that level",
+  "the parts shown for the level %s match the permissions of that level",
   (access) => {
     const teamId = "team-1" as TeamId
     const organizationId = "org-1" as OrganizationId

@@ -150,7 +150,7 @@ describe("permissions on a workspace", () => {
     expect(sorted(held(caller, grants, force))).toEqual(sorted(expected))
   })
 
-  test("[W-2.4-p1] are the 21 booleans of a workspace document, each true or false", () => {
+  test("[W-2.4-p1] include the 21 booleans of a workspace document, each true or false", () => {
     const permissions = workspacePermissions(member(), organization, [{ teamId, access: "read" }])
     expect(Object.keys(permissions)).toHaveLength(21)
     expect(new Set(Object.values(permissions))).toEqual(new Set([true, false]))
@@ -177,7 +177,7 @@ describe("a missing permission", () => {
     expect(attempt(caller, [{ teamId, access }], permission)).toBe(expected)
   })
 
-  test("hides the workspace from whoever may not read its runs", () => {
+  test("hides the workspace from callers without read access to its runs", () => {
     expect(isVisible(workspacePermissions(member(), organization, []))).toBe(false)
     expect(isVisible(workspacePermissions(member(), organization, [{ teamId, access: "read" }]))).toBe(true)
   })

@@ -28,7 +28,7 @@ describe("lock", () => {
     { ttl: "none", ttlMs: undefined, end: undefined },
     { ttl: "the shortest", ttlMs: secondMs, end: { at: now + secondMs, ttlMs: secondMs } },
     { ttl: "the longest", ttlMs: 30 * dayMs, end: { at: now + 30 * dayMs, ttlMs: 30 * dayMs } },
-  ])("of a free workspace with the ttl $ttl ends at $end.at", ({ ttlMs, end }) => {
+  ])("of a free workspace with the ttl $ttl expires at $end.at", ({ ttlMs, end }) => {
     const change = lock(free, holder, { reason: "why", ...(ttlMs === undefined ? {} : { ttlMs }) }, now)
     expect(change).toStrictEqual({
       lock: { held: true, by: holder, reason: "why", since: now, ...(end === undefined ? {} : { end }) },
@@ -37,7 +37,7 @@ describe("lock", () => {
   })
 
   test.each([0, -1, 999, 1_500, 30 * dayMs + secondMs, Number.NaN, Number.POSITIVE_INFINITY])(
-    "with a ttl of %d ms is refused, and so is an extension",
+    "rejects a ttl of %d ms, also in an extension",
     (ttlMs) => {
       for (const work of [
         () => lock(free, holder, { reason: "", ttlMs }, now),
@@ -50,7 +50,7 @@ describe("lock", () => {
     },
   )
 
-  test("names every fault at once", () => {
+  test("reports all faults at once", () => {
     const refusal = refusalOf(() => lock(free, holder, { reason: "r".repeat(10_001), ttlMs: 1 }, now))
     expect(refusal.faults.map(({ field }) => field)).toEqual([["reason"], ["ttl"]])
   })
@@ -76,7 +76,7 @@ describe("lock", () => {
       facts: { lockedReason: "x".repeat(300), lockedUntil: null },
       retryAfterMs: undefined,
     },
-  ])("of a locked one names holder, reason, since when and until when: $detail", ({ workspace, ...expected }) => {
+  ])("of a locked workspace names holder, reason, start and expiry: $detail", ({ workspace, ...expected }) => {
     const refusal = refusalOf(() => lock(workspace, holder, { reason: "", ttlMs: secondMs }, now))
     const { by } = workspace.lock as Extract<Lock, { held: true }>
     expect(refusal).toMatchObject({ code: "conflict", subject: "ws-1", retryAfterMs: expected.retryAfterMs })
@@ -89,7 +89,7 @@ describe("lock", () => {
   })
 })
 
-test("[F-W17] a refusal names the holder by id and, where it is known, by name", () => {
+test("[F-W17] a conflict names the holder by id, and by name if it is known", () => {
   const named = held({ kind: "users", id: "user-2", name: "alice" })
   for (const refusal of [
     refusalOf(() => lock(named, holder, { reason: "" }, now)),
@@ -103,32 +103,42 @@ test("[F-W17] a refusal names the holder by id and, where it is known, by name",
 
 describe("an extension", () => {
   test.each([
-    { before: ending, asked: undefined, after: { at: now + minuteMs, ttlMs: minuteMs }, why: "as long as before" },
-    { before: ending, asked: 5_000, after: { at: now + 5_000, ttlMs: 5_000 }, why: "shorter, when asked for" },
-    { before: ending, asked: dayMs, after: { at: now + dayMs, ttlMs: dayMs }, why: "longer, when asked for" },
-    { before: undefined, asked: 5_000, after: { at: now + 5_000, ttlMs: 5_000 }, why: "an end, where there was none" },
-  ])("gives the holder $why", ({ before, asked, after }) => {
+    {
+      before: ending,
+      asked: undefined,
+      after: { at: now + minuteMs, ttlMs: minuteMs },
+      why: "with the previous duration",
+    },
+    {
+      before: ending,
+      asked: 5_000,
+      after: { at: now + 5_000, ttlMs: 5_000 },
+      why: "earlier when a shorter ttl is sent",
+    },
+    { before: ending, asked: dayMs, after: { at: now + dayMs, ttlMs: dayMs }, why: "later when a longer ttl is sent" },
+    { before: undefined, asked: 5_000, after: { at: now + 5_000, ttlMs: 5_000 }, why: "on a lock that had none" },
+  ])("sets the expiry $why", ({ before, asked, after }) => {
     const workspace = held(holder, before, "why")
     const change = extendLock(workspace, holder, asked === undefined ? {} : { ttlMs: asked }, now)
     expect(change).toStrictEqual({ lock: { ...workspace.lock, end: after }, lockNumber: 4 })
   })
 
   test.each([
-    { why: "nobody holds it", workspace: free, code: "conflict", text: "The workspace is not locked." },
+    { why: "the workspace is not locked", workspace: free, code: "conflict", text: "The workspace is not locked." },
     {
-      why: "another user holds it",
+      why: "another user holds the lock",
       workspace: held({ kind: "users", id: "user-2" }, ending),
       code: "conflict",
       text: "is locked by User user-2 since",
     },
     {
-      why: "a team of the same id holds it",
+      why: "a team with the same id holds the lock",
       workspace: held({ kind: "teams", id: holder.id }, ending),
       code: "conflict",
       text: "is locked by Team user-holder since",
     },
-    { why: "no time was ever told", workspace: held(), code: "invalid", text: "ttl is required" },
-  ])("is refused where $why", ({ workspace, code, text }) => {
+    { why: "neither the lock nor the request has a ttl", workspace: held(), code: "invalid", text: "ttl is required" },
+  ])("is rejected when $why", ({ workspace, code, text }) => {
     const refusal = refusalOf(() => extendLock(workspace, holder, {}, now))
     expect(refusal.code).toBe(code)
     expect(refusal.message).toContain(text)
@@ -140,16 +150,16 @@ describe("unlock", () => {
     { lock: "none", workspace: free, pending: false, code: "conflict" },
     { lock: "another's", workspace: held({ kind: "teams", id: "team-1" }), pending: false, code: "conflict" },
     { lock: "the caller's, its newest state pending", workspace: held(), pending: true, code: "pending" },
-  ])("is refused where the lock is $lock", ({ workspace, pending, code }) => {
+  ])("is rejected when the lock is $lock", ({ workspace, pending, code }) => {
     expect(refusalOf(() => unlock(workspace, holder, pending, now)).code).toBe(code)
   })
 
-  test("of the caller's own frees the workspace, with an end or without", () => {
+  test("by the holder frees the workspace, with or without an expiry", () => {
     for (const end of [undefined, ending])
       expect(unlock(held(holder, end), holder, false, now)).toEqual({ lock: { held: false }, lockNumber: 4 })
   })
 
-  test("by force takes any lock, and needs one", () => {
+  test("by force releases any lock, and fails when there is none", () => {
     expect(forceUnlock(held({ kind: "runs", id: "run-1" }, ending)).lock).toEqual({ held: false })
     expect(refusalOf(() => forceUnlock(free)).code).toBe("conflict")
   })

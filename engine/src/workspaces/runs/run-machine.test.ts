@@ -32,7 +32,7 @@ function moved(run: Run, step: RunStep, now: number): Run | undefined {
   }
 }
 
-test("a run never leaves the ways between its statuses, and holds the lock exactly while it is at work", () => {
+test("a run follows only allowed transitions, and holds the lock exactly while it executes", () => {
   assert(
     property(kind, steps, (asked, reported) => {
       let run = { id: "run-1", status: "pending", statusTimestamps: { pending: 0 }, ...asked } as unknown as Run

@@ -16,7 +16,7 @@ const errored = (planDurationMs: number | null) => ({
 
 test.each([
   {
-    what: "nothing before the first run",
+    what: "zero counts before the first run",
     runs: [],
     metrics: {
       applyDurationAverageMs: null,
@@ -38,7 +38,7 @@ test.each([
     },
   },
   {
-    what: "averages over the runs that got as far",
+    what: "averages over the runs that reached each stage",
     runs: [applied(100, 201), errored(200), errored(null), applied(300, 300, true)],
     metrics: {
       applyDurationAverageMs: 251,
@@ -49,7 +49,7 @@ test.each([
     },
   },
   {
-    what: "no average where none got as far",
+    what: "null averages when no run reached the stage",
     runs: [errored(null)],
     metrics: {
       applyDurationAverageMs: null,
@@ -59,11 +59,11 @@ test.each([
       runsCount: 1,
     },
   },
-])("metrics say $what", ({ runs, metrics }) => {
+])("run metrics contain $what", ({ runs, metrics }) => {
   expect(runMetrics(runs)).toEqual(metrics)
 })
 
-test("metrics forget all but the newest 30 runs", () => {
+test("run metrics cover only the newest 30 runs", () => {
   const newest = Array.from({ length: maxMeasuredRuns }, () => applied(10, 20))
   expect(runMetrics([...newest, errored(1_000_000)])).toMatchObject({
     planDurationAverageMs: 10,

@@ -59,13 +59,13 @@ test.each<{
   hadRuns?: boolean
   queues: boolean
 }>([
-  { why: "it asks for a run", configuration: {}, queues: true },
-  { why: "it asks for none", configuration: { autoQueueRuns: false }, queues: false },
+  { why: "it has auto-queue-runs", configuration: {}, queues: true },
+  { why: "it has no auto-queue-runs", configuration: { autoQueueRuns: false }, queues: false },
   { why: "its workspace executes locally", configuration: {}, workspace: { executionMode: "local" }, queues: false },
-  { why: "the VCS brought it before any run", configuration: { ingress }, queues: false },
-  { why: "the VCS brought it after a run by hand", configuration: { ingress }, hadRuns: true, queues: true },
+  { why: "it comes from the VCS before any run", configuration: { ingress }, queues: false },
+  { why: "it comes from the VCS after a manual run", configuration: { ingress }, hadRuns: true, queues: true },
   {
-    why: "the VCS brought it where all runs are queued",
+    why: "it comes from the VCS and the workspace queues all runs",
     configuration: { ingress },
     workspace: { queueAllRuns: true },
     queues: true,
@@ -78,7 +78,7 @@ test.each<{
   },
 )
 
-test("the run of a configuration says where it comes from and applies as its workspace does", async () => {
+test("the run of a configuration has the configuration's source and the workspace's auto-apply", async () => {
   const { run, current } = await queued({ ingress }, { queueAllRuns: true })
   expect(run).toMatchObject({
     status: "pending",
@@ -92,7 +92,7 @@ test("the run of a configuration says where it comes from and applies as its wor
   expect(current).toEqual([run])
 })
 
-test("the run of a speculative configuration only plans, and is never the current one", async () => {
+test("the run of a speculative configuration only plans and never becomes the current run", async () => {
   const { run, current } = await queued({ speculative: true })
   expect([run?.planOnly, current]).toEqual([true, []])
 })

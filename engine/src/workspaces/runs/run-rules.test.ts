@@ -49,8 +49,8 @@ const runWith = (members: Partial<Run> = {}): Run => ({
 const walk = (run: Run, ...steps: readonly (readonly [RunStatus, number])[]): Run =>
   steps.reduce((at, [status, now]) => advance(at, { status, hasChanges: null }, now), run)
 
-describe("a run that is moved along", () => {
-  test("remembers when it reached each status and how long it planned and applied", () => {
+describe("advancing a run", () => {
+  test("records the time of each status and the durations of plan and apply", () => {
     const run = walk(
       runWith(),
       ["planning", 100],
@@ -76,55 +76,88 @@ describe("a run that is moved along", () => {
     { status: "planned_and_finished", said: null, expected: false },
     { status: "planned_and_finished", said: true, expected: true },
     { status: "errored", said: null, expected: false },
-  ])("has changes ($expected) when planning ends as $status and the plan says $said", ({ status, said, expected }) => {
-    const planning = walk(runWith(), ["planning", 1])
-    expect(advance(planning, { status, hasChanges: said }, 2).hasChanges).toBe(expected)
-  })
+  ])(
+    "sets hasChanges ($expected) when planning ends as $status and the plan reports $said",
+    ({ status, said, expected }) => {
+      const planning = walk(runWith(), ["planning", 1])
+      expect(advance(planning, { status, hasChanges: said }, 2).hasChanges).toBe(expected)
+    },
+  )
 
-  test.each<RunStatus>(["policy_override", "policy_soft_failed"])("has failed a policy once it was %s", (status) => {
+  test.each<RunStatus>(["policy_override", "policy_soft_failed"])("sets policyFailed after the status %s", (status) => {
     const checking = walk(runWith(), ["planning", 1], ["planned", 2], ["policy_checking", 3])
     expect(advance(checking, { status, hasChanges: null }, 4).policyFailed).toBe(true)
   })
 
   test.each<{ why: string; run: Run; to: RunStatus; text: string }>([
-    { why: "out of order", run: runWith(), to: "applied", text: "The run is pending and cannot become applied." },
     {
-      why: "after its end",
+      why: "when statuses are skipped",
+      run: runWith(),
+      to: "applied",
+      text: "The run is pending and cannot become applied.",
+    },
+    {
+      why: "after the run is final",
       run: runWith({ status: "errored" }),
       to: "planning",
       text: "The run is errored and cannot become planning.",
     },
     {
-      why: "towards an apply when it only plans",
+      why: "to an apply status when the run is plan-only",
       run: runWith({ status: "planned", planOnly: true }),
       to: "confirmed",
       text: "The run is planned and cannot become confirmed.",
     },
-  ])("is not moved $why", ({ run, to, text }) => {
+  ])("is rejected $why", ({ run, to, text }) => {
     expect(() => advance(run, { status: to, hasChanges: null }, 1)).toThrow(
       expect.toSatisfy((error) => isEngineError(error, "conflict") && error.message === text),
     )
   })
 })
 
-describe("the workspace's lock", () => {
+describe("the workspace lock", () => {
   const free: Lock = { held: false }
   const own: Lock = { held: true, by: { kind: "runs", id: "run-1" }, reason: "", since: 0 }
   const others: Lock = { held: true, by: { kind: "users", id: "user-2" }, reason: "", since: 0 }
 
   test.each<{ from: RunStatus; to: RunStatus; lock: Lock; planOnly?: boolean; step: string; why: string }>([
-    { from: "pending", to: "planning", lock: free, step: "take", why: "it begins" },
-    { from: "pending", to: "planning", lock: others, step: "conflict", why: "somebody else holds it" },
-    { from: "pending", to: "planning", lock: others, planOnly: true, step: "keep", why: "a plan alone needs no lock" },
-    { from: "pending", to: "discarded", lock: others, step: "keep", why: "it never held one" },
-    { from: "planning", to: "planned", lock: own, step: "keep", why: "it goes on" },
-    { from: "planned", to: "discarded", lock: own, step: "release", why: "it ends" },
-    { from: "applying", to: "applied", lock: own, step: "release", why: "it ends" },
-    { from: "applying", to: "errored", lock: free, step: "keep", why: "its lock was taken away" },
-    { from: "applying", to: "applied", lock: others, step: "keep", why: "its lock was taken away and given on" },
-    { from: "planning", to: "planned_and_saved", lock: own, step: "release", why: "a saved plan waits without one" },
+    { from: "pending", to: "planning", lock: free, step: "take", why: "the run starts" },
+    { from: "pending", to: "planning", lock: others, step: "conflict", why: "another caller holds the lock" },
+    {
+      from: "pending",
+      to: "planning",
+      lock: others,
+      planOnly: true,
+      step: "keep",
+      why: "a plan-only run needs no lock",
+    },
+    { from: "pending", to: "discarded", lock: others, step: "keep", why: "the run never held the lock" },
+    { from: "planning", to: "planned", lock: own, step: "keep", why: "the run continues" },
+    { from: "planned", to: "discarded", lock: own, step: "release", why: "the run ends" },
+    { from: "applying", to: "applied", lock: own, step: "release", why: "the run ends" },
+    { from: "applying", to: "errored", lock: free, step: "keep", why: "the lock was released by force" },
+    {
+      from: "applying",
+      to: "applied",
+      lock: others,
+      step: "keep",
+      why: "the lock was released by force and taken by another caller",
+    },
+    {
+      from: "planning",
+      to: "planned_and_saved",
+      lock: own,
+      step: "release",
+      why: "a saved plan waits without the lock",
+    },
     { from: "planned_and_saved", to: "confirmed", lock: free, step: "take", why: "a saved plan is applied" },
-    { from: "planned_and_saved", to: "confirmed", lock: others, step: "conflict", why: "somebody else holds it" },
+    {
+      from: "planned_and_saved",
+      to: "confirmed",
+      lock: others,
+      step: "conflict",
+      why: "another caller holds the lock",
+    },
   ])("$step from $from to $to: $why", ({ from, to, lock, planOnly = false, step }) => {
     const [before, after] = [runWith({ status: from, planOnly }), runWith({ status: to, planOnly })]
     const decide = () => lockStep(before, after, { id: "ws-1" as WorkspaceId, lock } as Workspace)

@@ -19,8 +19,8 @@ import {
 
 const where = (holds: (status: RunStatus) => boolean) => runStatuses.filter((status) => holds(status))
 
-describe("the statuses of a run", () => {
-  test("end in exactly these", () => {
+describe("run statuses", () => {
+  test("list these final statuses", () => {
     expect(where(isFinal)).toEqual([
       "applied",
       "planned_and_finished",
@@ -32,11 +32,11 @@ describe("the statuses of a run", () => {
     ])
   })
 
-  test("are measured where the run errored or was applied", () => {
+  test("count for metrics when the run errored or was applied", () => {
     expect(where(isMeasured)).toEqual(["applied", "errored"])
   })
 
-  test("wait for somebody's word in exactly these", () => {
+  test("list these statuses that wait for confirmation", () => {
     expect(where(isConfirmable)).toEqual([
       "planned",
       "cost_estimated",
@@ -55,17 +55,17 @@ describe("the statuses of a run", () => {
     ])
   })
 
-  test("hold the workspace's lock between waiting and the end", () => {
+  test("hold the workspace lock between the queue and the end", () => {
     expect(where((status) => !holdsLock(status))).toEqual(["pending", "planned_and_saved", ...where(isFinal)])
   })
 
-  test("can be canceled unless they have ended or wait for somebody's word, by force only once they have begun", () => {
+  test("allow cancel while the run is neither final nor waiting for confirmation, and force-cancel once it has started", () => {
     const over = (status: RunStatus) => isFinal(status) || isConfirmable(status)
     expect(where((status) => !isCancelable(status))).toEqual(where(over))
     expect(where(isForceCancelable)).toEqual(where(isCancelable).filter((status) => status !== "pending"))
   })
 
-  test("at work are left only to the end of what is going on, or of the run", () => {
+  test("allow an executing run to move only to the end of its stage or of the run", () => {
     const working = where(isAtWork)
     expect(working).toEqual([
       "fetching",
@@ -83,7 +83,7 @@ describe("the statuses of a run", () => {
     }
   })
 
-  test("all but the first can be reached, and every run can end", () => {
+  test("are all reachable except the first, and all can reach a final status", () => {
     const reached = new Set<RunStatus>(["pending"])
     for (const from of reached) for (const to of runStatuses) if (mayBecome(from, to)) reached.add(to)
     expect([...reached].toSorted()).toEqual([...runStatuses].toSorted())
@@ -125,12 +125,12 @@ describe("the statuses of a run", () => {
     ["errored", "pending"],
     ["canceled", "force_canceled"],
     ["planned_and_finished", "confirmed"],
-  ])("%s never becomes %s", (from, to) => {
+  ])("%s cannot become %s", (from, to) => {
     expect(mayBecome(from, to)).toBe(false)
   })
 })
 
-describe("the stages of a run", () => {
+describe("run stages", () => {
   test.each<{ status: RunStatus; reached: readonly RunStatus[]; plan: StageStatus; apply: StageStatus }>([
     { status: "pending", reached: [], plan: "pending", apply: "pending" },
     { status: "plan_queued", reached: ["plan_queued"], plan: "queued", apply: "pending" },
@@ -150,7 +150,7 @@ describe("the stages of a run", () => {
     { status: "applying", reached: ["planned", "applying"], plan: "finished", apply: "running" },
     { status: "errored", reached: ["planned", "applying"], plan: "finished", apply: "errored" },
     { status: "applied", reached: ["planned", "applying", "applied"], plan: "finished", apply: "finished" },
-  ])("of a run that is $status after $reached are $plan and $apply", ({ status, reached, plan, apply }) => {
+  ])("of a run in $status after $reached are $plan and $apply", ({ status, reached, plan, apply }) => {
     const timestamps = Object.fromEntries(reached.map((name, index) => [name, index + 1]))
     expect([planStatus(status, timestamps), applyStatus(status, timestamps)]).toEqual([plan, apply])
   })

@@ -5,12 +5,12 @@ const older = (days: number): RetentionRule => ({ kind: "delete-older", days })
 const keep: RetentionRule = { kind: "dont-delete" }
 
 test.each([
-  { before: undefined, rule: older(7), id: "drp-new", why: "there was none" },
-  { before: older(3), rule: older(7), id: "drp-old", why: "the number changes" },
-  { before: keep, rule: keep, id: "drp-old", why: "nothing changes" },
-  { before: older(3), rule: keep, id: "drp-new", why: "another kind replaces it" },
-  { before: keep, rule: older(7), id: "drp-new", why: "another kind replaces it" },
-])("a policy that is set has the id $id: $why", ({ before, rule, id }) => {
+  { before: undefined, rule: older(7), id: "drp-new", why: "no policy existed" },
+  { before: older(3), rule: older(7), id: "drp-old", why: "the number of days changes" },
+  { before: keep, rule: keep, id: "drp-old", why: "the rule is unchanged" },
+  { before: older(3), rule: keep, id: "drp-new", why: "a rule of another kind replaces the policy" },
+  { before: keep, rule: older(7), id: "drp-new", why: "a rule of another kind replaces the policy" },
+])("setPolicy returns the id $id: $why", ({ before, rule, id }) => {
   expect(setPolicy(before && { id: "drp-old", rule: before }, rule, "drp-new")).toEqual({ id, rule })
 })
 
@@ -28,6 +28,6 @@ test.each([
   { target: "organization", rule: older(1.5), field: "deleteOlderThanNDays" },
   { target: "site", rule: older(2 ** 60), field: "deleteOlderThanNDays" },
   { target: "site", rule: keep, field: "type" },
-] as const)("$rule on a $target is refused at its $field", ({ target, rule, field }) => {
+] as const)("$rule on a $target is rejected at its $field", ({ target, rule, field }) => {
   expect(retentionFaults(target, rule)).toEqual([{ field: [field], detail: expect.any(String) }])
 })

@@ -33,7 +33,7 @@ const faultsOf = (value: unknown): string[] => {
 }
 
 describe("a state file", () => {
-  test("names its serial, lineage, format and the version of the tool", () => {
+  test("has serial, lineage, format version and tool version", () => {
     expect(parseStateFile(bytes(stateFile()))).toEqual({
       formatVersion: 4,
       terraformVersion: "1.11.4",
@@ -47,7 +47,7 @@ describe("a state file", () => {
     })
   })
 
-  test("is summed up by resource, module and provider", () => {
+  test("is summarized by resource, module and provider", () => {
     const parsed = parseStateFile(
       bytes(
         stateFile({
@@ -81,10 +81,10 @@ describe("a state file", () => {
     { what: "a null list", resources: null, count: 0 },
     { what: "one instance", resources: [resource()], count: 1 },
     { what: "several instances of one resource", resources: [resource({ instances: [{}, {}] })], count: 2 },
-    { what: "a resource whose instances are gone", resources: [resource({ instances: [] })], count: 0 },
-    { what: "data sources, which manage nothing", resources: [resource({ mode: "data" })], count: 0 },
+    { what: "a resource without instances", resources: [resource({ instances: [] })], count: 0 },
+    { what: "data sources, which are not counted", resources: [resource({ mode: "data" })], count: 0 },
     {
-      what: "managed and data side by side",
+      what: "managed resources and data sources together",
       resources: [resource(), resource({ mode: "data", instances: [{}, {}] }), resource({ name: "b" })],
       count: 2,
     },
@@ -92,7 +92,7 @@ describe("a state file", () => {
     expect(parseStateFile(bytes(stateFile({ resources }))).resourceCount).toBe(count)
   })
 
-  test("carries its outputs with type, value and sensitivity", () => {
+  test("has outputs with type, value and sensitivity", () => {
     const outputs = {
       address: { value: "10.0.0.1", type: "string" },
       password: { value: "hunter2", type: "string", sensitive: true },
@@ -128,17 +128,17 @@ describe("a state file", () => {
 
   const nested = (depth: number) => `${"[".repeat(depth)}${"]".repeat(depth)}`
   test.each([
-    { what: "text that is no JSON", value: "{", fault: "state must be a JSON object" },
-    { what: "bytes that are no text", value: Uint8Array.of(0xff, 0xfe), fault: "state must be a JSON object" },
-    { what: "a list", value: [], fault: "state must be a JSON object" },
+    { what: "text that is not JSON", value: "{", fault: "state must be a JSON object" },
+    { what: "bytes that are not UTF-8", value: Uint8Array.of(0xff, 0xfe), fault: "state must be a JSON object" },
+    { what: "an array instead of an object", value: [], fault: "state must be a JSON object" },
     { what: "no version", value: {}, fault: "state version must be an integer" },
     {
-      what: "format 3",
+      what: "format version 3",
       value: { version: 3, serial: 1 },
       fault: "state has format version 3; only version 4 is supported; upgrade it with a newer release of the tool",
     },
     {
-      what: "a format from the future",
+      what: "a later format version",
       value: { version: 5 },
       fault: "state has format version 5; only version 4 is supported",
     },
@@ -153,13 +153,17 @@ describe("a state file", () => {
       fault: "state serial must be a non-negative integer",
     },
     {
-      what: "a serial beyond integers",
+      what: "a serial above the safe integers",
       value: stateFile({ serial: 2 ** 60 }),
       fault: "state serial must be a non-negative integer",
     },
-    { what: "a lineage that is no text", value: stateFile({ lineage: 3 }), fault: "state lineage must be a string" },
     {
-      what: "resources that are no list",
+      what: "a lineage that is not a string",
+      value: stateFile({ lineage: 3 }),
+      fault: "state lineage must be a string",
+    },
+    {
+      what: "resources that are not an array",
       value: stateFile({ resources: {} }),
       fault: "state resources must be an array",
     },
@@ -168,37 +172,37 @@ describe("a state file", () => {
       value: stateFile({ resources: [resource({ mode: "magic" })] }),
       fault: "state resource 0 is malformed",
     },
-    { what: "outputs that are a list", value: stateFile({ outputs: [] }), fault: "state outputs must be an object" },
+    { what: "outputs that are an array", value: stateFile({ outputs: [] }), fault: "state outputs must be an object" },
     {
       what: "an output without type",
       value: stateFile({ outputs: { a: { value: 1 } } }),
       fault: 'state output "a" is malformed',
     },
     {
-      what: "an output named with half a character",
+      what: "an output name with a lone surrogate",
       value: stateFile({ outputs: { "\ud800": { value: 1, type: "number" } } }),
       fault: 'state output "\\ud800" is malformed',
     },
     {
-      what: "an output named with a null character",
+      what: "an output name with U+0000",
       value: stateFile({ outputs: { "\0": { value: 1, type: "number" } } }),
       fault: 'state output "\\u0000" is malformed',
     },
     {
-      what: "an output nested beyond the bound",
+      what: "an output nested too deep",
       value: `{"version":4,"serial":1,"outputs":{"a":{"type":"dynamic","value":${nested(900)}}}}`,
       fault: 'state output "a" is malformed',
     },
     {
-      what: "values nested deeper than its reader goes",
+      what: "values nested deeper than the parser accepts",
       value: `{"version":4,"serial":1,"outputs":{"a":{"type":"dynamic","value":${nested(100_000)}}}}`,
       fault: "state nests values deeper than 1000 levels (at byte 1062)",
     },
-  ])("is refused when it has $what", ({ value, fault }) => {
+  ])("is rejected when it has $what", ({ value, fault }) => {
     expect(faultsOf(value)).toEqual([fault])
   })
 
-  test("tells all its faults at once, up to a bound", () => {
+  test("reports all faults at once, up to the maximum", () => {
     expect(faultsOf(stateFile({ serial: "1", lineage: 3, resources: [resource(), {}] }))).toEqual([
       "state serial must be a non-negative integer",
       "state lineage must be a string",

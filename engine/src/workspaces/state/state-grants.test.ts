@@ -9,19 +9,19 @@ const id = "sv-1" as StateVersionId
 const transfers: readonly StateTransfer[] = ["upload", "download"]
 
 const cases: readonly (Partial<Granted> & { what: string; credential?: string; after?: number; good: boolean })[] = [
-  { what: "its own document until it ends", after: -1, good: true },
-  { what: "nothing once it has ended", after: 0, good: false },
+  { what: "its own document until it expires", after: -1, good: true },
+  { what: "nothing after it expires", after: 0, good: false },
   { what: "no other document", document: "json-state", good: false },
   { what: "no other state version", id: "sv-2", good: false },
-  { what: "nothing when its end was moved", credential: "moved", good: false },
-  { what: "nothing when its end is no number", credential: "1e99", good: false },
-  { what: "nothing when it is cut", credential: "cut", good: false },
+  { what: "nothing when its expiry was changed", credential: "moved", good: false },
+  { what: "nothing when its expiry is not a number", credential: "1e99", good: false },
+  { what: "nothing when it is truncated", credential: "cut", good: false },
   { what: "nothing when it is empty", credential: "", good: false },
-  { what: "nothing under another key", credential: "another key", good: false },
+  { what: "nothing with another signing key", credential: "another key", good: false },
 ]
 
 test.each(transfers.flatMap((transfer) => cases.map((one) => ({ ...one, transfer }))))(
-  "an address for an $transfer is good for $what",
+  "a credential for an $transfer opens $what",
   ({ transfer, id: target = id, document = "state", credential, after = -1_000, good }) => {
     const granted = grant(signer, { transfer, id, document: "state" }, 1_000)
     const ends = 1_000 + grantMs[transfer]
@@ -37,7 +37,7 @@ test.each(transfers.flatMap((transfer) => cases.map((one) => ({ ...one, transfer
   },
 )
 
-test("an address for one direction is good for no other", () => {
+test("a credential for one direction does not open the other", () => {
   const [upload, download] = transfers.map((transfer) => grant(signer, { transfer, id, document: "state" }, 0)) as [
     string,
     string,

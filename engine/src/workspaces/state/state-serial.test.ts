@@ -19,7 +19,7 @@ const placesIn = (text: string) => {
   return reader.end().serialPlaces
 }
 
-test("nothing but the state's own serial is changed, wherever its pieces end", async () => {
+test("rewriting the serial changes only the state's own serial, at any chunk boundary", async () => {
   const lengths = array(integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 4 })
   await assert(
     asyncProperty(nat(), nat(), lengths, async (before, after, sizes) => {
@@ -31,7 +31,7 @@ test("nothing but the state's own serial is changed, wherever its pieces end", a
   )
 })
 
-test("a serial that is said twice is changed twice", async () => {
+test("rewriting the serial changes every duplicate of it", async () => {
   const of = (one: number, two: number) => `{"version":4,"serial":${one},"serial":${two}}`
   const changed = await bytesOf(withSerial(cut(of(1, 22), [100]), placesIn(of(1, 22)), 333))
   expect(changed.toString()).toBe(of(333, 333))

@@ -49,7 +49,7 @@ function refusalOf(work: () => unknown): { readonly code: EngineErrorCode; reado
 
 const containing = (text: string): unknown => expect.stringContaining(text)
 
-describe("who may upload a state", () => {
+describe("uploading a state", () => {
   test.each<{ who: string; lock: Lock; runId?: string; refusal?: string }>([
     { who: "the holder of the lock", lock: heldBy(me) },
     {
@@ -68,7 +68,7 @@ describe("who may upload a state", () => {
   })
 })
 
-describe("what follows the newest state", () => {
+describe("the version after the newest one", () => {
   const last = version()
   test.each<{ what: string; next: Partial<typeof announced>; refusal?: string }>([
     { what: "a higher serial of the same lineage", next: {} },
@@ -78,14 +78,14 @@ describe("what follows the newest state", () => {
       refusal: 'The lineage "two" does not match the lineage "one" of the existing state.',
     },
     { what: "another lineage by force", next: { lineage: "two", force: true } },
-    { what: "the same serial with the same bytes: a retry", next: { serial: 5, md5: last.md5 } },
+    { what: "the same serial with the same bytes, as a retry", next: { serial: 5, md5: last.md5 } },
     {
       what: "the same serial with other bytes",
       next: { serial: 5 },
       refusal: "A state with the serial 5 already exists with a different MD5 hash.",
     },
     { what: "the same serial with other bytes by force", next: { serial: 5, force: true } },
-    { what: "a lower serial of the same lineage: a forced push does not say so", next: { serial: 3 } },
+    { what: "a lower serial of the same lineage, as a forced push sends it", next: { serial: 3 } },
     {
       what: "a lower serial of unknown lineage",
       next: { serial: 3, lineage: null as unknown as string },
@@ -103,7 +103,7 @@ describe("what follows the newest state", () => {
     expect(refused).toEqual(refusal && { code: "conflict", detail: containing(refusal) })
   })
 
-  test("is pending, belongs to the present lock and remembers who made it", () => {
+  test("is pending and records the current lock and the creator", () => {
     const admitted = admit(
       workspaceWith(heldBy(me)),
       { ...announced, intermediate: true, runId: "run-1" },
@@ -118,14 +118,14 @@ describe("what follows the newest state", () => {
     })
   })
 
-  test("is later than every version before it, even where clocks disagree", () => {
+  test("is later than all earlier versions when clocks differ", () => {
     const ahead = version({ createdAt: 9_000, status: "pending" })
     const admitted = admit(workspaceWith(heldBy(me)), announced, { newest: ahead, newestFinalized: undefined }, context)
     expect(admitted.createdAt).toBe(9_001)
   })
 })
 
-describe("finalizing", () => {
+describe("finalizing a version", () => {
   const file: StateFile = {
     formatVersion: 4,
     terraformVersion: "1.11.4",
@@ -141,7 +141,7 @@ describe("finalizing", () => {
   const found: ReceivedState = { header: file, contents: file }
   const received = { found, md5: "b".repeat(32), size: 77 }
 
-  test("keeps what the state says about itself", () => {
+  test("keeps the header of the state", () => {
     const finalized = finalize(pending, received)
     expect(finalized).toMatchObject({
       status: "finalized",
@@ -150,17 +150,17 @@ describe("finalizing", () => {
     expect(currentFacts(finalized)).toEqual({ currentStateVersionId: "sv-1", resourceCount: 2 })
   })
 
-  test("counts no resources of a state whose contents are still to be read", () => {
+  test("counts no resources until the contents are parsed", () => {
     const finalized = finalize(pending, { ...received, found: { header: file, contents: undefined } })
     expect(finalized.summary).toMatchObject({ terraformVersion: "1.11.4", resourceCount: 0, resourcesProcessed: false })
     expect(currentFacts(finalized)).toEqual({ currentStateVersionId: "sv-1" })
   })
 
-  test("takes the lineage from the state where none was announced", () => {
+  test("takes the lineage from the state when none was announced", () => {
     expect(finalize({ ...pending, lineage: null }, received).lineage).toBe("one")
   })
 
-  test("refuses bytes other than the announced ones", () => {
+  test("rejects bytes that differ from the announced MD5", () => {
     expect(refusalOf(() => finalize(pending, { ...received, md5: "c".repeat(32) }))).toEqual({
       code: "invalid",
       detail: "md5 does not match the uploaded state",
@@ -181,7 +181,7 @@ describe("finalizing", () => {
       state: "This state version was discarded and does not accept an upload.",
       json: "This state version was discarded and does not accept an upload.",
     },
-  ])("a $status version takes an upload or says why not", ({ status, state, json }) => {
+  ])("a $status version accepts an upload or explains why not", ({ status, state, json }) => {
     expect(refusalOf(() => requirePending(version({ status })))?.detail).toBe(state)
     expect(refusalOf(() => requireNotDiscarded(version({ status })))?.detail).toBe(json)
   })

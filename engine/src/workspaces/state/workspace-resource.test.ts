@@ -18,6 +18,6 @@ test.each([
   },
   { module: "module.module.module.x", shown: "module.x", address: "module.module.module.x.t.n", as: "module.x.t.n" },
   { module: "odd", shown: "odd", address: "odd.t.n", as: "odd.t.n" },
-])("[F-W14] a resource of $module is shown with the names of its modules alone", ({ module, shown, address, as }) => {
+])("[F-W14] a resource of $module shows only the names of its modules", ({ module, shown, address, as }) => {
   expect(withModuleNames({ module, address })).toEqual({ module: shown, address: as })
 })

@@ -46,18 +46,18 @@ describe("a binding", () => {
     { key: "hc:k", value: "v", member: "key", fault: "reserved" },
     { key: "hcp:k", value: "", member: "key", fault: "reserved" },
     { key: "Hc:k", value: "v", member: "key", fault: "reserved" },
-  ])("$key=$value is refused at its $member: $fault", ({ key, value, member, fault }) => {
+  ])("$key=$value is rejected at its $member: $fault", ({ key, value, member, fault }) => {
     const expected = { field: ["tagBindings", 0, member], detail: expect.stringContaining(fault) }
     expect(bindingFaults([{ key, value }], prefix)).toEqual([expected])
   })
 
-  test("given twice in one document is a fault of the second, whatever its case", () => {
+  test("is rejected at the second position when its key is repeated in any case", () => {
     expect(bindingFaults(all("env=a ENV=b"), prefix)).toEqual([
       { field: ["tagBindings", 1, "key"], detail: 'Key "ENV" appears more than once' },
     ])
   })
 
-  test("every fault of a list is found at once", () => {
+  test("reports all faults of a list at once", () => {
     expect(bindingFaults([bound("=v"), { key: "a b", value: "c d" }], prefix)).toHaveLength(3)
   })
 })
@@ -70,7 +70,7 @@ describe("at most ten bindings with a value", () => {
     { present: 10, given: 1, flatTags: 0, refused: true },
     { present: 9, given: 1, flatTags: 50, refused: false },
     { present: 0, given: 11, flatTags: 0, refused: true },
-  ])("$given beside $present and $flatTags flat tags: refused $refused", ({ present, given, flatTags, refused }) => {
+  ])("$given added to $present and $flatTags flat tags: rejected $refused", ({ present, given, flatTags, refused }) => {
     const before = [
       ...Array.from({ length: flatTags }, (_, index) => flat(`f${index}`)),
       ...numbered(present).map((entry) => ({ ...entry, key: `old-${entry.key}` })),
@@ -79,23 +79,28 @@ describe("at most ten bindings with a value", () => {
     expect(faults).toEqual(refused ? [{ field: ["tagBindings"], detail: tooMany }] : [])
   })
 
-  test("replacing ten with ten others is within the limit", () => {
+  test("ten bindings can be replaced with ten others", () => {
     const before = numbered(10).map((entry) => ({ ...entry, key: `old-${entry.key}` }))
     expect(replaceBindings(before, numbered(10), prefix).faults).toEqual([])
     expect(replaceBindings([], numbered(11), prefix).faults).toEqual([{ field: ["tagBindings"], detail: tooMany }])
   })
 })
 
-describe("plans", () => {
+describe("planned changes", () => {
   test.each([
     { present: "", given: "env=a", after: "env=a" },
     { present: "env=a", given: "env=b", after: "env=b" },
     { present: "env=a x=1 f", given: "env=b", after: "env=b x=1 f" },
     { present: "env f", given: "env=a", after: "env=a f", why: "a flat tag gets a value" },
-    { present: "env=a", given: "env=", after: "env=", why: "a value is emptied" },
-    { present: "", given: "env=", after: "env=", why: "a binding without a value is no flat tag" },
-    { present: "env", given: "env=", after: "env&", why: "a flat tag stays one beside a binding without a value" },
-    { present: "Env=a", given: "env=a", after: "env=a", why: "the last spelling counts" },
+    { present: "env=a", given: "env=", after: "env=", why: "a value becomes empty" },
+    { present: "", given: "env=", after: "env=", why: "a binding without a value is not a flat tag" },
+    {
+      present: "env",
+      given: "env=",
+      after: "env&",
+      why: "a flat tag stays a flat tag next to a binding without a value",
+    },
+    { present: "Env=a", given: "env=a", after: "env=a", why: "the last spelling of a key is stored" },
   ])("adding $given to [$present] makes [$after]", ({ present, given, after }) => {
     const plan = addAndChange(all(present), all(given), prefix)
     expect([told(plan.bindings), plan.faults]).toEqual([after, []])
@@ -106,7 +111,7 @@ describe("plans", () => {
     { present: "env=a f", given: "", after: "f", why: "flat tags stay" },
     { present: "f", given: "f=1 g=", after: "f=1 g=" },
     { present: "env=a", given: "env=", after: "env=" },
-    { present: "env= f&", given: "", after: "f", why: "bindings without a value go, and flat tags stay" },
+    { present: "env= f&", given: "", after: "f", why: "bindings without a value are removed, and flat tags stay" },
   ])("replacing the bindings of [$present] with [$given] leaves [$after]", ({ present, given, after }) => {
     expect(told(replaceBindings(all(present), all(given), prefix).bindings)).toBe(after)
   })
@@ -136,13 +141,13 @@ describe("plans", () => {
   })
 })
 
-describe("changes", () => {
+describe("changesBetween", () => {
   const kept = (text: string): TagBinding => {
     const binding = bound(text)
     return { ...binding, id: `tb-${binding.key}`, tagId: `tag-${binding.key}` as TagId, createdAt: 1, owners: ["a"] }
   }
 
-  test("hold what is new, what has another value or spelling, and what is gone", () => {
+  test("returns added, changed and removed bindings", () => {
     const before = ["same=1", "changed=1", "Case=1", "gone"].map(kept)
     const { put, remove } = changesBetween(before, all("same=1 changed=2 case=1 new"))
     expect(put).toEqual([
@@ -153,7 +158,7 @@ describe("changes", () => {
     expect(remove).toEqual([before[3]])
   })
 
-  test("hold what another view lists now", () => {
+  test("returns bindings whose kind changed", () => {
     const before = ["tag", "binding="].map(kept)
     expect(changesBetween(before, all("tag& binding&")).put).toEqual([
       { ...bound("tag&"), present: before[0] },
@@ -161,7 +166,7 @@ describe("changes", () => {
     ])
   })
 
-  test("hold what others hold now", () => {
+  test("returns bindings whose owners changed", () => {
     const before = ["same=1", "given=1", "let-go=1"].map(kept)
     const { put, remove } = changesBetween(before, [
       { ...bound("same=1"), owners: ["a"] },
@@ -176,7 +181,7 @@ describe("changes", () => {
   })
 })
 
-test("effective bindings are the workspace's own and those of the project that it does not override", () => {
+test("effective bindings are those of the workspace, and those of the project that the workspace does not override", () => {
   const project = { id: "prj-1" as ProjectId, bindings: all("env=project region=eu empty= tag=1") }
   expect(effectiveBindings(all("ENV=own empty=1 tag"), project)).toEqual([
     { ...bound("ENV=own"), inheritedFrom: null },

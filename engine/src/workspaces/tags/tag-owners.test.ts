@@ -126,27 +126,27 @@ describe("a write by an owner", () => {
       present: "k=v@it",
       detail: "Tag k=v is owned by it; me cannot change it to k=w",
     },
-  ])("$verb [$given] is refused on [$present]", ({ verb, given, present, detail }) => {
+  ])("$verb [$given] is rejected for [$present]", ({ verb, given, present, detail }) => {
     const plan = verbs[verb]("me", held(present), given)
     expect(plan.conflicts).toEqual([{ field: ["data", 0, "value"], detail }])
     expect(() => rejectPlan(plan)).toThrow(detail)
   })
 
-  test("an added tag whose key has a value is a fault, whoever holds it", () => {
+  test("rejects an added flat tag whose key has a value, whoever owns it", () => {
     for (const present of ["k=v", "k=v@me", "k=v@it"]) {
       const { faults } = addFlatAs("me", held(present), ["k"], prefix)
       expect(faults).toMatchObject([{ field: ["data", 0, "name"] }])
     }
   })
 
-  test("every conflict is found at once, after what is wrong by itself", () => {
+  test("reports all conflicts at once, after the faults", () => {
     const plan = bindAs("me", held("a=1@it b=1@it"), plain("a=2 b=2 c!=1"), prefix)
     expect(plan.conflicts.map(({ field }) => field?.[1])).toEqual([0, 1])
     expect(() => rejectPlan(plan)).toThrow("Key can only include")
     expect(() => rejectPlan({ ...plan, faults: [] })).toThrow(/a=1 is owned by it.*; .*b=1 is owned by it/)
   })
 
-  test(`one of ${maxOwners} owners stays, and there is no room for another`, () => {
+  test(`keeps one of ${maxOwners} owners and rejects another`, () => {
     const owners = Array.from({ length: maxOwners }, (_, index) => `o${index}`)
     for (const present of [
       { key: "t", value: "", isTag: true, isBinding: false, owners },
@@ -159,7 +159,7 @@ describe("a write by an owner", () => {
     }
   })
 
-  test("others' bindings count among the ten with a value", () => {
+  test("counts bindings of other owners toward the ten with a value", () => {
     const ten = Array.from({ length: 10 }, (_, index) => `k${index}=v@it`).join(" ")
     for (const verb of ["bind", "replace", "replace all"] as const)
       expect(verbs[verb]("me", held(ten), "l=v").faults).toMatchObject([
@@ -175,7 +175,7 @@ describe("a write without an owner", () => {
     { verb: "bind", given: "k=w l=1", present: "k=v@it", after: "k=w@it l=1" },
     { verb: "replace", given: "l=1", present: "k=v@it t@it l=1@it,me", after: "t@it l=1@it,me" },
     { verb: "replace all", given: "l=1", present: "k=v@it t=@it", after: "l=1" },
-  ])("$verb [$given] does with [$present] what it always did: [$after]", ({ verb, given, present, after }) => {
+  ])("$verb [$given] changes [$present] as for any client: [$after]", ({ verb, given, present, after }) => {
     const plan = verbs[verb](undefined, held(present), given)
     expect(told(plan.bindings)).toBe(after)
     expect([plan.faults, plan.conflicts]).toEqual([[], []])
@@ -184,7 +184,7 @@ describe("a write without an owner", () => {
 
 const viewsOf = (value: string) => ({ isTag: value === "", isBinding: value !== "" })
 
-describe("whatever owners write", () => {
+describe("writes of several owners", () => {
   const owner = constantFrom("a", "b", "c")
   const key = constantFrom("k", "K", "l", "m", "n")
   const binding = record({ key, value: constantFrom("", "1", "2") })
@@ -203,7 +203,7 @@ describe("whatever owners write", () => {
   const written = (bindings: readonly Binding[]) =>
     bindings.map(({ key, value }) => (value === "" ? key : `${key}=${value}`)).join(" ")
 
-  test("what others hold stays as it is, and theirs", () => {
+  test("keep the tags and owners of other writers", () => {
     assert(
       property(present, array(write, { maxLength: 12 }), (before, writes) => {
         let bindings: readonly OwnedBinding[] = before
@@ -225,7 +225,7 @@ describe("whatever owners write", () => {
     )
   })
 
-  test("a replacement holds exactly what it names", () => {
+  test("leave the owner exactly the tags of its replacement", () => {
     assert(
       property(bindingsOnly, owner, uniqueArray(binding, { selector: fold, maxLength: 4 }), (before, owner, given) => {
         const plan = replaceAllAs(owner, before, given, prefix)

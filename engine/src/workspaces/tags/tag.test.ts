@@ -16,7 +16,7 @@ test.each([
   { name: "a\n", fault: "can only include" },
   { name: "hc:a", fault: "reserved" },
   { name: "HCP:a", fault: "reserved" },
-])("the flat tag $name is refused: $fault", ({ name, fault }) => {
+])("the flat tag $name is rejected: $fault", ({ name, fault }) => {
   const expected = { field: ["data", 1, "name"], detail: expect.stringContaining(fault) }
   expect(flatTagFaults(["ok", name], ["data"])).toEqual([expected])
 })

@@ -28,7 +28,7 @@ function refusedMembers(act: () => unknown): readonly string[] {
 
 describe("[F-W15] a Terraform version", () => {
   test.each(["0.11.8", "1.0.9223372036854775807", "1.1.2-custom", "1.10.0-rc.1", "1.5.7-beta20230531+ent"])(
-    "may be %s",
+    "accepts the version %s",
     (version) => {
       expect(create({ ...valid, version }).version).toBe(version)
     },
@@ -46,7 +46,7 @@ describe("[F-W15] a Terraform version", () => {
     "1.5.7\n",
     "1.5.7-ä",
     `1.5.${"9".repeat(128)}`,
-  ])("may not be %j", (version) => {
+  ])("rejects the version %j", (version) => {
     expect(refusedMembers(() => create({ ...valid, version }))).toEqual(["version"])
   })
 
@@ -67,7 +67,7 @@ describe("[F-W15] a Terraform version", () => {
     },
     { input: { deprecatedReason: "old" }, members: ["deprecatedReason"] },
     { input: { deprecated: true, deprecatedReason: "x".repeat(1_001) }, members: ["deprecatedReason"] },
-  ])("with $input is refused for $members", ({ input, members }) => {
+  ])("is rejected with faults for $members when it is created with $input", ({ input, members }) => {
     expect(refusedMembers(() => create({ ...valid, ...input }))).toEqual(members)
   })
 
@@ -94,19 +94,19 @@ describe("[F-W15] a Terraform version", () => {
     { patch: { archs: [] }, members: ["archs"] },
     { patch: { url: amd64.url }, members: ["sha"] },
     { patch: { sha: null }, members: ["url", "sha"] },
-  ])("without a binary for amd64 is not updated with $patch", ({ patch, members }) => {
+  ])("is not updated with $patch when it has no binary for amd64", ({ patch, members }) => {
     const before = create({ version: "1.5.7", archs: [arm64] })
     expect(refusedMembers(() => updateTerraformVersion(before, patch))).toEqual(members)
   })
 
-  test("is deletable unless it is official or in use", () => {
+  test("can be deleted unless it is official or in use", () => {
     const version = create(valid)
     expect(() => assertDeletable(version, 0)).not.toThrow()
     expect(() => assertDeletable(version, 1)).toThrow("is used by 1 workspace and")
     expect(() => assertDeletable({ ...version, official: true }, 0)).toThrow("is official")
   })
 
-  test("sorts by its numbers, before them its pre-releases", () => {
+  test("is sorted by its numbers, with pre-releases before the release", () => {
     const sorted = ["0.9.10", "0.15.5", "1.2.3-alpha", "1.2.3-rc1", "1.2.3", "1.2.3+ent", "1.2.10", "1.10.0"]
     expect(sorted.toReversed().toSorted((one, other) => (versionOrder(one) < versionOrder(other) ? -1 : 1))).toEqual(
       sorted,

@@ -76,19 +76,19 @@ describe("defaults of a new workspace", () => {
     expect(create({})[name]).toEqual(expected)
   })
 
-  test("global remote state is what the administrators chose", () => {
+  test("global remote state is the administrators' default", () => {
     expect(create({}, { ...usual, globalRemoteStateDefault: true }).globalRemoteState).toBe(true)
     expect(create({ globalRemoteState: false }, { ...usual, globalRemoteStateDefault: true }).globalRemoteState).toBe(
       false,
     )
   })
 
-  test("state asked to be shared with the project is not shared with the organization, whatever the administrators chose", () => {
+  test("state shared with the project is not shared with the organization, whatever the default is", () => {
     const made = create({ projectRemoteState: true }, { ...usual, globalRemoteStateDefault: true })
     expect([made.globalRemoteState, made.projectRemoteState]).toEqual([false, true])
   })
 
-  test("it is unlocked, holds nothing and was changed when it was made", () => {
+  test("a new workspace is unlocked, manages nothing and has equal times of creation and update", () => {
     expect(create({})).toMatchObject({
       lock: { held: false },
       resourceCount: 0,
@@ -100,63 +100,79 @@ describe("defaults of a new workspace", () => {
   })
 })
 
-describe("each rule refuses what breaks it and names the attribute", () => {
+describe("each rule rejects invalid input with the name of the attribute", () => {
   const bad: { why: string; input: WorkspaceInput; faults: string[]; in?: Surroundings }[] = [
-    { why: "a name is needed", input: { name: "" }, faults: ["name"] },
-    { why: "names hold no spaces", input: { name: "a b" }, faults: ["name"] },
-    { why: "names hold no dots", input: { name: "a.b" }, faults: ["name"] },
-    { why: "names hold no other letters", input: { name: "größe" }, faults: ["name"] },
-    { why: "names end after 90 characters", input: { name: "a".repeat(91) }, faults: ["name"] },
-    { why: "names are unique", input: {}, faults: ["name"], in: { ...usual, nameIsTaken: true } },
-    { why: "descriptions end", input: { description: "x".repeat(10_001) }, faults: ["description"] },
-    { why: "agent mode needs a pool", input: { executionMode: "agent" }, faults: ["agentPoolId"] },
-    { why: "an empty pool is no pool", input: { executionMode: "agent", agentPoolId: "" }, faults: ["agentPoolId"] },
+    { why: "name is required", input: { name: "" }, faults: ["name"] },
+    { why: "name contains a space", input: { name: "a b" }, faults: ["name"] },
+    { why: "name contains a dot", input: { name: "a.b" }, faults: ["name"] },
+    { why: "name contains another character", input: { name: "größe" }, faults: ["name"] },
+    { why: "name has more than 90 characters", input: { name: "a".repeat(91) }, faults: ["name"] },
+    { why: "name is taken", input: {}, faults: ["name"], in: { ...usual, nameIsTaken: true } },
+    { why: "description is too long", input: { description: "x".repeat(10_001) }, faults: ["description"] },
+    { why: "agent mode without a pool", input: { executionMode: "agent" }, faults: ["agentPoolId"] },
     {
-      why: "state is shared with the organization or the project",
+      why: "agent mode with an empty pool",
+      input: { executionMode: "agent", agentPoolId: "" },
+      faults: ["agentPoolId"],
+    },
+    {
+      why: "state shared with both the organization and the project",
       input: { globalRemoteState: true, projectRemoteState: true },
       faults: ["projectRemoteState"],
     },
     {
-      why: "no pool in remote mode",
+      why: "a pool in remote mode",
       input: { executionMode: "remote", agentPoolId: "apool-1" },
       faults: ["agentPoolId"],
     },
     {
-      why: "no pool in local mode",
+      why: "a pool in local mode",
       input: { executionMode: "local", agentPoolId: "apool-1" },
       faults: ["agentPoolId"],
     },
-    { why: "no pool with operations", input: { operations: true, agentPoolId: "apool-1" }, faults: ["agentPoolId"] },
-    { why: "no pool in an inherited remote mode", input: { agentPoolId: "apool-1" }, faults: ["agentPoolId"] },
+    { why: "a pool with operations", input: { operations: true, agentPoolId: "apool-1" }, faults: ["agentPoolId"] },
+    { why: "a pool in an inherited remote mode", input: { agentPoolId: "apool-1" }, faults: ["agentPoolId"] },
     {
-      why: "the pool must exist in the organization",
+      why: "a pool that is not in the organization",
       input: { executionMode: "agent", agentPoolId: "apool-9" },
       faults: ["agentPoolId"],
       in: { ...usual, agentPoolExists: false },
     },
     {
-      why: "operations and execution mode exclude each other",
+      why: "operations together with execution mode",
       input: { operations: true, executionMode: "remote" },
       faults: ["operations"],
     },
     {
-      why: "overwriting the mode needs a mode",
+      why: "an overwritten mode without a mode",
       input: { settingOverwrites: { executionMode: true } },
       faults: ["executionMode"],
     },
     {
-      why: "an absent member of setting-overwrites means true",
+      why: "an absent member of setting-overwrites is true",
       input: { settingOverwrites: { agentPool: false } },
       faults: ["executionMode"],
     },
-    { why: "zero days", input: { autoDestroyActivityDuration: "0d" }, faults: ["autoDestroyActivityDuration"] },
-    { why: "five digits", input: { autoDestroyActivityDuration: "10000h" }, faults: ["autoDestroyActivityDuration"] },
-    { why: "other units", input: { autoDestroyActivityDuration: "3w" }, faults: ["autoDestroyActivityDuration"] },
-    { why: "an empty duration", input: { autoDestroyActivityDuration: "" }, faults: ["autoDestroyActivityDuration"] },
-    { why: "nonsense is no version", input: { engineVersion: "nonexisting" }, faults: ["engineVersion"] },
-    { why: "a constraint must be met", input: { engineVersion: "> 99" }, faults: ["engineVersion"] },
     {
-      why: "patterns and prefixes exclude each other",
+      why: "a duration of zero days",
+      input: { autoDestroyActivityDuration: "0d" },
+      faults: ["autoDestroyActivityDuration"],
+    },
+    {
+      why: "a duration of five digits",
+      input: { autoDestroyActivityDuration: "10000h" },
+      faults: ["autoDestroyActivityDuration"],
+    },
+    {
+      why: "a duration in other units",
+      input: { autoDestroyActivityDuration: "3w" },
+      faults: ["autoDestroyActivityDuration"],
+    },
+    { why: "an empty duration", input: { autoDestroyActivityDuration: "" }, faults: ["autoDestroyActivityDuration"] },
+    { why: "an invalid version", input: { engineVersion: "nonexisting" }, faults: ["engineVersion"] },
+    { why: "a constraint that no release matches", input: { engineVersion: "> 99" }, faults: ["engineVersion"] },
+    {
+      why: "patterns together with prefixes",
       input: { triggerPatterns: ["/a/*"], triggerPrefixes: ["/b"] },
       faults: ["triggerPatterns"],
     },
@@ -166,63 +182,79 @@ describe("each rule refuses what breaks it and names the attribute", () => {
       input: { assessmentsEnabled: true },
       faults: ["assessmentsEnabled"],
     },
-    { why: "directories outside", input: { workingDirectory: "a/../../b" }, faults: ["workingDirectory"] },
-    { why: "source addresses are addresses", input: { sourceUrl: "not a url" }, faults: ["sourceUrl"] },
-    { why: "source addresses are of the web", input: { sourceUrl: "javascript:alert(1)" }, faults: ["sourceUrl"] },
     {
-      why: "a repository needs identifier and connection",
+      why: "a directory outside the repository",
+      input: { workingDirectory: "a/../../b" },
+      faults: ["workingDirectory"],
+    },
+    { why: "a source URL that is not a URL", input: { sourceUrl: "not a url" }, faults: ["sourceUrl"] },
+    { why: "a source URL without http or https", input: { sourceUrl: "javascript:alert(1)" }, faults: ["sourceUrl"] },
+    {
+      why: "a repository without identifier and connection",
       input: { vcsRepo: { branch: "main" } },
       faults: ["vcsRepo.identifier", "vcsRepo.oauthTokenId"],
     },
-    { why: "the form :org/:repo", input: { vcsRepo: { ...repo, identifier: "web" } }, faults: ["vcsRepo.identifier"] },
     {
-      why: "one kind of connection",
+      why: "an identifier without the form :org/:repo",
+      input: { vcsRepo: { ...repo, identifier: "web" } },
+      faults: ["vcsRepo.identifier"],
+    },
+    {
+      why: "two kinds of connection",
       input: { vcsRepo: { ...repo, githubAppInstallationId: "ghain-1" } },
       faults: ["vcsRepo.githubAppInstallationId"],
     },
     {
-      why: "the token must exist in the organization",
+      why: "a token that is not in the organization",
       input: { vcsRepo: repo },
       faults: ["vcsRepo.oauthTokenId"],
       in: { ...usual, oauthTokenExists: false },
     },
     {
-      why: "the installation must exist in the organization",
+      why: "an installation that is not in the organization",
       input: { vcsRepo: { identifier: "acme/web", githubAppInstallationId: "ghain-1" } },
       faults: ["vcsRepo.githubAppInstallationId"],
       in: { ...usual, appInstallationExists: false },
     },
-    { why: "branches git refuses", input: { vcsRepo: { ...repo, branch: "a b" } }, faults: ["vcsRepo.branch"] },
-    { why: "the regex must compile", input: { vcsRepo: { ...repo, tagsRegex: "v(" } }, faults: ["vcsRepo.tagsRegex"] },
     {
-      why: "a tags regex excludes trigger patterns",
+      why: "a branch name that git rejects",
+      input: { vcsRepo: { ...repo, branch: "a b" } },
+      faults: ["vcsRepo.branch"],
+    },
+    {
+      why: "a regular expression that does not compile",
+      input: { vcsRepo: { ...repo, tagsRegex: "v(" } },
+      faults: ["vcsRepo.tagsRegex"],
+    },
+    {
+      why: "a tags regex together with trigger patterns",
       input: { vcsRepo: { ...repo, tagsRegex: "v.*" }, triggerPatterns: ["/a"] },
       faults: ["triggerPatterns"],
     },
     {
-      why: "a tags regex excludes trigger prefixes",
+      why: "a tags regex together with trigger prefixes",
       input: { vcsRepo: { ...repo, tagsRegex: "v.*" }, triggerPrefixes: ["/a"] },
       faults: ["triggerPrefixes"],
     },
     {
-      why: "a tags regex excludes file triggers",
+      why: "a tags regex together with file triggers",
       input: { vcsRepo: { ...repo, tagsRegex: "v.*" }, fileTriggersEnabled: true },
       faults: ["fileTriggersEnabled"],
     },
     {
-      why: "assessments need the top plan",
+      why: "assessments below the top plan",
       input: { assessmentsEnabled: true },
       faults: ["assessmentsEnabled"],
       in: { ...hosted, plan: "standard" },
     },
     {
-      why: "assessments need version 0.15.4",
+      why: "assessments below version 0.15.4",
       input: { assessmentsEnabled: true, engineVersion: "0.15.3" },
       faults: ["assessmentsEnabled"],
       in: hosted,
     },
     {
-      why: "assessments need remote mode",
+      why: "assessments outside remote mode",
       input: { assessmentsEnabled: true, executionMode: "local" },
       faults: ["assessmentsEnabled"],
       in: hosted,
@@ -235,7 +267,7 @@ describe("each rule refuses what breaks it and names the attribute", () => {
     expect(faultsOf(() => change(create({}), { name: "web", ...input }, surroundings))).toEqual(faults)
   })
 
-  test("all faults of one request are found at once, those of the reader first", () => {
+  test("all faults of one request are reported at once, those of the decoder first", () => {
     const input: WorkspaceInput = {
       name: "no spaces please",
       engineVersion: "soon",
@@ -254,7 +286,7 @@ describe("each rule refuses what breaks it and names the attribute", () => {
   })
 })
 
-describe("what is accepted", () => {
+describe("valid input is accepted", () => {
   const good: { why: string; input: WorkspaceInput; expected: Partial<Workspace>; in?: Surroundings }[] = [
     { why: "a name of 90 characters", input: { name: "a".repeat(90) }, expected: { name: "a".repeat(90) } },
     {
@@ -279,19 +311,19 @@ describe("what is accepted", () => {
       expected: { agentPoolId: null, settingOverwrites: { executionMode: true, agentPool: false } },
     },
     {
-      why: "an own pool under an inherited agent mode",
+      why: "an own pool with an inherited agent mode",
       input: { agentPoolId: "apool-1" },
       in: agents,
       expected: { agentPoolId: "apool-1", settingOverwrites: { executionMode: false, agentPool: true } },
     },
     {
-      why: "inheriting both by saying so",
+      why: "setting-overwrites that inherit mode and pool",
       input: { settingOverwrites: { executionMode: false, agentPool: false } },
       in: agents,
       expected: { settingOverwrites: { executionMode: false, agentPool: false } },
     },
     {
-      why: "inheriting the mode alone takes its pool along",
+      why: "setting-overwrites that inherit the mode also inherit the pool",
       input: { settingOverwrites: { executionMode: false } },
       in: agents,
       expected: { settingOverwrites: { executionMode: false, agentPool: false } },
@@ -314,21 +346,25 @@ describe("what is accepted", () => {
       input: { autoDestroyAt: 0 },
       expected: { autoDestroyAt: 0, inheritsProjectAutoDestroy: false },
     },
-    { why: "a constraint is kept as given", input: { engineVersion: "~> 1.5" }, expected: { engineVersion: "~> 1.5" } },
+    {
+      why: "a constraint is stored as it was sent",
+      input: { engineVersion: "~> 1.5" },
+      expected: { engineVersion: "~> 1.5" },
+    },
     { why: "an empty directory is the root", input: { workingDirectory: "" }, expected: { workingDirectory: null } },
     {
-      why: "[F-W11] a leading slash is the root of the repository, and stays",
+      why: "[F-W11] a leading slash is the root of the repository and is kept",
       input: { workingDirectory: "/db" },
       expected: { workingDirectory: "/db" },
     },
     { why: "a directory", input: { workingDirectory: "envs/prod/" }, expected: { workingDirectory: "envs/prod/" } },
     {
-      why: "patterns beside empty prefixes",
+      why: "patterns together with empty prefixes",
       input: { triggerPatterns: ["/**/net/*"], triggerPrefixes: [] },
       expected: { triggerPatterns: ["/**/net/*"], triggerPrefixes: [] },
     },
     {
-      why: "a repository of the variant with _git",
+      why: "an identifier with _git",
       input: { vcsRepo: { ...repo, identifier: "acme/my project/_git/web" } },
       expected: {
         vcsRepo: {
@@ -342,18 +378,18 @@ describe("what is accepted", () => {
       },
     },
     {
-      why: "a tags regex turns file triggers off",
+      why: "a tags regex disables file triggers",
       input: { vcsRepo: { ...repo, tagsRegex: "(?i)^v\\d+" } },
       expected: { fileTriggersEnabled: false },
     },
     {
-      why: "assessments where all conditions hold",
+      why: "assessments when all conditions are met",
       input: { assessmentsEnabled: true },
       in: hosted,
       expected: { assessmentsEnabled: true },
     },
     {
-      why: "the self-hosted edition takes false, which clients send with everything else",
+      why: "false for assessments in the self-hosted edition",
       input: { assessmentsEnabled: false },
       expected: { assessmentsEnabled: false },
     },
@@ -391,7 +427,7 @@ describe("updates", () => {
     },
     { why: "null removes the repository", from: { vcsRepo: repo }, to: { vcsRepo: null }, expected: { vcsRepo: null } },
     {
-      why: "a repository changes only in what is named",
+      why: "a repository changes only in the members that are sent",
       from: { vcsRepo: { ...repo, branch: "main", ingressSubmodules: true } },
       to: { vcsRepo: { branch: "next" } },
       expected: {
@@ -445,19 +481,19 @@ describe("updates", () => {
       expected: { triggerPatterns: [], triggerPrefixes: [] },
     },
     {
-      why: "[F-W11] an instant replaces the duration, and neither is inherited",
+      why: "[F-W11] an instant replaces the duration and ends the inheritance of both",
       from: { autoDestroyActivityDuration: "14d" },
       to: { autoDestroyAt: 5 },
       expected: { autoDestroyAt: 5, autoDestroyActivityDuration: null, inheritsProjectAutoDestroy: false },
     },
     {
-      why: "[F-W11] an instant ends what was inherited",
+      why: "[F-W11] an instant ends the inheritance",
       from: { inheritsProjectAutoDestroy: true },
       to: { autoDestroyAt: 5 },
       expected: { autoDestroyAt: 5, inheritsProjectAutoDestroy: false },
     },
     {
-      why: "[F-W11] clearing the instant leaves the duration",
+      why: "[F-W11] clearing the instant keeps the duration",
       from: { autoDestroyActivityDuration: "14d" },
       to: { autoDestroyAt: null },
       expected: { autoDestroyAt: null, autoDestroyActivityDuration: "14d", inheritsProjectAutoDestroy: false },
@@ -469,7 +505,7 @@ describe("updates", () => {
       expected: { triggerPatterns: [], fileTriggersEnabled: false },
     },
     {
-      why: "another mode drops the agent pool",
+      why: "another mode removes the agent pool",
       from: { executionMode: "agent", agentPoolId: "apool-1" },
       to: { executionMode: "remote" },
       expected: { executionMode: "remote", agentPoolId: null },
@@ -481,7 +517,7 @@ describe("updates", () => {
       expected: { settingOverwrites: { executionMode: false, agentPool: false } },
     },
     {
-      why: "setting-overwrites true keeps the own mode",
+      why: "setting-overwrites true keeps the workspace's mode",
       from: { executionMode: "local" },
       to: { settingOverwrites: { executionMode: true } },
       expected: { executionMode: "local", settingOverwrites: { executionMode: true, agentPool: true } },
@@ -508,12 +544,12 @@ describe("updates", () => {
     expect(change(create(from), to)).toMatchObject(expected)
   })
 
-  test("assessments end with the mode that allowed them", () => {
+  test("assessments are disabled when the mode no longer allows them", () => {
     const before = create({ assessmentsEnabled: true }, hosted)
     expect(change(before, { executionMode: "local" }, hosted).assessmentsEnabled).toBe(false)
   })
 
-  test("patterns are refused while a tags regex stands", () => {
+  test("patterns are rejected while the workspace has a tags regex", () => {
     const before = create({ vcsRepo: { ...repo, tagsRegex: "v.*" } })
     expect(faultsOf(() => change(before, { triggerPatterns: ["/a"] }))).toEqual(["triggerPatterns"])
     expect(change(before, { triggerPatterns: ["/a"], vcsRepo: { tagsRegex: "" } }).triggerPatterns).toEqual(["/a"])
