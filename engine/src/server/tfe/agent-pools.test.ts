@@ -12,7 +12,7 @@ async function create(world: PopulatedEngine, name: string): Promise<string> {
 const use = (world: PopulatedEngine, name: string, agentPoolId: string) =>
   world.workspace(name, { executionMode: "agent", agentPoolId })
 
-test("a pool is made, listed, searched, shown, renamed and deleted", async () => {
+test("an agent pool is created, listed, searched, shown, renamed and deleted", async () => {
   await using world = await populatedEngine()
   const id = await create(world, "Linux")
   const { body } = await world.request("GET", `/agent-pools/${id}`)
@@ -48,7 +48,7 @@ test("a pool is made, listed, searched, shown, renamed and deleted", async () =>
   expect(await names("")).toEqual(["arm"])
 })
 
-test("a pool shows those of its workspaces that the caller sees", async () => {
+test("an agent pool shows only the workspaces that the caller sees", async () => {
   await using world = await populatedEngine()
   const id = await create(world, "linux")
   const [first, second] = [await use(world, "b", id), await use(world, "a", id)]
@@ -63,7 +63,7 @@ test("a pool shows those of its workspaces that the caller sees", async () => {
   expect(await shown(await world.token())).toEqual([])
 })
 
-test("a pool in use cannot be deleted, and says by what", async () => {
+test("an agent pool in use cannot be deleted, and the error names its users", async () => {
   await using world = await populatedEngine()
   const id = await create(world, "linux")
   const workspace = await use(world, "one", id)
@@ -94,7 +94,7 @@ test.each([
     pointer: "/data/attributes/organization-scoped",
     detail: "must be a boolean",
   },
-])("refuses $attributes: $detail", async ({ attributes, pointer, detail }) => {
+])("rejects $attributes: $detail", async ({ attributes, pointer, detail }) => {
   await using world = await populatedEngine()
   await create(world, "linux")
   const { status, body } = await world.request("POST", pools, { body: document(attributes) })
@@ -105,7 +105,7 @@ test.each([
   ])
 })
 
-test("pools are seen by members, managed by who manages agent pools, and not found by others", async () => {
+test("agent pools are visible to members, managed with the right to manage agent pools, and hidden from others", async () => {
   await using world = await populatedEngine()
   const id = await create(world, "linux")
   const statuses = async (token: string | null) => [
@@ -155,7 +155,7 @@ async function admitted(world: PopulatedEngine, pool: string, places: Readonly<R
   return given
 }
 
-describe("[F-W7] the scope of a pool", () => {
+describe("[F-W7] the scope of an agent pool", () => {
   async function scoped() {
     const world = await populatedEngine()
     const project = (await world.engine.projects.create("acme", { name: "edge" })).id
@@ -166,7 +166,7 @@ describe("[F-W7] the scope of a pool", () => {
     return Object.assign(world, { project, one, two, pool, patch, places: { one, two, project } })
   }
 
-  test("is the whole organization until workspaces or projects are named", async () => {
+  test("is the whole organization when it names no workspaces and projects", async () => {
     await using world = await scoped()
     expect(await admitted(world, world.pool, world.places)).toEqual(["one", "two", "project"])
     const { status, body } = await world.patch({ "allowed-workspaces": [world.one] })
@@ -187,7 +187,7 @@ describe("[F-W7] the scope of a pool", () => {
       given: ["one", "two", "project"],
     },
     { lists: {}, attributes: { "organization-scoped": false }, given: [] },
-  ] as const)("$lists with $attributes admits $given", async ({ lists, given, ...more }) => {
+  ] as const)("$lists with $attributes allows $given", async ({ lists, given, ...more }) => {
     await using world = await scoped()
     const ids = Object.fromEntries(
       Object.entries(lists).map(([name, named]) => [
@@ -203,7 +203,7 @@ describe("[F-W7] the scope of a pool", () => {
     expect(await admitted(world, created.body.data.id, world.places)).toEqual(given)
   })
 
-  test("is no default of an organization that it does not cover", async () => {
+  test("prevents its use as default when it does not cover the organization", async () => {
     await using world = await scoped()
     await world.patch({ "allowed-projects": [world.project] })
     const body = {
@@ -221,7 +221,7 @@ describe("[F-W7] the scope of a pool", () => {
     expect((await world.request("PATCH", "/organizations/acme", { body })).status).toBe(200)
   })
 
-  test("loses its workspaces and projects with them, and lists are changed one by one", async () => {
+  test("loses deleted workspaces and projects, and each list is changed separately", async () => {
     await using world = await scoped()
     await world.patch({ "allowed-workspaces": [world.one, world.two], "excluded-workspaces": [world.two] })
     await world.patch({ "excluded-workspaces": [] })
@@ -232,7 +232,7 @@ describe("[F-W7] the scope of a pool", () => {
   })
 
   test.each(["allowed-workspaces", "allowed-projects", "excluded-workspaces"])(
-    "refuses %s that the caller does not see, and keeps those there are",
+    "rejects %s that the caller does not see, and keeps existing ones",
     async (list) => {
       await using world = await scoped()
       const hidden = list === "allowed-projects" ? world.project : world.one
@@ -251,7 +251,7 @@ describe("[F-W7] the scope of a pool", () => {
     },
   )
 
-  test("is searched by the workspace and by the project that may use the pool", async () => {
+  test("is a filter by workspace and by project that may use the pool", async () => {
     await using world = await scoped()
     await world.patch({ "allowed-projects": [world.project] })
     const names = async (query: string) =>

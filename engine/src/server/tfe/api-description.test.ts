@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { openTestEngine } from "../../../testing/test-engine.ts"
 
-test("GET /api/v2/openapi.json answers JSON to a token, and 401 without", async () => {
+test("GET /api/v2/openapi.json answers JSON with a token, and 401 without", async () => {
   await using world = await openTestEngine()
   const { status, headers, body } = await world.request("GET", "/openapi.json")
   expect({ status, type: headers.get("content-type"), version: body.openapi }).toEqual({

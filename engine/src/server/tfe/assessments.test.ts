@@ -24,7 +24,7 @@ async function assessmentWorld() {
 }
 
 describe("an assessment result", () => {
-  test("is made, shown, listed newest first, and deleted", async () => {
+  test("is created, shown, listed newest first, and deleted", async () => {
     await using world = await assessmentWorld()
     const first = (await world.create()).body.data.id
     world.clock.advance(1)
@@ -48,7 +48,7 @@ describe("an assessment result", () => {
     expect((await world.request("GET", path)).status).toBe(404)
   })
 
-  test("[W-2.3-r17] [W-2.5-r6] the workspace remembers its newest one and when that was", async () => {
+  test("[W-2.3-r17] [W-2.5-r6] the workspace has its newest assessment and the time of it", async () => {
     await using world = await assessmentWorld()
     expect(await world.remembered()).toEqual([null, null])
     const first = (await world.create()).body.data.id
@@ -61,7 +61,7 @@ describe("an assessment result", () => {
     expect(await world.remembered()).toEqual([null, null])
   })
 
-  test("is refused with every fault at once", async () => {
+  test("is rejected with all faults at once", async () => {
     await using world = await assessmentWorld()
     const { status, body } = await world.create({ drifted: "yes" })
     expect([
@@ -75,7 +75,7 @@ describe("an assessment result", () => {
     { who: "read", statuses: [200, 404, 404] },
     { who: "write", statuses: [200, 404, 404] },
     { who: "admin", statuses: [200, 201, 204] },
-  ])("is shown to, made by and deleted by $who: $statuses", async ({ who, statuses }) => {
+  ])("is shown to, created by and deleted by $who: $statuses", async ({ who, statuses }) => {
     await using world = await assessmentWorld()
     const { id } = (await world.create()).body.data
     const token = await world.token(who === "stranger" ? {} : { on: { [world.id]: who } })

@@ -63,8 +63,8 @@ async function dueWorld(input: WorkspaceInput = {}) {
 }
 let serial = 0
 
-describe("[W-2.3-r6] an instant", () => {
-  test("queues one destroy run when it has come, which applies by itself", async () => {
+describe("[W-2.3-r6] an auto-destroy time", () => {
+  test("queues one destroy run when it is reached, which applies automatically", async () => {
     await using world = await dueWorld({ autoDestroyAt: manualClock().now() + hourMs })
     await world.look()
     expect(await world.runs()).toEqual([])
@@ -91,7 +91,7 @@ describe("[W-2.3-r6] an instant", () => {
     expect(await world.due()).toEqual([null, "destroyed"])
   })
 
-  test("that was moved has not come", async () => {
+  test("queues no run when it was moved to later", async () => {
     await using world = await dueWorld({ autoDestroyAt: manualClock().now() + hourMs })
     const later = formatInstant(world.clock.now() + dayMs)
     await made(world, "PATCH", `/workspaces/${world.id}`, document("workspaces", { "auto-destroy-at": later }))
@@ -101,8 +101,8 @@ describe("[W-2.3-r6] an instant", () => {
   })
 })
 
-describe("[W-2.3-r8] a time without activity", () => {
-  test("counts from the last state and the last run, and not from speculative ones", async () => {
+describe("[W-2.3-r8] an auto-destroy duration without activity", () => {
+  test("counts from the last state or run, without speculative runs", async () => {
     await using world = await dueWorld({ autoDestroyActivityDuration: "2d" })
     const wait = async (milliseconds: number) => {
       world.clock.advance(milliseconds)
@@ -124,7 +124,7 @@ describe("[W-2.3-r8] a time without activity", () => {
     expect((await world.runs())[0].attributes["is-destroy"]).toBe(true)
   })
 
-  test("begins anew after what destroying has left, with the next sign of life", async () => {
+  test("restarts at the first activity after the destroy run", async () => {
     await using world = await dueWorld({ autoDestroyActivityDuration: "24h" })
     await world.saveState()
     world.clock.advance(dayMs)
@@ -144,7 +144,7 @@ describe("[W-2.3-r8] a time without activity", () => {
     expect((await world.runs()).length).toBe(2)
   })
 
-  test("is not tried again after it failed, and says so", async () => {
+  test("queues no second run after a failed one, and shows the failure", async () => {
     await using world = await dueWorld({ autoDestroyActivityDuration: "1h" })
     world.clock.advance(hourMs)
     await world.look()
@@ -155,7 +155,7 @@ describe("[W-2.3-r8] a time without activity", () => {
     expect([(await world.runs()).length, await world.due()]).toEqual([1, [null, "failed"]])
   })
 
-  test("[W-2.3-r9] is the project's where the workspace inherits it", async () => {
+  test("[W-2.3-r9] is that of the project when the workspace inherits it", async () => {
     await using world = await dueWorld()
     const project = (await world.request("GET", `/workspaces/${world.id}`)).body.data.relationships.project.data.id
     await made(world, "PATCH", `/projects/${project}`, document("projects", { "auto-destroy-activity-duration": "3h" }))
@@ -181,7 +181,7 @@ test.each<{ why: string; input: WorkspaceInput; status: string }>([
   expect(world.warnings).toContainEqual(["auto-destroy-skipped", { workspace: world.id, status }])
 })
 
-test("several servers queue one run each time", { timeout: 60_000 }, async () => {
+test("several servers queue one run for each time", { timeout: 60_000 }, async () => {
   await using world = await dueWorld({ autoDestroyActivityDuration: "1h" })
   world.clock.advance(hourMs)
   await Promise.all([world.look(), world.look(), world.look()])

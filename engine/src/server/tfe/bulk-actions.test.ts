@@ -56,8 +56,8 @@ async function bulkWorld() {
   })
 }
 
-describe("an action", () => {
-  test("locks and unlocks those that the filter finds, with the rules of the single action", async () => {
+describe("a bulk action", () => {
+  test("locks and unlocks the workspaces that match the filter, with the rules of the single action", async () => {
     await using world = await bulkWorld()
     const tags = [{ name: "net" }]
     const held = await world.workspace("held", { tags })
@@ -75,7 +75,7 @@ describe("an action", () => {
     expect((await world.shown("a")).attributes.locked).toBe(false)
   })
 
-  test("ends a lock with what an unlock brings, and waits for a state on its way", async () => {
+  test("promotes states like a single unlock, and is refused for a pending state", async () => {
     await using world = await bulkWorld()
     const [whole, pending] = [await world.workspace("whole"), await world.workspace("pending")]
     const save = (id: string, options: object) =>
@@ -93,7 +93,7 @@ describe("an action", () => {
     expect(shown.relationships["current-state-version"].data.id).toBe(state)
   })
 
-  test("tags, untags and binds, in the name of an owner or of nobody", async () => {
+  test("tags, untags and binds, with and without an owner", async () => {
     await using world = await bulkWorld()
     for (const name of ["a", "b", "c"]) await world.workspace(name)
     await world.workspace("valued", { tagBindings: [{ key: "team", value: "net" }] })
@@ -116,7 +116,7 @@ describe("an action", () => {
     expect(await made(world, "GET", "/organizations/acme/tags")).toHaveLength(1)
   })
 
-  test("moves to a project, and deletes what may be deleted safely", async () => {
+  test("moves workspaces to a project, and safely deletes workspaces", async () => {
     await using world = await bulkWorld()
     const project = await made(world, "POST", "/organizations/acme/projects", document("projects", { name: "next" }))
     for (const name of ["a", "b"]) await world.workspace(name)
@@ -135,7 +135,7 @@ describe("an action", () => {
     expect(await world.names()).toEqual(["elsewhere", "locked"])
   })
 
-  test("with a key is done once, however often and by how many it is asked for", async () => {
+  test("with an idempotency key is executed once, for any number of requests and servers", async () => {
     await using world = await bulkWorld()
     for (const name of ["a", "b", "c"]) await world.workspace(name)
     const lock = { action: "lock", reason: "once", all: true }
@@ -161,8 +161,8 @@ describe("an action", () => {
   })
 })
 
-describe("rights", () => {
-  test("are those of the single action on each workspace, of those that the caller sees", async () => {
+describe("the rights of a bulk action", () => {
+  test("are those of the single action on each workspace that the caller sees", async () => {
     await using world = await bulkWorld()
     const [mine, seen] = [await world.workspace("mine"), await world.workspace("seen")]
     await world.workspace("hidden")
@@ -184,7 +184,7 @@ describe("rights", () => {
     expect(await world.outcomes(lock, "", { token: stranger.token })).toEqual({})
   })
 
-  test("of one key are its caller's", async () => {
+  test("limit an idempotency key to its caller", async () => {
     await using world = await bulkWorld()
     const id = await world.workspace("web")
     const key = { "idempotency-key": "k" }
@@ -195,8 +195,8 @@ describe("rights", () => {
   })
 })
 
-describe("a refusal", () => {
-  test("of one workspace says what the single action would have said", async () => {
+describe("a bulk error", () => {
+  test("of one workspace is that of the single action", async () => {
     await using world = await bulkWorld()
     const id = await world.workspace("web")
     const single = () => world.request("POST", `/workspaces/${id}/actions/lock`, { body: { reason: "", ttl: 60 } })
@@ -212,36 +212,40 @@ describe("a refusal", () => {
   test.each([
     { what: "no filter", sent: { action: "unlock" }, pointer: "/data/attributes/all" },
     {
-      what: "all and a filter",
+      what: "both all and a filter",
       sent: { action: "unlock", all: true },
       query: "?search[name]=a",
       pointer: "/data/attributes/all",
     },
-    { what: "a sort alone", sent: { action: "unlock" }, query: "?sort=name", pointer: "/data/attributes/all" },
+    { what: "only a sort", sent: { action: "unlock" }, query: "?sort=name", pointer: "/data/attributes/all" },
     { what: "no action", sent: { all: true }, pointer: "/data/attributes/action" },
     { what: "an unknown action", sent: { action: "burn", all: true }, pointer: "/data/attributes/action" },
     { what: "no tags", sent: { action: "tag", tags: [], all: true }, pointer: "/data/attributes/tags" },
     {
-      what: "a bad tag",
+      what: "an invalid tag",
       sent: { action: "untag", tags: ["x", "hc:y"], all: true },
       pointer: "/data/attributes/tags/1",
     },
-    { what: "a tag of no text", sent: { action: "tag", tags: [7], all: true }, pointer: "/data/attributes/tags/0" },
     {
-      what: "a bad binding",
+      what: "a tag that is not a string",
+      sent: { action: "tag", tags: [7], all: true },
+      pointer: "/data/attributes/tags/0",
+    },
+    {
+      what: "an invalid binding",
       sent: { action: "bind", bindings: [{ key: "a b", value: "v" }], all: true },
       pointer: "/data/attributes/bindings/0/key",
     },
-    { what: "a ttl too short", sent: { action: "lock", ttl: 0, all: true }, pointer: "/data/attributes/ttl" },
+    { what: "a ttl below the minimum", sent: { action: "lock", ttl: 0, all: true }, pointer: "/data/attributes/ttl" },
     { what: "no project", sent: { action: "move", all: true }, pointer: "/data/attributes/project" },
-  ])("of the request, for $what, changes nothing and points at it", async ({ sent, query = "", pointer }) => {
+  ])("of a request with $what changes nothing and has a pointer", async ({ sent, query = "", pointer }) => {
     await using world = await bulkWorld()
     await world.workspace("a")
     const { status, body } = await world.bulk(sent, query)
     expect([status, body.errors.map((error: { source: unknown }) => error.source)]).toEqual([422, [{ pointer }]])
   })
 
-  test("of the request names a bad key, a bad filter, and what is not there", async () => {
+  test("of a request names an invalid key, an invalid filter, and missing resources", async () => {
     await using world = await bulkWorld()
     const unlock = { action: "unlock", all: true }
     for (const key of ["a b", "x".repeat(129)])
@@ -257,10 +261,10 @@ describe("a refusal", () => {
   })
 })
 
-describe("progress", () => {
+describe("the progress of a bulk action", () => {
   const lines = { accept: "application/x-ndjson" }
 
-  test("is told line by line, a part at a time", async () => {
+  test("is sent line by line, one part at a time", async () => {
     await using world = await bulkWorld()
     const count = workspacesPerPart + 7
     for (let index = 0; index < count; index += 1) await world.workspace(`w-${String(index).padStart(4, "0")}`)
@@ -281,7 +285,7 @@ describe("progress", () => {
     expect(told[2].results).toHaveLength(7)
   })
 
-  test("ends where the client goes away, and the key goes on there", async () => {
+  test("stops when the client disconnects, and resumes with the key", async () => {
     await using world = await bulkWorld()
     const count = 2 * workspacesPerPart + 1
     for (let index = 0; index < count; index += 1) await world.workspace(`w-${String(index).padStart(4, "0")}`)

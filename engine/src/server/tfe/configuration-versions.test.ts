@@ -56,7 +56,7 @@ async function configurationWorld() {
 }
 
 describe("a configuration version", () => {
-  test("shows what was said of it, and its origin beside it", async () => {
+  test("shows the attributes it was created with, and its origin as a related resource", async () => {
     await using world = await configurationWorld()
     const ingress = { branch: "main", "commit-sha": "abc", "is-pull-request": true, "pull-request-number": 7 }
     const id = await world.create({ "auto-queue-runs": false, speculative: true, "ingress-attributes": ingress })
@@ -85,7 +85,7 @@ describe("a configuration version", () => {
     expect((await world.get(`/configuration-versions/${plain}/ingress-attributes`)).status).toBe(404)
   })
 
-  test("lists newest first, in pages", async () => {
+  test("is listed newest first, in pages", async () => {
     await using world = await configurationWorld()
     const ids = [await world.create(), await world.create(), await world.create()]
     const { body } = await world.get(`/workspaces/${world.id}/configuration-versions?page[size]=2`)
@@ -112,7 +112,7 @@ describe("a configuration version", () => {
   test.each([
     { what: "archived", method: "POST", path: "/actions/archive", status: 202 },
     { what: "deleted", method: "DELETE", path: "", status: 204 },
-  ])("that a run is waiting with is not $what before that has ended", async ({ method, path, status }) => {
+  ])("is not $what while a run waits with it", async ({ method, path, status }) => {
     await using world = await configurationWorld()
     const [old, current] = [await world.create(), await world.create({ "auto-queue-runs": false })]
     for (const id of [old, current]) await world.upload(id, tarball({ "main.tf": id }))
@@ -128,7 +128,7 @@ describe("a configuration version", () => {
     expect((await give()).status).toBe(status)
   })
 
-  describe("gives up its archive, once nothing needs it", () => {
+  describe("loses its archive when it is not needed", () => {
     const act = (world: { readonly request: PopulatedEngine["request"] }, id: string, action: string) =>
       world.request("POST", `/configuration-versions/${id}/actions/${action}_backing_data`)
 
@@ -141,7 +141,7 @@ describe("a configuration version", () => {
       return Object.assign(world, { old, newest: current, statusOf, downloaded })
     }
 
-    test("softly at first, and back, and for ever", async () => {
+    test("softly, restored, and permanently", async () => {
       await using world = await twoVersions()
       const { old } = world
       expect((await act(world, old, "soft_delete")).status).toBe(204)
@@ -168,24 +168,31 @@ describe("a configuration version", () => {
     })
 
     test.each<{ what: string; before?: readonly string[]; action: string; on?: "newest"; queued?: true }>([
-      { what: "of the current one", action: "soft_delete", on: "newest" },
-      { what: "of a run that has not ended", action: "soft_delete", queued: true },
-      { what: "that is there", action: "restore" },
-      { what: "that is there", action: "permanently_delete" },
+      { what: "that is current", action: "soft_delete", on: "newest" },
+      { what: "with an unfinished run", action: "soft_delete", queued: true },
+      { what: "that is not deleted", action: "restore" },
+      { what: "that is not deleted", action: "permanently_delete" },
       { what: "that is softly deleted", before: ["soft_delete"], action: "soft_delete" },
-      { what: "that is gone", before: ["soft_delete", "permanently_delete"], action: "restore" },
-      { what: "that is gone", before: ["soft_delete", "permanently_delete"], action: "permanently_delete" },
-    ])("but refuses to $action one $what", async ({ before = [], action, on = "old" as const, queued = false }) => {
-      await using world = await twoVersions({ "auto-queue-runs": queued })
-      const id = world[on]
-      for (const step of before) expect((await act(world, id, step)).status).toBe(204)
-      const status = await world.statusOf(id)
-      const { status: answered, body } = await act(world, id, action)
-      expect([answered, body.errors[0].detail]).toEqual([409, "transition not allowed"])
-      expect(await world.statusOf(id)).toBe(status)
-    })
+      { what: "that is permanently deleted", before: ["soft_delete", "permanently_delete"], action: "restore" },
+      {
+        what: "that is permanently deleted",
+        before: ["soft_delete", "permanently_delete"],
+        action: "permanently_delete",
+      },
+    ])(
+      "but rejects $action of a version $what",
+      async ({ before = [], action, on = "old" as const, queued = false }) => {
+        await using world = await twoVersions({ "auto-queue-runs": queued })
+        const id = world[on]
+        for (const step of before) expect((await act(world, id, step)).status).toBe(204)
+        const status = await world.statusOf(id)
+        const { status: answered, body } = await act(world, id, action)
+        expect([answered, body.errors[0].detail]).toEqual([409, "transition not allowed"])
+        expect(await world.statusOf(id)).toBe(status)
+      },
+    )
 
-    test("and is not archived then: it can be restored", async () => {
+    test("and cannot be archived while it is softly deleted", async () => {
       await using world = await twoVersions()
       await act(world, world.old, "soft_delete")
       const answer = await world.request("POST", `/configuration-versions/${world.old}/actions/archive`)
@@ -194,7 +201,7 @@ describe("a configuration version", () => {
       expect(await world.downloaded(world.old)).toBe(200)
     })
 
-    test("by those who administer the workspace, in the self-hosted edition", async () => {
+    test("through workspace administrators, in the self-hosted edition", async () => {
       await using world = await twoVersions()
       const statusFor = async (token: string) =>
         (
@@ -212,10 +219,10 @@ describe("a configuration version", () => {
     })
 
     test.each<{ what: string; days: number | null; status: string }>([
-      { what: "as its retention policy says", days: 10, status: "backing_data_permanently_deleted" },
-      { what: "not before its retention policy says", days: 30, status: "uploaded" },
-      { what: "not without a policy", days: null, status: "uploaded" },
-    ])("by itself: $what", async ({ days, status }) => {
+      { what: "at the age of its retention policy", days: 10, status: "backing_data_permanently_deleted" },
+      { what: "not before the age of its retention policy", days: 30, status: "uploaded" },
+      { what: "not without a retention policy", days: null, status: "uploaded" },
+    ])("automatically: $what", async ({ days, status }) => {
       await using world = await twoVersions()
       const waiting = await world.create()
       await world.upload(waiting, tarball({ "main.tf": waiting }))
@@ -236,7 +243,7 @@ describe("a configuration version", () => {
     })
   })
 
-  test("that is deleted is forgotten by its workspace and its runs", async () => {
+  test("is removed from its workspace and its runs when it is deleted", async () => {
     await using world = await configurationWorld()
     const id = await world.create({ readme: "# Web" })
     const run = await world.apply(id)
@@ -254,7 +261,7 @@ describe("a configuration version", () => {
       pointer: "/data/attributes/ingress-attributes/pull-request-number",
     },
     { attributes: { readme: "x".repeat(1024 * 1024 + 1) }, pointer: "/data/attributes/readme" },
-  ])("is refused at $pointer where that is wrong", async ({ attributes, pointer }) => {
+  ])("is rejected with a fault at $pointer", async ({ attributes, pointer }) => {
     await using world = await configurationWorld()
     const answer = await world.request("POST", `/workspaces/${world.id}/configuration-versions`, {
       body: { data: { type: "configuration-versions", attributes } },
@@ -267,7 +274,7 @@ describe("a configuration version", () => {
     { who: "read", statuses: [200, 404, 404] },
     { who: "plan", statuses: [200, 201, 404] },
     { who: "write", statuses: [200, 201, 204] },
-  ])("shows to, is made by and deleted by $who: $statuses", async ({ who, statuses }) => {
+  ])("is shown to, created by and deleted by $who: $statuses", async ({ who, statuses }) => {
     await using world = await configurationWorld()
     const id = await world.create()
     const token = await world.token(who === "stranger" ? {} : { on: { [world.id]: who } })
@@ -281,10 +288,10 @@ describe("a configuration version", () => {
   })
 })
 
-describe("an upload", () => {
+describe("an upload of a configuration", () => {
   const archive = tarball({ "main.tf": "resource {}", "README.md": "# Web" })
 
-  test("makes the configuration the workspace's own, with its readme, and is downloaded as it was sent", async () => {
+  test("makes it the current one, with its readme, and is downloaded unchanged", async () => {
     await using world = await configurationWorld()
     const id = await world.create()
     const answer = await world.upload(id, archive)
@@ -303,7 +310,7 @@ describe("an upload", () => {
     expect(Buffer.compare((await world.get(`/runs/${run}/configuration-version/download`)).bytes, archive)).toBe(0)
   })
 
-  test("of an older configuration does not take the place of a newer one", async () => {
+  test("of an older configuration does not replace a newer one", async () => {
     await using world = await configurationWorld()
     const [older, newer] = [await world.create(), await world.create()]
     await world.upload(newer, archive)
@@ -311,7 +318,7 @@ describe("an upload", () => {
     expect((await world.current()).data.id).toBe(newer)
   })
 
-  test("[F-W13] of another archive takes the place of the first until a run uses the configuration", async () => {
+  test("[F-W13] of another archive replaces the first until a run uses the configuration", async () => {
     await using world = await configurationWorld()
     const id = await world.create({ "auto-queue-runs": false })
     const other = tarball({ "main.tf": "other", "README.md": "# Other" })
@@ -326,7 +333,7 @@ describe("an upload", () => {
     expect(Buffer.compare(await download(), other)).toBe(0)
   })
 
-  test("[F-W13] is waited for by a run that took the current configuration before it came", async () => {
+  test("[F-W13] releases a run that was created before it", async () => {
     await using world = await configurationWorld()
     const id = await world.create({ "auto-queue-runs": false })
     const run = await world.request("POST", "/runs", {
@@ -340,7 +347,7 @@ describe("an upload", () => {
     expect((await claim()).status).toBe(201)
   })
 
-  test("sent again changes nothing, and another one than its run has is a conflict", async () => {
+  test("that is repeated changes nothing, and one that differs after a run started is a conflict", async () => {
     await using world = await configurationWorld()
     const id = await world.create()
     expect((await world.upload(id, archive)).status).toBe(204)
@@ -353,7 +360,7 @@ describe("an upload", () => {
     expect(Buffer.compare((await world.get(`/configuration-versions/${id}/download`)).bytes, archive)).toBe(0)
   })
 
-  test("of one configuration by several at once is kept once", async () => {
+  test("of one configuration by several clients at once is stored once", async () => {
     await using world = await configurationWorld()
     const id = await world.create()
     const archives = Array.from({ length: 8 }, (_, index) => tarball({ "main.tf": String(index) }))
@@ -367,11 +374,11 @@ describe("an upload", () => {
   })
 
   test.each<{ what: string; body: Uint8Array<ArrayBuffer>; status: number }>([
-    { what: "that is no archive", body: Uint8Array.from(Buffer.from("resource {}")), status: 422 },
-    { what: "of nothing", body: new Uint8Array(), status: 422 },
-    { what: "that was cut off", body: archive.slice(0, -30), status: 422 },
-    { what: "beyond the limit", body: new Uint8Array(64 * 1024 * 1024 + 1), status: 413 },
-  ])("$what is refused: $status, and the configuration stays pending", async ({ body, status }) => {
+    { what: "without an archive", body: Uint8Array.from(Buffer.from("resource {}")), status: 422 },
+    { what: "without content", body: new Uint8Array(), status: 422 },
+    { what: "with a truncated archive", body: archive.slice(0, -30), status: 422 },
+    { what: "above the limit", body: new Uint8Array(64 * 1024 * 1024 + 1), status: 413 },
+  ])("$what is rejected with $status, and the configuration stays pending", async ({ body, status }) => {
     await using world = await configurationWorld()
     const before = await world.create()
     await world.upload(before, archive)
@@ -385,11 +392,11 @@ describe("an upload", () => {
   })
 
   test.each<{ what: string; change: (address: URL) => void; laterMs?: number }>([
-    { what: "of which the end was moved", change: ({ searchParams }) => moveEnd(searchParams) },
+    { what: "whose expiry was changed", change: ({ searchParams }) => moveEnd(searchParams) },
     { what: "of another configuration", change: (url) => (url.pathname = url.pathname.replace(/.$/, "_")) },
     { what: "without its credential", change: (url) => (url.search = "") },
-    { what: "that is over", change: () => {}, laterMs: 25 * 3_600_000 },
-  ])("to an address $what is not found", async ({ change, laterMs = 0 }) => {
+    { what: "after its expiry", change: () => {}, laterMs: 25 * 3_600_000 },
+  ])("to a URL $what is not found", async ({ change, laterMs = 0 }) => {
     await using world = await configurationWorld()
     const id = await world.create()
     const address = new URL(world.addressOf(id))
@@ -400,7 +407,7 @@ describe("an upload", () => {
     expect((await world.shown(id)).attributes.status).toBe("pending")
   })
 
-  test("with a token goes to the configuration itself, by who may queue runs", async () => {
+  test("with a token is accepted from callers who may queue runs", async () => {
     await using world = await configurationWorld()
     const id = await world.create()
     const put = async (token: string | null) =>
@@ -411,7 +418,7 @@ describe("an upload", () => {
     expect([await put(null), await put(reader), await put(planner)]).toEqual([401, 404, 204])
   })
 
-  test("[F-W13] is addressed in the answer to the creation alone, and is kept from strangers", async () => {
+  test("[F-W13] has a URL only in the response to the creation, hidden from other callers", async () => {
     await using world = await configurationWorld()
     const id = await world.create()
     const reader = await world.token({ on: { [world.id]: "read" } })
@@ -429,10 +436,10 @@ describe("an upload", () => {
   })
 
   test.each<{ what: string; attributes: Record<string, unknown>; mode?: string; queued: number }>([
-    { what: "that says nothing", attributes: {}, queued: 1 },
-    { what: "that is to queue none", attributes: { "auto-queue-runs": false }, queued: 0 },
-    { what: "of a workspace that runs nothing", attributes: {}, mode: "local", queued: 0 },
-  ])("of a configuration $what queues so many runs: $queued", async ({ attributes, mode = "remote", queued }) => {
+    { what: "with defaults", attributes: {}, queued: 1 },
+    { what: "without auto-queue-runs", attributes: { "auto-queue-runs": false }, queued: 0 },
+    { what: "of a workspace that executes no runs", attributes: {}, mode: "local", queued: 0 },
+  ])("of a configuration $what queues $queued runs", async ({ attributes, mode = "remote", queued }) => {
     await using world = await configurationWorld()
     await world.request("PATCH", `/workspaces/${world.id}`, {
       body: document("workspaces", { "execution-mode": mode }),
@@ -450,7 +457,7 @@ describe("an upload", () => {
     }
   })
 
-  test("reads the readme of the working directory", async () => {
+  test("takes the readme of the working directory", async () => {
     await using world = await configurationWorld()
     const files: TarFiles = { "README.md": "# All", "envs/prod/README.md": "# Prod" }
     const directory = { body: document("workspaces", { "working-directory": "envs/prod" }) }
@@ -465,7 +472,7 @@ function moveEnd(parameters: URLSearchParams): void {
 }
 
 describe("the workspace", () => {
-  test("[W-2.5-r2] [F-W13] points at its newest configuration that is neither speculative nor provisional", async () => {
+  test("[W-2.5-r2] [F-W13] has as current configuration the newest that is neither speculative nor provisional", async () => {
     await using world = await configurationWorld()
     expect(await world.current()).toEqual({ data: null, links: { related: null } })
     const id = await world.create()

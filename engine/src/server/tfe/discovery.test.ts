@@ -7,13 +7,13 @@ beforeAll(async () => {
 })
 afterAll(() => world[Symbol.asyncDispose]())
 
-test("a client finds the API without a token, in every version of the service that clients ask for", async () => {
+test("service discovery answers without a token, with every version of the service that clients request", async () => {
   const { status, headers, body } = await world.request("GET", `${origin}/.well-known/terraform.json`, { token: null })
   expect([status, headers.get("content-type")]).toEqual([200, "application/json"])
   expect(body).toEqual({ "state.v2": "/api/v2/", "tfe.v2": "/api/v2/", "tfe.v2.1": "/api/v2/", "tfe.v2.2": "/api/v2/" })
 })
 
-test("ping answers without a token, with a version of the API that clients accept", async () => {
+test("ping answers without a token, with an API version that clients accept", async () => {
   const { status, headers, body } = await world.request("GET", "/ping", { token: null })
   expect([status, body]).toEqual([204, undefined])
   expect(Number(headers.get("tfp-api-version"))).toBeGreaterThanOrEqual(2.5)

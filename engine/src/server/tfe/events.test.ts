@@ -64,7 +64,7 @@ async function streamed(
 }
 
 describe("a page of events", () => {
-  test("[F-W17] has events as resources, with the name of who made the change, and says where to go on", async () => {
+  test("[F-W17] has events as resources, the name of the actor, and the cursor of the next page", async () => {
     const id = await newWorkspace("paged")
     const { body } = await page("filter[workspace]=paged&page[size]=1")
     expect(body.data).toEqual([
@@ -99,14 +99,14 @@ describe("a page of events", () => {
     ["filter[kind]=nothing", "filter[kind]"],
     ["since=nonsense", "since"],
     ["page[number]=2", "page[number]"],
-  ])("is refused for %s", async (query, parameter) => {
+  ])("is rejected for %s", async (query, parameter) => {
     const { status, body } = await world.request("GET", `${events}?${query}`)
     expect([status, body.errors[0].source]).toEqual([400, { parameter }])
   })
 })
 
 describe("a stream of events", () => {
-  test("begins with where it is, and has an id, a kind and the resource of each event", async () => {
+  test("begins with its position, and has an id, a kind and the resource of each event", async () => {
     await newWorkspace("streamed")
     const text = await streamed(
       {},
@@ -118,7 +118,7 @@ describe("a stream of events", () => {
     expect(JSON.parse(data ?? "")).toMatchObject({ id, type: "events", attributes: { "workspace-name": "streamed" } })
   })
 
-  test("goes on from the last event that a client has seen, whatever the address says", async () => {
+  test("continues after the last event of the client, whatever the URL contains", async () => {
     const id = await newWorkspace("continued")
     const first = await page(`filter[workspace]=${id}`)
     await world.request("POST", `/workspaces/${id}/actions/lock`, { body: { reason: "" } })
@@ -130,7 +130,7 @@ describe("a stream of events", () => {
     expect(text).not.toContain("workspace.created")
   })
 
-  test("brings what comes while it is open", async () => {
+  test("sends events that occur while it is open", async () => {
     const text = await streamed(
       {},
       (seen) => seen.includes('"workspace-name":"live"'),
@@ -142,7 +142,7 @@ describe("a stream of events", () => {
     expect(text).toContain('"workspace-name":"live"')
   })
 
-  test("is refused as any other request is", async () => {
+  test("is rejected like any other request", async () => {
     const options = { headers: { accept: "text/event-stream" } }
     expect((await world.request("GET", events, { ...options, token: null })).status).toBe(401)
     expect((await world.request("GET", "/organizations/none/events", options)).status).toBe(404)
@@ -153,7 +153,7 @@ for (const kind of databaseKinds.filter(({ name }) => name !== "SQLite memory"))
   describe.skipIf(!kind.available)(`on ${kind.name},`, () => {
     const sealKey = Buffer.alloc(32, "events").toString("base64")
 
-    test("what is older than what is kept is gone, with the oldest place there is", async () => {
+    test("events older than the retention answer 410 with the oldest position", async () => {
       await using place = await kind.place()
       const { random } = systemRuntime()
       let now = 1_700_000_000_000
@@ -183,7 +183,7 @@ for (const kind of databaseKinds.filter(({ name }) => name !== "SQLite memory"))
       expect((await engine.events.list("acme", {})).items).toEqual(kept)
     })
 
-    test("one server hears of what another has committed", async () => {
+    test("one server sends events that another committed", async () => {
       await using place = await kind.place()
       const options = { sealKeys: { text: sealKey }, jobs: false }
       await using one = await openEmbedded(place.url, options)
@@ -201,7 +201,7 @@ for (const kind of databaseKinds.filter(({ name }) => name !== "SQLite memory"))
     })
   })
 
-test("with the feed turned off nothing is told, and nothing recorded", async () => {
+test("no events are sent and stored when the feed is disabled", async () => {
   await using place = await usualKind.place()
   await using engine = await openEmbedded(place.url, {
     jobs: false,
@@ -213,7 +213,7 @@ test("with the feed turned off nothing is told, and nothing recorded", async () 
   await expect(engine.events.list("acme", {})).rejects.toMatchObject({ code: "out-of-service" })
 })
 
-test("a server that stops ends streams, so that it need not cut them", async () => {
+test("streams end when the server stops, without being aborted", async () => {
   const metrics = recordedMetrics()
   await using place = await usualKind.place()
   await using engine = await openEmbedded(place.url, {

@@ -9,7 +9,7 @@ const open = { token: null }
 
 describe("the page for browsers", () => {
   test.each(["/", "/app", "/app/acme/workspaces", "/app/acme/workspaces/web", "/app/acme/web/runs/run-x"])(
-    "[F-W16] is at %s, says name and version and links to health and tokens",
+    "[F-W16] is at %s, shows name and version and links to health and tokens",
     async (path) => {
       await using world = await openTestEngine()
       const { status, headers, body } = await world.request("GET", `${origin}${path}`, open)
@@ -25,7 +25,7 @@ describe("the page for browsers", () => {
     },
   )
 
-  test("[F-W16] is at a workspace's links.self-html, and says nothing of the workspace, with a token or without", async () => {
+  test("[F-W16] is at a workspace's links.self-html, and shows nothing about the workspace, with a token or without", async () => {
     await using world = await populatedEngine()
     const id = await world.workspace("secret-name")
     const { body } = await world.request("GET", `/workspaces/${id}`)
@@ -42,7 +42,7 @@ describe("the page for browsers", () => {
     }
   })
 
-  test("[F-W16] links below the path at which a proxy serves the server", async () => {
+  test("[F-W16] has links below the path of the proxy", async () => {
     await using world = await openTestEngine()
     const publicUrl = new URL("https://chancery.example:8443/below")
     const app = createApp({ engine: world.engine, runtime: systemRuntime(), publicUrl })
@@ -53,14 +53,14 @@ describe("the page for browsers", () => {
     }
   })
 
-  test("[F-W16] does not become what a Host header says", async () => {
+  test("[F-W16] does not use the Host header in its text", async () => {
     await using world = await openTestEngine()
     const { body } = await world.request("GET", `http://a"&lt;b'/`, open)
     expect(body).toContain("a&quot;&amp;lt;b&#39;")
   })
 
   test.each(["/nowhere", "/app/acme", "/api/v2/nowhere", "/v1/nowhere"])(
-    "[F-W16] %s is 404 in JSON whatever a client accepts",
+    "[F-W16] %s answers 404 in JSON whatever the client accepts",
     async (path) => {
       await using world = await openTestEngine()
       for (const accept of ["text/html", "*/*", "application/vnd.api+json"]) {
@@ -72,7 +72,7 @@ describe("the page for browsers", () => {
     },
   )
 
-  test("[F-W16] is not there for other methods", async () => {
+  test("[F-W16] is not found for other methods", async () => {
     await using world = await openTestEngine()
     expect((await world.request("POST", `${origin}/`, { body: {} })).status).toBe(404)
   })

@@ -66,7 +66,7 @@ const subjects = [
   },
 ] as const
 
-test.each(subjects)("$path answers no hostile document with a 5xx", async (subject) => {
+test.each(subjects)("$path answers no hostile document with 5xx", async (subject) => {
   await using world = await populatedEngine()
   const workspace = await world.workspace("web")
   const relationships = { workspace: { data: { type: "workspaces", id: workspace } } }
@@ -120,7 +120,7 @@ const hostileIds = ["%00", "%ED%A0%80", "%25_'", "__proto__", "a".repeat(5_000),
 const hostileValues = ["", "%00", "%ED%A0%80", ",,,", "1e3", "-1", "99999999999999999999", "a".repeat(5_000)]
 const parameters = ["filter%5Bstatus%5D", "page%5Bnumber%5D", "page%5Bsize%5D", "include"]
 
-test("no id and no parameter makes a 5xx", async () => {
+test("no hostile id and no hostile parameter is answered with 5xx", async () => {
   await using world = await populatedEngine()
   const workspace = await world.workspace("web")
   const listed = ["state-versions", "runs", "configuration-versions", "vars", "assessment-results"]

@@ -62,7 +62,7 @@ function isSound({ status, body }: Answer): boolean {
 const kinds = databaseKinds.filter(({ name, available }) => available && name !== "SQLite file")
 
 describe.each(kinds)("$name", (kind) => {
-  test("none makes a server error, and every refusal is an error document that says where", async () => {
+  test("is never answered with 5xx, and every error is an error document with a source", async () => {
     await using place = await kind.place()
     await using world = await openTestEngine({ url: place.url })
     await newOrganization(world, "acme")
@@ -102,7 +102,7 @@ describe.each(kinds)("$name", (kind) => {
     expect((await made(world, "GET", "/account/details")).attributes.username).toBe("root")
   })
 
-  test("no query and no id makes a server error", async () => {
+  test("no query and no id is answered with 5xx", async () => {
     await using place = await kind.place()
     await using world = await openTestEngine({ url: place.url })
     await newOrganization(world, "acme")

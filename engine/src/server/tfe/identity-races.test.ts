@@ -5,7 +5,7 @@ import { document, made, many, newMember, newOrganization, newUser } from "../..
 import { openTestEngine } from "../../../testing/test-engine.ts"
 
 describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind) => {
-  test("of two owners who leave at once, one stays", async () => {
+  test("one of two owners who leave concurrently stays", async () => {
     await using place = await kind.place()
     await using world = await openTestEngine({ url: place.url })
     const first = await newUser(world, "first")
@@ -25,7 +25,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     expect((await made(world, "GET", `/teams/${owners.id}`)).attributes["users-count"]).toBe(1)
   })
 
-  test("of many who make an organization of one name, one does; of many tokens made instead of each other, one is left", async () => {
+  test("concurrent creations of one organization name create one, and concurrent token replacements leave one token", async () => {
     await using place = await kind.place()
     await using world = await openTestEngine({ url: place.url })
     const body = document("organizations", { name: "acme", email: "a@b" })

@@ -85,7 +85,7 @@ async function faultsOf(sent: Promise<unknown>): Promise<readonly unknown[]> {
 const where = { hall: "west", room: "1" }
 
 test.each<[PageRequest | undefined]>([[undefined], [{ number: 2, size: 5 }]])(
-  "a list of all or of a page gets the page %j",
+  "a list with optional pages receives the page %j",
   async (page) => {
     const { items } = await list({ ...where, include: ["own_shelf"] }, page)
     expect(items).toEqual([{ id: "box-1", name: "A" }])
@@ -93,13 +93,13 @@ test.each<[PageRequest | undefined]>([[undefined], [{ number: 2, size: 5 }]])(
   },
 )
 
-test("an empty parameter is absent, and parts of an inclusion may have dashes", async () => {
+test("an empty parameter is absent, and include accepts dashes", async () => {
   const query = new URLSearchParams({ "filter[hall]": "west", "filter[room]": "1", q: "", include: "own-shelf" })
   await send({ method: "GET", path: "/boxes", query })
   expect(calls.pop()).toEqual([{ ...where, include: ["own_shelf"] }, undefined])
 })
 
-test("a value in several parameters is written and read, and refused as one", async () => {
+test("a value in several parameters is read, written and rejected as one", async () => {
   await list({ ...where, sizes: ["s", "m"] }, undefined)
   expect(calls.pop()).toEqual([{ ...where, sizes: ["s", "m"] }, undefined])
   expect(await faultsOf(list({ ...where, sizes: ["s", "m", "l"] }, undefined))).toEqual([
@@ -107,7 +107,7 @@ test("a value in several parameters is written and read, and refused as one", as
   ])
 })
 
-test("a query is refused with every fault at once", async () => {
+test("a query is rejected with all faults at once", async () => {
   const query = new URLSearchParams({ "filter[hall]": "", include: "lid" })
   expect(await faultsOf(send({ method: "GET", path: "/boxes", query }))).toEqual([
     ["filter[hall]", "filter[hall] is required"],
@@ -119,12 +119,12 @@ test("a query is refused with every fault at once", async () => {
 test.each<[Writer | undefined, Writer]>([
   [undefined, {}],
   [{ owner: "stack" }, { owner: "stack" }],
-])("an endpoint that is owned gets the owner of the document: %j", async (writer, received) => {
+])("an endpoint with an owner reads it from the document: %j", async (writer, received) => {
   await add(["box-1"], writer)
   expect(calls.pop()).toEqual([["box-1"], received])
 })
 
-test("an endpoint that is owned gets the owner of the header, and refuses another one in the document", async () => {
+test("an endpoint with an owner reads it from the header, and rejects another one in the document", async () => {
   const headers = new Headers({ "X-Chancery-Owner": "stack" })
   const body = identifiers("boxes").encode(["box-1"])
   await send({ method: "POST", path: "/boxes", document: body }, headers)

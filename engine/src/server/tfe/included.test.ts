@@ -39,7 +39,7 @@ async function shown() {
 const brought = async (world: PopulatedEngine, path: string, options = {}) =>
   (await world.request("GET", path, options)).body.included?.map(({ type }: { type: string }) => type).toSorted()
 
-test("what is asked for stands beside runs, shown and listed", async () => {
+test("runs are shown and listed with the resources in include", async () => {
   await using world = await shown()
   const { run, workspace } = world.ids
   for (const path of [`/runs/${run}`, `/workspaces/${workspace}/runs`]) {
@@ -55,7 +55,7 @@ test("what is asked for stands beside runs, shown and listed", async () => {
   }
 })
 
-test("what is asked for stands beside state versions, shown, listed and current", async () => {
+test("state versions are shown and listed, also the current one, with the resources in include", async () => {
   await using world = await shown()
   const { state, workspace } = world.ids
   for (const path of [
@@ -74,7 +74,7 @@ test("what is asked for stands beside state versions, shown, listed and current"
   }
 })
 
-test("what the caller may not see does not come along", async () => {
+test("resources that the caller may not see are not included", async () => {
   await using world = await shown()
   const { workspace } = world.ids
   const [maker, reader] = await Promise.all(
@@ -88,7 +88,7 @@ test("what the caller may not see does not come along", async () => {
   expect(await brought(world, path, { token: reader })).toEqual([])
 })
 
-test("an organization brings its default project and its entitlements", async () => {
+test("an organization includes its default project and its entitlements", async () => {
   await using world = await shown()
   const path = "/organizations/acme"
   expect(await brought(world, path)).toBeUndefined()
@@ -96,7 +96,7 @@ test("an organization brings its default project and its entitlements", async ()
   expect(await brought(world, `${path}?include=entitlement_set`)).toEqual(["entitlement-sets"])
 })
 
-test("an organization names its data retention policy while it has one", async () => {
+test("an organization names its data retention policy if it has one", async () => {
   await using world = await shown()
   const policy = "/organizations/acme/relationships/data-retention-policy"
   const named = async () =>
@@ -110,7 +110,7 @@ test("an organization names its data retention policy while it has one", async (
   expect(await named()).toBeUndefined()
 })
 
-test("a project brings its organization, and bindings that it names", async () => {
+test("a project includes its organization and its tag bindings", async () => {
   await using world = await shown()
   const made = await world.request("POST", "/organizations/acme/projects", {
     body: {
@@ -142,7 +142,7 @@ test.each([
   "/state-versions/STATE",
   "/organizations/acme",
   "/organizations/acme/projects",
-])("%s refuses an unknown value of include", async (path) => {
+])("%s rejects an unknown value of include", async (path) => {
   await using world = await shown()
   const { run, state, workspace } = world.ids
   const own = path.replace("RUN", run).replace("STATE", state).replace("WORKSPACE", workspace)
@@ -151,7 +151,7 @@ test.each([
   expect(body.errors[0].detail).toContain("include parameter")
 })
 
-test("who may only read the state of a workspace, for a consumer, is brought nothing else of it", async () => {
+test("a caller who may only read the state, as a consumer, gets no other included resources of the workspace", async () => {
   await using world = await shown()
   const { workspace } = world.ids
   const consumer = await world.workspace("consumer")
@@ -174,7 +174,7 @@ test("who may only read the state of a workspace, for a consumer, is brought not
   )
 })
 
-test("a secret team that holds the lock is brought to those only who see the team", async () => {
+test("a secret team that holds the lock is included only for callers who see the team", async () => {
   await using world = await shown()
   const { workspace } = world.ids
   const [holder, reader] = await Promise.all(
@@ -186,7 +186,7 @@ test("a secret team that holds the lock is brought to those only who see the tea
   expect(await brought(world, path, { token: reader })).toEqual([])
 })
 
-test("a workspace brings the agent pool it uses, its own or the one it inherits, once", async () => {
+test("a workspace includes the agent pool it uses, own or inherited, once", async () => {
   await using world = await shown()
   const { id } = (
     await world.request("POST", "/organizations/acme/agent-pools", {

@@ -67,7 +67,7 @@ async function lockWorld() {
 }
 
 describe("a lock with a ttl", () => {
-  test("is there until its last millisecond, and then for nobody, on no server", async () => {
+  test("is held until its last millisecond, and expired afterwards on every server", async () => {
     await using world = await lockWorld()
     const { clock, replica } = world
     expect((await world.act("lock", { reason: "deploy", ttl: "15m" })).status).toBe(200)
@@ -88,7 +88,7 @@ describe("a lock with a ttl", () => {
     expect((await world.act("unlock")).body.errors[0].detail).toContain("already unlocked")
   })
 
-  test("is somebody else's to take in the instant in which it ends, once", async () => {
+  test("can be taken by one other caller in the instant of its expiry", async () => {
     await using world = await lockWorld()
     await world.act("lock", { ttl: 60 })
     world.clock.advance(minuteMs)
@@ -108,7 +108,7 @@ describe("a lock with a ttl", () => {
     expect((await world.shown()).attributes).toMatchObject({ locked: true, "locked-reason": "next" })
   })
 
-  test("leaves the last whole state behind, and none that was on its way", async () => {
+  test("promotes the last complete state when it expires, and drops a pending one", async () => {
     await using world = await lockWorld()
     await world.act("lock", { ttl: 60 })
     const whole = await world.save(1, { inline: true })
@@ -123,7 +123,7 @@ describe("a lock with a ttl", () => {
     expect((await world.save(3, { inline: true })).status).toBe(409)
   })
 
-  test("is ended by the job once, whom nobody has come before", async () => {
+  test("is released once by the job unless another request released it first", async () => {
     await using world = await lockWorld()
     await world.act("lock", { ttl: 60 })
     await world.look()
@@ -167,7 +167,7 @@ describe("a read of a workspace whose lock has expired", () => {
     expect((await world.shown()).relationships["current-state-version"].data.id).toBe(whole.body.data.id)
   })
 
-  test("[F-W19] a write that comes before the job ends the lock first, and the event is written once", async () => {
+  test("[F-W19] a write before the job ends the lock first, and the event is written once", async () => {
     await using world = await lockWorld()
     await world.act("lock", { ttl: 60 })
     const onItsWay = await world.save(1)
@@ -198,8 +198,8 @@ describe("a read of a workspace whose lock has expired", () => {
   })
 })
 
-describe("many locks that end in one instant", () => {
-  test("are gone from a list", async () => {
+describe("many locks that expire at one instant", () => {
+  test("are not in a list any more", async () => {
     await using world = await lockWorld()
     const ids = await Promise.all(Array.from({ length: 120 }, (_, index) => world.workspace(`many-${index}`)))
     for (const id of ids) await made(world, "POST", `/workspaces/${id}/actions/lock`, { ttl: 10 })
@@ -210,8 +210,8 @@ describe("many locks that end in one instant", () => {
   })
 })
 
-describe("the holder", () => {
-  test("keeps a lock for as long as it is heard of", async () => {
+describe("the holder of a lock", () => {
+  test("keeps the lock as long as it extends it", async () => {
     await using world = await lockWorld()
     await world.act("lock", { reason: "long work", ttl: "60s" })
     for (let beat = 0; beat < 5; beat += 1) {
@@ -226,7 +226,7 @@ describe("the holder", () => {
     expect((await world.act("unlock")).status).toBe(200)
   })
 
-  test("[F-W17] is named to whoever comes second, by id and name, with its reason and its time", async () => {
+  test("[F-W17] is named in conflicts by id and name, with reason and expiry", async () => {
     await using world = await lockWorld()
     await world.act("lock", { reason: "deploy 7", ttl: 90 })
     world.clock.advance(30 * secondMs + 1)
@@ -249,7 +249,7 @@ describe("the holder", () => {
     }
   })
 
-  test("of a lock without an end is named without a time to come again at", async () => {
+  test("is named without Retry-After when the lock has no expiry", async () => {
     await using world = await lockWorld()
     await world.act("lock", { reason: "for good" })
     const { headers, body } = await world.act("lock", undefined, world.other)
@@ -284,7 +284,7 @@ describe("a ttl", () => {
     { ttl: "soon", pointer: "/ttl" },
     { ttl: true, pointer: "/ttl" },
     { ttl: [60], pointer: "/ttl" },
-  ])("of $ttl is refused with 422 and locks nothing", async ({ ttl, pointer }) => {
+  ])("of $ttl is rejected with 422 and locks nothing", async ({ ttl, pointer }) => {
     await using world = await lockWorld()
     const { status, body } = await world.act("lock", { ttl })
     expect([status, body.errors.map((error: { source: unknown }) => error.source)]).toEqual([422, [{ pointer }]])

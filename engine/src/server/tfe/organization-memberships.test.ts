@@ -16,7 +16,7 @@ const usernames = (data: readonly { attributes: { username: string } }[]) =>
   data.map(({ attributes }) => attributes.username)
 
 describe("memberships", () => {
-  test("[F-W15] by email make the user who does not exist yet, invited and without a name, in the teams named", async () => {
+  test("[F-W15] created by email create a missing user, invited and without a name, in the given teams", async () => {
     await using world = await openTestEngine()
     await newOrganization(world, "acme")
     const team = await newTeam(world, "acme", "devs")
@@ -83,7 +83,7 @@ describe("memberships", () => {
     expect(other.relationships.user.data.id).toBe(userId)
   })
 
-  test("are listed, searched and filtered, and end with everything the organization gave", async () => {
+  test("are listed, searched and filtered, and end with all rights in the organization", async () => {
     await using world = await openTestEngine()
     await newOrganization(world, "acme")
     const ada = await newMember(world, "acme", "ada")
@@ -102,7 +102,7 @@ describe("memberships", () => {
     expect(await world.request("GET", `/organization-memberships/${membership.id}`)).toMatchObject({ status: 404 })
   })
 
-  test("are managed by those with the right, left by everybody, and unseen by strangers; emails are for managers", async () => {
+  test("are managed with the right to manage members, left by any member, and hidden from strangers; emails are for managers", async () => {
     await using world = await openTestEngine()
     await newOrganization(world, "acme")
     await newMember(world, "acme", "victim")
@@ -140,10 +140,10 @@ describe("memberships", () => {
   })
 
   test.each([
-    { why: "nobody named", attributes: {}, faults: { username: "Username can't be blank" } },
-    { why: "an address that is none", attributes: { email: "ada" }, faults: { email: "Email is invalid" } },
+    { why: "no user", attributes: {}, faults: { username: "Username can't be blank" } },
+    { why: "an invalid email address", attributes: { email: "ada" }, faults: { email: "Email is invalid" } },
     {
-      why: "both wrong",
+      why: "both invalid",
       attributes: { email: 7, username: "-a" },
       faults: {
         email: "email must be a string",
@@ -151,11 +151,11 @@ describe("memberships", () => {
       },
     },
     {
-      why: "a member already",
+      why: "an existing member",
       attributes: { username: "ROOT" },
       faults: { username: "User is already a member of the organization" },
     },
-  ])("422 with every fault: $why", async ({ attributes, faults }) => {
+  ])("answer 422 with all faults: $why", async ({ attributes, faults }) => {
     await using world = await openTestEngine()
     await newOrganization(world, "acme")
     const answer = await world.request("POST", memberships, { body: document("organization-memberships", attributes) })
@@ -167,7 +167,7 @@ describe("memberships", () => {
     expect(Object.fromEntries(found)).toEqual(faults)
   })
 
-  test("a team of elsewhere is a fault, and nobody joins or comes to be", async () => {
+  test("a team of another organization is a fault, and no membership or user is created", async () => {
     await using world = await openTestEngine()
     await newOrganization(world, "acme")
     await newOrganization(world, "other")

@@ -8,7 +8,7 @@ const organization = (attributes: object, relationships?: object) => ({
 const acme = organization({ name: "acme", email: "admin@acme.example" })
 
 describe("organizations", () => {
-  test("any user creates one and owns it, with a team of owners and a default project", async () => {
+  test("are created by any user, who owns them, with a team of owners and a default project", async () => {
     await using world = await openTestEngine()
     const { token } = await newUser(world, "ada")
     const made = await world.request("POST", "/organizations", { token, body: acme })
@@ -48,14 +48,14 @@ describe("organizations", () => {
   })
 
   test.each([
-    { why: "nothing is given", attributes: {}, faults: { name: "name can't be blank", email: "email can't be blank" } },
+    { why: "no members", attributes: {}, faults: { name: "name can't be blank", email: "email can't be blank" } },
     {
-      why: "several members are wrong",
+      why: "several invalid members",
       attributes: { name: "a b", email: "nobody" },
       faults: { name: "Name can only include letters, numbers, -, and _.", email: "Email is invalid" },
     },
     {
-      why: "types and texts are wrong",
+      why: "invalid types and texts",
       attributes: { name: 7, email: "a b", "allow-force-delete-workspaces": "yes", "default-execution-mode": "warp" },
       faults: {
         name: "name must be a string",
@@ -65,11 +65,11 @@ describe("organizations", () => {
       },
     },
     {
-      why: "the name is taken, in another case",
+      why: "a name that is taken, in another case",
       attributes: { name: "ACME", email: "a@b" },
       faults: { name: "Name has already been taken" },
     },
-  ])("every fault is named at once: $why", async ({ attributes, faults }) => {
+  ])("are rejected with all faults at once: $why", async ({ attributes, faults }) => {
     await using world = await openTestEngine()
     await world.request("POST", "/organizations", { body: acme })
     const answer = await world.request("POST", "/organizations", { body: organization(attributes) })
@@ -103,7 +103,7 @@ describe("organizations", () => {
     ])
   })
 
-  test("only a user creates one, and only those who belong to it see it", async () => {
+  test("are created only by users and seen only by their members", async () => {
     await using world = await openTestEngine()
     const ada = await newUser(world, "ada")
     await newOrganization(world, "acme", ada)
@@ -129,7 +129,7 @@ describe("organizations", () => {
     )
   })
 
-  test("are changed by owners and organization tokens, the plan by site administrators alone", async () => {
+  test("are changed by owners and organization tokens, except the plan, which only site administrators change", async () => {
     await using world = await openTestEngine()
     const ada = await newUser(world, "ada")
     await newOrganization(world, "acme", ada)
@@ -156,7 +156,7 @@ describe("organizations", () => {
     )
   })
 
-  test("have a default agent pool of their own while they execute by agents", async () => {
+  test("have a default agent pool while their execution mode is agent", async () => {
     await using world = await openTestEngine()
     await newOrganization(world, "acme")
     await newOrganization(world, "beta")
@@ -181,7 +181,7 @@ describe("organizations", () => {
     expect(local.body.data.relationships["default-agent-pool"]).toEqual({ data: null })
   })
 
-  test("are renamed and deleted with everything in them", async () => {
+  test("are renamed and deleted with all their resources", async () => {
     await using world = await openTestEngine()
     await newOrganization(world, "acme")
     const workspace = await made(

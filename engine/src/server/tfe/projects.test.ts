@@ -17,7 +17,7 @@ const newWorkspace = async (world: TestEngine, name: string, project?: string) =
   ).id as string
 
 describe("projects", () => {
-  test("are made, shown, changed, listed and deleted", async () => {
+  test("are created, shown, changed, listed and deleted", async () => {
     await using world = await openTestEngine()
     await newOrganization(world, "acme")
     const created = await world.request("POST", projects, {
@@ -77,7 +77,7 @@ describe("projects", () => {
     expect(await world.request("GET", `/projects/${id}`)).toMatchObject({ status: 404 })
   })
 
-  test("the default project stays, and so does one that holds workspaces", async () => {
+  test("cannot be deleted when they are the default or have workspaces", async () => {
     await using world = await openTestEngine()
     await newOrganization(world, "acme")
     const [standard] = await made(world, "GET", projects)
@@ -93,7 +93,7 @@ describe("projects", () => {
     expect(await world.request("DELETE", `/projects/${project}`)).toMatchObject({ status: 204 })
   })
 
-  test("a project's own execution default goes before the organization's until it inherits again", async () => {
+  test("override the organization's default execution mode until they inherit it again", async () => {
     await using world = await openTestEngine()
     await newOrganization(world, "acme")
     const project = await newProject(world, "web")
@@ -111,7 +111,7 @@ describe("projects", () => {
     expect(await mode()).toEqual(["local", false])
   })
 
-  test("[F-W9] a pool without agents is refused in HCP Terraform's words when nothing else is wrong", async () => {
+  test("[F-W9] are rejected with HCP Terraform's text for a pool without agent mode if there are no other faults", async () => {
     await using world = await openTestEngine()
     await newOrganization(world, "acme")
     const attributes = { name: "web", "default-execution-mode": "remote", "default-agent-pool-id": "apool-1" }
@@ -133,7 +133,7 @@ describe("projects", () => {
 
   test.each([
     {
-      why: "texts that break their rules",
+      why: "invalid texts",
       attributes: { name: " web", description: "x".repeat(257), "auto-destroy-activity-duration": "0d" },
       faults: [
         [
@@ -148,7 +148,7 @@ describe("projects", () => {
       ],
     },
     {
-      why: "an agent pool without agents, and bindings that break their rules",
+      why: "an agent pool without agent mode, and invalid bindings",
       attributes: { name: "web" },
       relationships: {
         "default-agent-pool": one("agent-pools", "apool-1"),
@@ -167,7 +167,7 @@ describe("projects", () => {
       ],
     },
     {
-      why: "a pool of nobody",
+      why: "a pool that does not exist",
       attributes: { name: "web", "default-execution-mode": "agent" },
       relationships: { "default-agent-pool": one("agent-pools", "apool-1") },
       faults: [
@@ -175,7 +175,7 @@ describe("projects", () => {
       ],
     },
     {
-      why: "agents without a pool",
+      why: "agent mode without a pool",
       attributes: { name: "web", "default-execution-mode": "agent" },
       faults: [
         [
@@ -185,11 +185,11 @@ describe("projects", () => {
       ],
     },
     {
-      why: "a name that is taken in another case",
+      why: "a name that is taken, in another case",
       attributes: { name: "default project" },
       faults: [["/data/attributes/name", "Name has already been taken"]],
     },
-  ])("422 with every fault: $why", async ({ attributes, relationships, faults }) => {
+  ])("answer 422 with all faults: $why", async ({ attributes, relationships, faults }) => {
     await using world = await openTestEngine()
     await newOrganization(world, "acme")
     const answer = await world.request("POST", projects, { body: document("projects", attributes, relationships) })
@@ -205,7 +205,7 @@ describe("projects", () => {
 })
 
 describe("team access to projects", () => {
-  test("reaches the workspaces inside, changes at once, and ends with its record", async () => {
+  test("applies to the workspaces of the project, changes at once, and ends with its deletion", async () => {
     await using world = await openTestEngine()
     await newOrganization(world, "acme")
     const ada = await newMember(world, "acme", "ada")
@@ -268,7 +268,7 @@ describe("team access to projects", () => {
     expect(await world.request("GET", path)).toMatchObject({ status: 404 })
   })
 
-  test("an access of another name is refused with what there is instead, and a team of elsewhere does not exist", async () => {
+  test("is rejected for an unknown level with the list of levels, and for a team of another organization", async () => {
     await using world = await openTestEngine()
     await newOrganization(world, "acme")
     await newOrganization(world, "other")
@@ -295,7 +295,7 @@ describe("team access to projects", () => {
 })
 
 describe("moving workspaces into a project", () => {
-  test("takes the right to move at both ends, and moves all or none", async () => {
+  test("needs the right to move in both projects, and moves all or none", async () => {
     await using world = await openTestEngine()
     await newOrganization(world, "acme")
     await newOrganization(world, "other")
@@ -338,7 +338,7 @@ describe("moving workspaces into a project", () => {
   })
 })
 
-test("to a stranger no project exists", async () => {
+test("projects are hidden from strangers", async () => {
   await using world = await openTestEngine()
   await newOrganization(world, "acme")
   const { token } = await newUser(world, "stranger")

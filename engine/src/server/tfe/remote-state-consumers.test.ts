@@ -23,8 +23,8 @@ async function consumerWorld() {
   return Object.assign(world, { ids, change, consumers, share })
 }
 
-describe("the list", () => {
-  test("[W-4.9-r1] [W-4.9-n1] holds the workspaces that were authorized, in pages", async () => {
+describe("the list of remote state consumers", () => {
+  test("[W-4.9-r1] [W-4.9-n1] contains the authorized workspaces, in pages", async () => {
     await using world = await consumerWorld()
     const { a, b, c } = world.ids
     expect(await world.consumers()).toEqual([])
@@ -39,7 +39,7 @@ describe("the list", () => {
     expect(await world.consumers()).not.toContain(b)
   })
 
-  test("[W-4.9-n1] with global-remote-state is every workspace of the organization but the subject", async () => {
+  test("[W-4.9-n1] contains every workspace of the organization but the subject when global-remote-state is true", async () => {
     await using world = await consumerWorld()
     await world.organization("other")
     await world.workspace("foreign", { organization: "other" })
@@ -51,7 +51,7 @@ describe("the list", () => {
   })
 
   test.each([{ global: false }, { global: true }])(
-    "[W-4.9-n1] leaves out what the token cannot read, global-remote-state $global",
+    "[W-4.9-n1] omits workspaces that the token cannot read when global-remote-state is $global",
     async ({ global }) => {
       await using world = await consumerWorld()
       const { producer, a, b, c } = world.ids
@@ -63,7 +63,7 @@ describe("the list", () => {
     },
   )
 
-  test("is not found by who does not see the workspace, and asks for a token", async () => {
+  test("is not found by callers who do not see the workspace, and needs a token", async () => {
     await using world = await consumerWorld()
     const token = await world.token({ on: { [world.ids.a]: "admin" } })
     expect((await world.request("GET", path(world.ids.producer), { token })).status).toBe(404)
@@ -73,8 +73,8 @@ describe("the list", () => {
   })
 })
 
-describe("replacing", () => {
-  test("[W-4.9-r2] [W-4.9-n2] makes the list exactly the given one, an empty one included", async () => {
+describe("replacing remote state consumers", () => {
+  test("[W-4.9-r2] [W-4.9-n2] sets exactly the sent list, even an empty one", async () => {
     await using world = await consumerWorld()
     const { producer, a, b, c } = world.ids
     await world.change("POST", [a, b])
@@ -85,7 +85,7 @@ describe("replacing", () => {
     expect(await world.consumers()).toEqual([])
   })
 
-  test("[W-4.9-n3] needs the right to manage all workspaces; an admin of this one adds and removes instead", async () => {
+  test("[W-4.9-n3] needs the right to manage all workspaces; a workspace administrator can add and remove instead", async () => {
     await using world = await consumerWorld()
     const { producer, a } = world.ids
     const manager = await world.token({ organization: { manageWorkspaces: true } })
@@ -101,8 +101,8 @@ describe("replacing", () => {
   })
 })
 
-describe("adding", () => {
-  test("[W-4.9-r3] [W-4.9-n5] passes over who is there already and adds the rest", async () => {
+describe("adding remote state consumers", () => {
+  test("[W-4.9-r3] [W-4.9-n5] ignores present workspaces and adds the others", async () => {
     await using world = await consumerWorld()
     const { a, b } = world.ids
     expect(await world.change("POST", [a])).toBe(204)
@@ -111,7 +111,7 @@ describe("adding", () => {
     expect(await world.consumers()).toEqual([a, b])
   })
 
-  test("[W-4.9-r3] [W-4.9-n5] [W-7-r4] [W-4.9-r2] refuses the workspace itself, says so, and adds nothing", async () => {
+  test("[W-4.9-r3] [W-4.9-n5] [W-7-r4] [W-4.9-r2] rejects the workspace itself with a fault, and adds nothing", async () => {
     await using world = await consumerWorld()
     const { producer, a } = world.ids
     for (const method of ["POST", "PATCH"]) {
@@ -132,7 +132,7 @@ describe("adding", () => {
   })
 })
 
-test("[W-4.9-r4] [W-4.9-n6] removing passes over who is not there and removes the rest", async () => {
+test("[W-4.9-r4] [W-4.9-n6] removing ignores absent workspaces and removes the others", async () => {
   await using world = await consumerWorld()
   const { producer, a, b, c } = world.ids
   await world.change("POST", [a, b])
@@ -142,14 +142,14 @@ test("[W-4.9-r4] [W-4.9-n6] removing passes over who is not there and removes th
 })
 
 describe.each(["PATCH", "POST", "DELETE"])("%s", (method) => {
-  test("[W-4.9-r2] [W-4.9-r3] [W-4.9-r4] [W-4.9-n2] [W-7-r4] is refused while global-remote-state is true", async () => {
+  test("[W-4.9-r2] [W-4.9-r3] [W-4.9-r4] [W-4.9-n2] [W-7-r4] is rejected while global-remote-state is true", async () => {
     await using world = await consumerWorld()
     await world.share(world.ids.producer)
     const { status, body } = await world.request(method, path(world.ids.producer), { body: list(world.ids.a) })
     expect([status, body.errors[0].detail]).toEqual([422, expect.stringContaining("global-remote-state is true")])
   })
 
-  test("[W-4.9-n4] [W-4.9-r2] [W-4.9-r3] [W-4.9-r4] names only workspaces that the token can read, of the organization", async () => {
+  test("[W-4.9-n4] [W-4.9-r2] [W-4.9-r3] [W-4.9-r4] accepts only workspaces of the organization that the token can read", async () => {
     await using world = await consumerWorld()
     await world.organization("other")
     const foreign = await world.workspace("foreign", { organization: "other" })
@@ -167,14 +167,14 @@ describe.each(["PATCH", "POST", "DELETE"])("%s", (method) => {
     { body: { data: [{ type: "tags", id: "ws-1" }] }, status: 422, pointer: "/data/0/type" },
     { body: { data: null }, status: 400, pointer: "/data" },
     { body: {}, status: 400, pointer: "/data" },
-  ])("[W-7-r4] says what is wrong with the payload: $pointer", async ({ body, status, pointer }) => {
+  ])("[W-7-r4] reports the fault of the payload at $pointer", async ({ body, status, pointer }) => {
     await using world = await consumerWorld()
     const answer = await world.request(method, path(world.ids.producer), { body })
     expect([answer.status, answer.body.errors[0].source]).toEqual([status, { pointer }])
   })
 })
 
-test("a deleted workspace leaves every list", async () => {
+test("a deleted workspace is removed from every list of consumers", async () => {
   await using world = await consumerWorld()
   await world.change("POST", [world.ids.a, world.ids.b])
   await world.engine.workspaces.forceDelete({ id: world.ids.a })

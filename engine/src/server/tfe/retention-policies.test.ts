@@ -15,7 +15,7 @@ const memberOf = async (world: PopulatedEngine, workspace: string) =>
   (await world.request("GET", `/workspaces/${workspace}`)).body.data.relationships["data-retention-policy"]
 
 describe("the policy of a workspace", () => {
-  test("[W-4.11-r2] [W-4.11-p1] [W-1-n5] is created, then updated under the same id", async () => {
+  test("[W-4.11-r2] [W-4.11-p1] [W-1-n5] is created, then updated with the same id", async () => {
     await using world = await populatedEngine()
     const workspace = await world.workspace("one")
     const made = await world.request("POST", ofWorkspace(workspace), { body: older(30) })
@@ -31,7 +31,7 @@ describe("the policy of a workspace", () => {
     expect((await world.request("GET", ofWorkspace(workspace))).body).toEqual(changed.body)
   })
 
-  test("[W-4.11-r2] of another type replaces it under a new id", async () => {
+  test("[W-4.11-r2] is replaced by one of another type with a new id", async () => {
     await using world = await populatedEngine()
     const workspace = await world.workspace("one")
     const before = (await world.request("POST", ofWorkspace(workspace), { body: older(30) })).body.data
@@ -41,7 +41,7 @@ describe("the policy of a workspace", () => {
     expect((await world.request("GET", ofWorkspace(workspace))).body.data).toEqual(after)
   })
 
-  test("[W-4.11-r1] is the explicit one, else the organization's, else not found", async () => {
+  test("[W-4.11-r1] is its own, else that of the organization, else not found", async () => {
     await using world = await populatedEngine()
     const workspace = await world.workspace("one")
     await world.request("POST", ofSite, { body: older(365) })
@@ -55,7 +55,7 @@ describe("the policy of a workspace", () => {
     expect([own.status, own.body.data.attributes]).toEqual([200, { "delete-older-than-n-days": 5 }])
   })
 
-  test("[W-4.11-r3] is removed, and only it", async () => {
+  test("[W-4.11-r3] is deleted without deleting that of the organization", async () => {
     await using world = await populatedEngine()
     const workspace = await world.workspace("one")
     await world.request("POST", ofAcme, { body: older(9) })
@@ -67,7 +67,7 @@ describe("the policy of a workspace", () => {
     expect((await world.request("DELETE", ofWorkspace(workspace))).status).toBe(404)
   })
 
-  test("[W-4.11-p1] stands in the workspace's document exactly while it is set there, with its type", async () => {
+  test("[W-4.11-p1] is in the workspace's document, with its type, only while it is set on the workspace", async () => {
     await using world = await populatedEngine()
     const workspace = await world.workspace("one")
     await world.request("POST", ofAcme, { body: keep })
@@ -78,7 +78,7 @@ describe("the policy of a workspace", () => {
     expect(await memberOf(world, workspace)).toBeUndefined()
   })
 
-  test.each(["POST", "PATCH"])("%s in the legacy type is answered in it", async (method) => {
+  test.each(["POST", "PATCH"])("%s in the legacy type is answered in the legacy type", async (method) => {
     await using world = await populatedEngine()
     const workspace = await world.workspace("one")
     const body = { data: { type: "data-retention-policies", attributes: { "delete-older-than-n-days": 12 } } }
@@ -92,7 +92,7 @@ describe("the policy of a workspace", () => {
     expect([read.id, read.type]).toEqual([answer.data.id, "data-retention-policy-delete-olders"])
   })
 
-  test("the attribute may be written in camel case", async () => {
+  test("accepts its attribute in camel case", async () => {
     await using world = await populatedEngine()
     const body = { data: { type: "data-retention-policy-delete-olders", attributes: { deleteOlderThanNDays: 8 } } }
     const answer = await world.request("POST", ofWorkspace(await world.workspace("one")), { body })
@@ -108,7 +108,7 @@ describe("the policy of a workspace", () => {
     { body: older(null), pointer: days },
     { body: { data: { type: "data-retention-policy-delete-olders" } }, pointer: days },
     { body: { data: { type: "policies" } }, pointer: "/data/type" },
-  ])("a document is refused at $pointer, and nothing is set", async ({ body, pointer }) => {
+  ])("is rejected with a fault at $pointer, and nothing is set", async ({ body, pointer }) => {
     await using world = await populatedEngine()
     const workspace = await world.workspace("one")
     const answer = await world.request("POST", ofWorkspace(workspace), { body })
@@ -116,7 +116,7 @@ describe("the policy of a workspace", () => {
     expect((await world.request("GET", ofWorkspace(workspace))).status).toBe(404)
   })
 
-  test("[W-1-n5] is not shown after the edition was changed to the hosted one", async () => {
+  test("[W-1-n5] is not shown after the edition was changed to hosted", async () => {
     await using place = await usualSharedKind.place()
     const { url } = place
     await using before = await populatedEngine({ url })
@@ -128,8 +128,8 @@ describe("the policy of a workspace", () => {
   })
 })
 
-describe("who may", () => {
-  test("change a workspace's policy: its admins; see it: its readers", async () => {
+describe("permissions on retention policies", () => {
+  test("let workspace administrators change a workspace's policy, and its readers see it", async () => {
     await using world = await populatedEngine()
     const workspace = await world.workspace("one")
     await world.request("POST", ofAcme, { body: older(9) })
@@ -144,7 +144,7 @@ describe("who may", () => {
     expect(await statuses(null)).toEqual([401, 401, 401])
   })
 
-  test("change an organization's policy: its owners; see it: its members", async () => {
+  test("let owners change an organization's policy, and its members see it", async () => {
     await using world = await populatedEngine()
     const member = await world.token()
     expect((await world.request("GET", ofAcme)).status).toBe(404)
@@ -156,7 +156,7 @@ describe("who may", () => {
     expect((await world.request("POST", ofAcme.replace("acme", "none"), { body: keep })).status).toBe(404)
   })
 
-  test("see and change the site's policy: site administrators, and only one that deletes", async () => {
+  test("let site administrators see and change the site's policy, which can only delete", async () => {
     await using world = await populatedEngine()
     const manager = await world.token({ organization: { manageWorkspaces: true } })
     const made = await world.request("POST", ofSite, { body: older(365) })
@@ -172,11 +172,14 @@ describe("who may", () => {
   })
 })
 
-test.each(["GET", "POST", "PATCH", "DELETE"])("[W-1-n5] the hosted edition has no policies: %s", async (method) => {
-  await using world = await populatedEngine({ edition: "hosted" })
-  const workspace = await world.workspace("one")
-  for (const path of [ofWorkspace(workspace), ofAcme, ofSite]) {
-    const body = method === "GET" || method === "DELETE" ? {} : { body: older(1) }
-    expect((await world.request(method, path, body)).status).toBe(404)
-  }
-})
+test.each(["GET", "POST", "PATCH", "DELETE"])(
+  "[W-1-n5] the hosted edition has no retention policies: %s",
+  async (method) => {
+    await using world = await populatedEngine({ edition: "hosted" })
+    const workspace = await world.workspace("one")
+    for (const path of [ofWorkspace(workspace), ofAcme, ofSite]) {
+      const body = method === "GET" || method === "DELETE" ? {} : { body: older(1) }
+      expect((await world.request(method, path, body)).status).toBe(404)
+    }
+  },
+)

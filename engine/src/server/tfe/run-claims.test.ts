@@ -75,7 +75,7 @@ async function newAgent(world: TestEngine, name: string): Promise<{ readonly poo
 }
 
 describe("an executor", () => {
-  test("gets the run that has waited longest, with all it needs to know of it", async () => {
+  test("claims the run that has waited longest, with all its data", async () => {
     await using world = await claimWorld()
     const other = await world.workspace("other")
     const first = await world.queue({ variables: [{ key: "region", value: '"eu"' }] })
@@ -101,7 +101,7 @@ describe("an executor", () => {
     expect((await world.claim("/organizations/acme")).status).toBe(204)
   })
 
-  test("carries a run to its end, and is told what was decided meanwhile", async () => {
+  test("executes a run to its end, and receives decisions in the meantime", async () => {
     await using world = await claimWorld()
     const run = await world.queue()
     const { claim } = await world.claimed()
@@ -117,7 +117,7 @@ describe("an executor", () => {
     expect(await world.locked()).toBe(false)
   })
 
-  test("may report a step again whose answer was lost, and no other", async () => {
+  test("may repeat the last step after a lost response, but no other step", async () => {
     await using world = await claimWorld()
     await world.queue({ "auto-apply": true })
     const { claim } = await world.claimed()
@@ -137,7 +137,7 @@ describe("an executor", () => {
     expect((await world.report(claim, { status: "errored" })).status).toBe(409)
   })
 
-  test("waits while the workspace is locked, and behind the runs before", async () => {
+  test("waits while the workspace is locked, and behind earlier runs", async () => {
     await using world = await claimWorld()
     const [first, second] = [await world.queue(), await world.queue()]
     await world.request("POST", `/workspaces/${world.id}/actions/lock`)
@@ -152,7 +152,7 @@ describe("an executor", () => {
     expect((await world.claimed()).run).toBe(second)
   })
 
-  test("waits for the configuration of a run to arrive", async () => {
+  test("waits until the configuration of a run is uploaded", async () => {
     await using world = await claimWorld()
     const path = `/workspaces/${world.id}/configuration-versions`
     const { id } = await made(world, "POST", path, document("configuration-versions", { "auto-queue-runs": false }))
@@ -164,14 +164,14 @@ describe("an executor", () => {
     expect((await world.claim("/organizations/acme")).status).toBe(204)
   })
 
-  test("is told at once when a run comes while it waits", async () => {
+  test("receives a run at once when it is queued during the wait", async () => {
     await using world = await claimWorld()
     const waiting = world.claimed("/organizations/acme", { "wait-seconds": 30 })
     const run = await world.queue()
     expect((await waiting).run).toBe(run)
   })
 
-  test("hands a confirmed run on to another executor", async () => {
+  test("releases a confirmed run to another executor", async () => {
     await using world = await claimWorld()
     const run = await world.queue()
     const planner = await world.claimed()
@@ -194,7 +194,7 @@ describe("an executor", () => {
   })
 
   test.each([{ reports: "planned" }, { reports: "planned_and_saved" }])(
-    "[F-W3] has no claim any more once its plan is saved ($reports): whoever is next applies it at once",
+    "[F-W3] loses its claim when its plan is saved ($reports), and any executor may apply the plan",
     async ({ reports }) => {
       await using world = await claimWorld()
       const run = await world.queue({ "save-plan": true })
@@ -214,7 +214,7 @@ describe("an executor", () => {
     },
   )
 
-  test("renders its plan as JSON for those who administer the workspace, once the plan has ended", async () => {
+  test("uploads its plan as JSON, which workspace administrators read after the plan has ended", async () => {
     await using world = await claimWorld()
     const run = await world.queue()
     const { claim } = await world.claimed()
@@ -247,7 +247,7 @@ describe("an executor", () => {
     expect((await world.request("GET", `/runs/${bare}/plan/json-output`)).status).toBe(404)
   })
 
-  test("cannot give back what it has begun", async () => {
+  test("cannot release a run whose stage has started", async () => {
     await using world = await claimWorld()
     const run = await world.queue()
     const { claim } = await world.claimed()
@@ -259,7 +259,7 @@ describe("an executor", () => {
     expect(await world.statusOf(run)).toBe("planning")
   })
 
-  test("reads the values of variables, which people may not, while its run goes on", async () => {
+  test("reads the values of variables, which users cannot, while its run continues", async () => {
     await using world = await claimWorld()
     const variable = { key: "password", value: "s3cret", category: "terraform", sensitive: true }
     await made(world, "POST", `/workspaces/${world.id}/vars`, document("vars", variable))
@@ -271,7 +271,7 @@ describe("an executor", () => {
     expect((await world.request("GET", `/run-claims/${claim}/variables`)).status).toBe(409)
   })
 
-  test("alone reports on the run it has claimed", async () => {
+  test("is the only one that can report on its run", async () => {
     await using world = await claimWorld()
     const run = await world.queue()
     const { claim } = await world.claimed("/organizations/acme", { name: "worker-1" })
@@ -288,7 +288,7 @@ describe("an executor", () => {
     expect((await world.report(claim, { status: "planning" })).status).toBe(409)
   })
 
-  test("is refused with every fault of what it asks", async () => {
+  test("is rejected with all faults of its claim", async () => {
     await using world = await claimWorld()
     const answer = await world.claim("/organizations/acme", { name: "", "lease-seconds": 5, "wait-seconds": 31 })
     expect([
@@ -298,27 +298,24 @@ describe("an executor", () => {
   })
 })
 
-describe("who may claim", () => {
+describe("claiming runs", () => {
   test.each<{ access: "read" | "plan" | "write"; statuses: readonly number[] }>([
     { access: "read", statuses: [204, 404] },
     { access: "plan", statuses: [201, 204] },
     { access: "write", statuses: [201, 201] },
-  ])(
-    "with the access $access, of an organization's and a workspace's runs: $statuses",
-    async ({ access, statuses }) => {
-      await using world = await claimWorld()
-      const token = await world.token({ on: { [world.id]: access } })
-      await world.queue()
-      await world.queue({ "plan-only": true })
-      const answers = [
-        await world.claim("/organizations/acme", {}, { token }),
-        await world.claim(`/workspaces/${world.id}`, {}, { token }),
-      ]
-      expect(answers.map(({ status }) => status)).toEqual(statuses)
-    },
-  )
+  ])("with the access $access, of the organization and of the workspace: $statuses", async ({ access, statuses }) => {
+    await using world = await claimWorld()
+    const token = await world.token({ on: { [world.id]: access } })
+    await world.queue()
+    await world.queue({ "plan-only": true })
+    const answers = [
+      await world.claim("/organizations/acme", {}, { token }),
+      await world.claim(`/workspaces/${world.id}`, {}, { token }),
+    ]
+    expect(answers.map(({ status }) => status)).toEqual(statuses)
+  })
 
-  test("an organization's token runs nothing", async () => {
+  test("is not possible with an organization token", async () => {
     await using world = await claimWorld()
     await world.queue()
     const path = "/organizations/acme/authentication-token"
@@ -326,7 +323,7 @@ describe("who may claim", () => {
     expect((await world.claim("/organizations/acme", {}, { token })).status).toBe(404)
   })
 
-  test("an agent gets the runs of its pool, and sees nothing else at all", async () => {
+  test("with an agent token returns runs of its pool, and the agent sees nothing else", async () => {
     await using world = await claimWorld()
     const [edge, core] = [await newAgent(world, "edge"), await newAgent(world, "core")]
     const inPool = await world.workspace("inside", { executionMode: "agent", agentPoolId: edge.pool })
@@ -357,7 +354,7 @@ describe("who may claim", () => {
     expect((await world.heartbeat(claim, { token: edge.token })).status).toBe(404)
   })
 
-  test("[F-W7] an agent gets no run of a workspace outside the scope of its pool, and loses the one it has", async () => {
+  test("[F-W7] with an agent token skips workspaces outside the scope of the pool, and an agent loses the claim when the scope changes", async () => {
     await using world = await claimWorld()
     const edge = await newAgent(world, "edge")
     const execution = { executionMode: "agent", agentPoolId: edge.pool } as const
@@ -390,7 +387,7 @@ describe("who may claim", () => {
     expect((await world.heartbeat(claim, { token: edge.token })).status).toBe(404)
   })
 
-  test("an agent is nobody once its token is revoked, or its pool is gone", async () => {
+  test("with an agent token fails after the token is revoked or the pool is deleted", async () => {
     await using world = await claimWorld()
     const { pool, token } = await newAgent(world, "edge")
     const tokens = (await world.request("GET", `/agent-pools/${pool}/authentication-tokens`)).body.data
@@ -409,7 +406,7 @@ describe("who may claim", () => {
   })
 })
 
-describe("the state and the configuration of a run are for its executor alone", () => {
+describe("the state and the configuration of a run are returned only to its executor", () => {
   const configuration = tarball({ "main.tf": "# nothing" })
   const before = stateFile({ serial: 1 })
   const after = stateFile({ serial: 2, outputs: { done: { value: true, type: "bool" } } })
@@ -457,7 +454,7 @@ describe("the state and the configuration of a run are for its executor alone", 
   }
   type Stage = Awaited<ReturnType<typeof workingAgent>>
 
-  test("an agent reads both, and saves what it has applied in the name of the run", async () => {
+  test("an agent reads both, and saves the applied state as the run", async () => {
     await using world = await workingAgent()
     const { token } = world.edge
     expect(world.claimBody.data.attributes).toMatchObject({
@@ -507,25 +504,25 @@ describe("the state and the configuration of a run are for its executor alone", 
   })
 
   test.each<{ when: string; acts: (world: Stage) => Promise<unknown>; statuses: readonly number[] }>([
-    { when: "its plan has begun", acts: (world) => world.reaches("planning"), statuses: [200, 200, 409] },
-    { when: "the run has failed", acts: (world) => world.reaches("errored"), statuses: [409, 409, 409] },
+    { when: "the start of its plan", acts: (world) => world.reaches("planning"), statuses: [200, 200, 409] },
+    { when: "the failure of the run", acts: (world) => world.reaches("errored"), statuses: [409, 409, 409] },
     {
-      when: "the run is canceled",
+      when: "the cancellation of the run",
       acts: (world) => world.request("POST", `/runs/${world.run}/actions/cancel`),
       statuses: [409, 409, 409],
     },
     {
-      when: "it has given the run back",
+      when: "the release of the run",
       acts: (world) => world.request("DELETE", `/run-claims/${world.claimId}`, { token: world.edge.token }),
       statuses: [404, 404, 404],
     },
     {
-      when: "it was silent for too long",
+      when: "the expiry of its claim",
       acts: async (world) => world.clock.advance(61 * secondMs),
       statuses: [409, 409, 409],
     },
     {
-      when: "the workspace has left its pool",
+      when: "the removal of the workspace from its pool",
       acts: (world) => {
         const attributes = { "execution-mode": "agent", "agent-pool-id": world.core.pool }
         return world.request("PATCH", `/workspaces/${world.workspace}`, { body: document("workspaces", attributes) })
@@ -533,20 +530,20 @@ describe("the state and the configuration of a run are for its executor alone", 
       statuses: [404, 404, 404],
     },
     {
-      when: "its token was revoked",
+      when: "the revocation of its token",
       acts: async (world) => {
         const [token] = (await world.request("GET", `/agent-pools/${world.edge.pool}/authentication-tokens`)).body.data
         return world.request("DELETE", `/authentication-tokens/${token.id}`)
       },
       statuses: [401, 401, 401],
     },
-  ])("the agent is answered $statuses once $when", async ({ acts, statuses }) => {
+  ])("the agent is answered $statuses after $when", async ({ acts, statuses }) => {
     await using world = await workingAgent()
     await acts(world)
     expect((await world.ask(world.edge.token)).statuses).toEqual(statuses)
   })
 
-  test("nothing of them is open to an agent anywhere else", async () => {
+  test("an agent reads neither through other endpoints", async () => {
     await using world = await workingAgent()
     const { token } = world.edge
     const reads = [
@@ -565,7 +562,7 @@ describe("the state and the configuration of a run are for its executor alone", 
     expect(created.status).toBe(404)
   })
 
-  test("where there is no state and no configuration, neither is found", async () => {
+  test("neither is found when the workspace has no state and no configuration", async () => {
     await using world = await claimWorld()
     await world.queue()
     const { claim } = await world.claimed()
@@ -574,7 +571,7 @@ describe("the state and the configuration of a run are for its executor alone", 
   })
 })
 
-describe("a run that is canceled while its executor is at work", () => {
+describe("a run that is canceled while an executor executes it", () => {
   const minute = 60 * secondMs
   const untilApplying = ["planning", "planned", "applying"]
 
@@ -587,7 +584,7 @@ describe("a run that is canceled while its executor is at work", () => {
     return Object.assign(world, { run, claim, acts, answer: await acts("cancel") })
   }
 
-  test("keeps its status and its lock until the executor says that it has stopped", async () => {
+  test("keeps its status and its lock until the executor reports that it has stopped", async () => {
     await using world = await canceledAt(untilApplying)
     const { run, claim, answer } = world
     expect(answer.status).toBe(202)
@@ -628,7 +625,7 @@ describe("a run that is canceled while its executor is at work", () => {
     { steps: ["planning"], told: { status: "planned", "has-changes": true }, becomes: "canceled" },
     { steps: ["planning"], told: { status: "planned", "checks-follow": true }, becomes: "canceled" },
     { steps: ["planning"], told: { status: "planned_and_finished" }, becomes: "planned_and_finished" },
-  ])("at $steps, and is $becomes after $told", async ({ steps, told, becomes }) => {
+  ])("during $steps becomes $becomes after $told", async ({ steps, told, becomes }) => {
     await using world = await canceledAt(steps)
     expect(await world.statusOf(world.run)).toBe(steps.at(-1))
     world.clock.advance(1)
@@ -637,7 +634,7 @@ describe("a run that is canceled while its executor is at work", () => {
     expect((await world.report(world.claim, { status: "applying" })).status).toBe(409)
   })
 
-  test("is ended by force a minute later, and not before it was asked to stop", async () => {
+  test("can be force-canceled one minute after the cancel request", async () => {
     await using world = await claimWorld()
     const run = await world.queue()
     const { claim } = await world.claimed("/organizations/acme", { name: "worker-1", "lease-seconds": 90 })
@@ -663,7 +660,7 @@ describe("a run that is canceled while its executor is at work", () => {
     expect((await world.report(claim, { status: "planned" })).status).toBe(409)
   })
 
-  test("is canceled once its executor was silent for its lease, and its log says so", async () => {
+  test("is canceled when the claim of its executor expires, which its log shows", async () => {
     await using world = await canceledAt(["planning"])
     world.clock.advance(90 * secondMs)
     await world.endClaims()
@@ -673,7 +670,7 @@ describe("a run that is canceled while its executor is at work", () => {
     expect(log.body).toContain('The executor "worker-1" did not report')
   })
 
-  test("[F-W12] is asked to stop where another run is forced to execute, and then makes way for it", async () => {
+  test("[F-W12] is asked to stop when another run is forced to execute, which starts afterwards", async () => {
     await using world = await claimWorld()
     const first = await world.queue()
     const second = await world.queue()
@@ -687,7 +684,7 @@ describe("a run that is canceled while its executor is at work", () => {
     expect((await world.claimed()).run).toBe(second)
   })
 
-  test("ends at once where its executor is gone already", async () => {
+  test("ends at once when its executor's claim has already expired", async () => {
     await using world = await claimWorld()
     const run = await world.queue()
     const { claim } = await world.claimed("/organizations/acme", { "lease-seconds": 10 })
@@ -698,26 +695,26 @@ describe("a run that is canceled while its executor is at work", () => {
   })
 })
 
-describe("an executor that falls silent", () => {
+describe("an executor whose claim expires", () => {
   test.each<{ why: string; steps: readonly string[]; auto?: boolean; becomes: string; claimable: boolean }>([
-    { why: "its plan had not begun", steps: [], becomes: "plan_queued", claimable: true },
-    { why: "its plan was half done", steps: ["planning"], becomes: "errored", claimable: false },
-    { why: "it waits for a word", steps: ["planning", "planned"], becomes: "planned", claimable: false },
+    { why: "its plan has not started", steps: [], becomes: "plan_queued", claimable: true },
+    { why: "its plan is unfinished", steps: ["planning"], becomes: "errored", claimable: false },
+    { why: "it waits for confirmation", steps: ["planning", "planned"], becomes: "planned", claimable: false },
     {
-      why: "its apply had not begun",
+      why: "its apply has not started",
       steps: ["planning", "planned"],
       auto: true,
       becomes: "confirmed",
       claimable: true,
     },
     {
-      why: "its apply was half done",
+      why: "its apply is unfinished",
       steps: ["planning", "planned", "applying"],
       auto: true,
       becomes: "errored",
       claimable: false,
     },
-  ])("leaves the run $becomes where $why", async ({ steps, auto = false, becomes, claimable }) => {
+  ])("leaves the run $becomes when $why", async ({ steps, auto = false, becomes, claimable }) => {
     await using world = await claimWorld()
     const run = await world.queue({ "auto-apply": auto })
     const { claim } = await world.claimed("/organizations/acme", { name: "worker-1", "lease-seconds": 10 })
@@ -735,7 +732,7 @@ describe("an executor that falls silent", () => {
   })
 })
 
-test("[F-P15] a claim of a time when the clock was ahead ends one lease after the clock is set back", async () => {
+test("[F-P15] ends one lease after the clock is corrected when it was set ahead before", async () => {
   await using world = await claimWorld()
   const run = await world.queue()
   const now = world.clock.now()
@@ -753,7 +750,7 @@ test("[F-P15] a claim of a time when the clock was ahead ends one lease after th
 })
 
 describe("many executors", () => {
-  test("get each run once, whichever server they ask", { timeout: 60_000 }, async () => {
+  test("each claim a different run from any server", { timeout: 60_000 }, async () => {
     await using place = await usualSharedKind.place()
     await using first = await populatedEngine({ url: place.url, jobs: false })
     await using second = await openTestEngine({ url: place.url, jobs: false })

@@ -32,7 +32,7 @@ async function logWorld() {
 }
 
 describe("the log of a plan", () => {
-  test("is read without a token while it grows, between marks of its beginning and its end", async () => {
+  test("is read without a token while it grows, between its start and end markers", async () => {
     await using world = await logWorld()
     const url = await world.address("plan")
     expect(url).toMatch(new RegExp(`^${origin}/logs/plan-`))
@@ -52,7 +52,7 @@ describe("the log of a plan", () => {
     expect(detached.body.included[0].attributes["log-read-url"]).toBeNull()
   })
 
-  test("comes whole in slices of any size", async () => {
+  test("is complete when it is read in slices of any size", async () => {
     await using world = await logWorld()
     await world.report({ status: "planning" })
     const text = Array.from({ length: 200 }, (_, index) => `line ${index}\n`).join("")
@@ -74,7 +74,7 @@ describe("the log of a plan", () => {
     )
   })
 
-  test("is another than that of the apply, and neither address opens the other or lives for ever", async () => {
+  test("differs from that of the apply, and its URL expires and does not open the other", async () => {
     await using world = await logWorld()
     const [plan, apply] = [await world.address("plan"), await world.address("apply")]
     const swapped = apply.replace(/[^/]*$/, plan.slice(plan.lastIndexOf("/") + 1))

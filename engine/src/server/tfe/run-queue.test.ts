@@ -35,8 +35,8 @@ const pointersOf = ({ status, body }: Answer) => [
   ...body.errors.map(({ source }: { readonly source: { pointer: string } }) => source.pointer),
 ]
 
-describe("a run that is asked for", () => {
-  test("keeps everything that was asked, and shows it", async () => {
+describe("a run that is created", () => {
+  test("stores and shows all members of the request", async () => {
     await using world = await queueWorld()
     const asked = {
       refresh: false,
@@ -59,7 +59,7 @@ describe("a run that is asked for", () => {
     })
   })
 
-  test("shows its variables only to those who may read the workspace's", async () => {
+  test("shows its variables only to callers who may read those of the workspace", async () => {
     await using world = await queueWorld()
     const run = await world.queue({ variables: [{ key: "password", value: '"secret"' }] })
     const team = await made(world, "POST", "/organizations/acme/teams", document("teams", { name: "planners" }))
@@ -80,7 +80,7 @@ describe("a run that is asked for", () => {
 
   test.each<{ why: string; attributes: object; pointers: readonly string[] }>([
     {
-      why: "no address, a key that is none, and one twice",
+      why: "an empty address, an invalid key, and a duplicate key",
       attributes: {
         "target-addrs": [""],
         variables: [
@@ -96,37 +96,37 @@ describe("a run that is asked for", () => {
       ],
     },
     {
-      why: "refreshing only, and destroying",
+      why: "refresh-only together with is-destroy",
       attributes: { "refresh-only": true, "is-destroy": true },
       pointers: ["/data/attributes/refresh-only"],
     },
     {
-      why: "refreshing only, and not refreshing or replacing",
+      why: "refresh-only without refresh or with replace-addrs",
       attributes: { "refresh-only": true, refresh: false, "replace-addrs": ["a.b"] },
       pointers: ["/data/attributes/refresh", "/data/attributes/replace-addrs"],
     },
     {
-      why: "a saved plan that nobody keeps",
+      why: "save-plan together with plan-only",
       attributes: { "save-plan": true, "plan-only": true },
       pointers: ["/data/attributes/save-plan"],
     },
     {
-      why: "a saved plan that is applied at once",
+      why: "save-plan together with auto-apply",
       attributes: { "save-plan": true, "auto-apply": true },
       pointers: ["/data/attributes/auto-apply"],
     },
     {
-      why: "a version of its own for an apply",
+      why: "a terraform-version without plan-only",
       attributes: { "terraform-version": "1.11.4" },
       pointers: ["/data/attributes/terraform-version"],
     },
-  ])("is refused where it asks for $why", async ({ attributes, pointers }) => {
+  ])("is rejected when it has $why", async ({ attributes, pointers }) => {
     await using world = await queueWorld()
     expect(pointersOf(await world.create(attributes))).toEqual([422, ...pointers])
     expect((await world.request("GET", `/workspaces/${world.id}/runs`)).body.data).toEqual([])
   })
 
-  test("is refused in a workspace that executes locally, which has no queue", async () => {
+  test("is rejected in a workspace that executes locally, which has no queue", async () => {
     await using world = await queueWorld()
     const local = await world.workspace("local", { executionMode: "local" })
     const answer = await world.create({}, local)
@@ -138,25 +138,25 @@ describe("a run that is asked for", () => {
   })
 })
 
-describe("what is decided by itself", () => {
+describe("the status after a plan", () => {
   test.each<{ asked: object; planned: object; becomes: string; why: string }>([
-    { asked: {}, planned: {}, becomes: "planned", why: "somebody has to confirm it" },
-    { asked: { "auto-apply": true }, planned: {}, becomes: "confirmed", why: "nobody has to" },
-    { asked: {}, planned: { "has-changes": false }, becomes: "planned_and_finished", why: "there is nothing to do" },
+    { asked: {}, planned: {}, becomes: "planned", why: "a user has to confirm it" },
+    { asked: { "auto-apply": true }, planned: {}, becomes: "confirmed", why: "it applies automatically" },
+    { asked: {}, planned: { "has-changes": false }, becomes: "planned_and_finished", why: "there are no changes" },
     {
       asked: { "auto-apply": true },
       planned: { "resource-additions": 0 },
       becomes: "planned_and_finished",
-      why: "the counts say that there is nothing to do",
+      why: "the counts show no changes",
     },
     {
       asked: { "auto-apply": true, "allow-empty-apply": true },
       planned: { "has-changes": false },
       becomes: "confirmed",
-      why: "an empty apply was asked for",
+      why: "an empty apply is allowed",
     },
-    { asked: { "save-plan": true }, planned: {}, becomes: "planned_and_saved", why: "its plan is kept" },
-    { asked: { "plan-only": true }, planned: {}, becomes: "planned_and_finished", why: "it never applies" },
+    { asked: { "save-plan": true }, planned: {}, becomes: "planned_and_saved", why: "its plan is saved" },
+    { asked: { "plan-only": true }, planned: {}, becomes: "planned_and_finished", why: "it is plan-only" },
     { asked: { "auto-apply": true }, planned: { "checks-follow": true }, becomes: "planned", why: "checks follow" },
   ])("$asked that is planned with $planned is $becomes: $why", async ({ asked, planned, becomes }) => {
     await using world = await queueWorld()
@@ -187,7 +187,7 @@ describe("what is decided by itself", () => {
     })
   })
 
-  test("an apply keeps what it has done beside what the plan wanted", async () => {
+  test("keeps the counts of the apply next to those of the plan", async () => {
     await using world = await queueWorld()
     const run = await world.queue({ "auto-apply": true })
     await world.step(run, { status: "planning" })
@@ -199,7 +199,7 @@ describe("what is decided by itself", () => {
     expect([await counted("plan"), await counted("apply")]).toEqual([2, 1])
   })
 
-  test.each([-1, 1.5, 1e10])("counts like %d are refused", async (count) => {
+  test.each([-1, 1.5, 1e10])("is not set when counts like %d are rejected", async (count) => {
     await using world = await queueWorld()
     const run = await world.queue()
     await world.step(run, { status: "planning" })
@@ -210,7 +210,7 @@ describe("what is decided by itself", () => {
 })
 
 describe("a saved plan", () => {
-  test("is made beside the lock, and is the workspace's business once it is confirmed", async () => {
+  test("is created without the lock, and becomes the current run when it is confirmed", async () => {
     await using world = await queueWorld()
     await world.request("POST", `/workspaces/${world.id}/actions/lock`)
     const run = await world.queue({ "save-plan": true })
@@ -227,7 +227,7 @@ describe("a saved plan", () => {
     expect((await world.workspaceNow()).attributes.locked).toBe(false)
   })
 
-  test("is stale once the state it was made from has changed", async () => {
+  test("is stale after the state it was created from has changed", async () => {
     await using world = await queueWorld()
     const run = await world.queue({ "save-plan": true })
     await world.step(run, { status: "planning" })
@@ -287,7 +287,7 @@ describe("lists of runs", () => {
       expect((await world.request("GET", `/workspaces/${world.id}/runs?${query}`)).status).toBe(400)
   })
 
-  test("of an organization hold those of the workspaces that the caller sees", async () => {
+  test("of an organization contain those of the workspaces that the caller sees", async () => {
     await using world = await queueWorld()
     const pool = await world.engine.agentPools.create("acme", { name: "edge" })
     const other = await world.workspace("Other", { executionMode: "agent", agentPoolId: pool.id })
@@ -323,7 +323,7 @@ describe("the queue of an organization", () => {
     }
   }
 
-  test("has what is at work or waits for an executor, the longest waiting first", async () => {
+  test("contains executing and waiting runs, the longest waiting first", async () => {
     await using world = await queueWorld()
     expect(await queueOf(world)).toEqual({ runs: [], capacity: { pending: 0, running: 0 } })
     const others = [await world.workspace("second"), await world.workspace("third"), await world.workspace("fourth")]
@@ -349,7 +349,7 @@ describe("the queue of an organization", () => {
     expect((await world.request("GET", `/runs/${waits}`)).body.data.attributes).not.toHaveProperty("position-in-queue")
   })
 
-  test("shows everybody the runs of the workspaces that they see", async () => {
+  test("shows each caller the runs of the workspaces that they see", async () => {
     await using world = await queueWorld()
     const other = await world.workspace("other")
     await world.queue()

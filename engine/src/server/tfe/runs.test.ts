@@ -51,7 +51,7 @@ const applying: readonly RunStatus[] = ["planning", "planned", "confirmed", "app
 const inNoTime = (...statuses: readonly RunStatus[]) => statuses.map((status) => [status, 0] as const)
 
 describe("a run", () => {
-  test("is pending when it is made, and shows what was asked for", async () => {
+  test("is pending when it is created, and shows the members of the request", async () => {
     await using world = await runWorld()
     const { status, body } = await world.create({ message: "Try", "is-destroy": true, "auto-apply": true })
     expect(status).toBe(201)
@@ -82,7 +82,7 @@ describe("a run", () => {
     expect(await world.run(body.data.id)).toEqual(body.data)
   })
 
-  test("is moved along the public statuses, and never back", async () => {
+  test("moves through the public statuses, but not backwards", async () => {
     await using world = await runWorld()
     const run = await world.queue()
     await world.walk(run, ["planning", 3 * secondMs], ["planned", secondMs], ["confirmed", 0], ["applying", 0])
@@ -101,7 +101,7 @@ describe("a run", () => {
     })
   })
 
-  test("has a plan and an apply with ids and statuses of their own", async () => {
+  test("has a plan and an apply with their own ids and statuses", async () => {
     await using world = await runWorld()
     const run = await world.queue()
     await world.walk(run, ["planning", 1], ["planned", 1], ["confirmed", 1], ["applying", 1])
@@ -131,7 +131,7 @@ describe("a run", () => {
     { action: "cancel", at: applying, becomes: 409 },
     { action: "force-cancel", at: ["planning", "planned", "confirmed", "applying"], becomes: "force_canceled" },
     { action: "force-cancel", at: [], becomes: 409 },
-  ])("$action after $at: $becomes", async ({ action, at, becomes }) => {
+  ])("becomes $becomes when $action is sent at $at", async ({ action, at, becomes }) => {
     await using world = await runWorld()
     const run = await world.queue()
     await world.walk(run, ...inNoTime(...at))
@@ -144,7 +144,7 @@ describe("a run", () => {
     { how: "while it waits", at: [], action: "cancel" },
     { how: "at work without an executor", at: ["planning"], action: "cancel" },
     { how: "by force", at: ["planning"], action: "force-cancel" },
-  ])("[F-W12] shows when it was canceled $how, also once it is", async ({ at, action }) => {
+  ])("[F-W12] shows when it was canceled $how, during the cancellation and afterwards", async ({ at, action }) => {
     await using world = await runWorld()
     const run = await world.queue()
     await world.walk(run, ...inNoTime(...at))
@@ -157,7 +157,7 @@ describe("a run", () => {
     expect(attributes.actions).toMatchObject({ "is-cancelable": false, "is-force-cancelable": false })
   })
 
-  test("[F-W12] shows from when its plan could be queued", async () => {
+  test("[F-W12] shows when its plan became queueable", async () => {
     await using world = await runWorld()
     const { body } = await world.create()
     expect(body.data.attributes["status-timestamps"]).toEqual({
@@ -166,7 +166,7 @@ describe("a run", () => {
     })
   })
 
-  test("[F-W12] shows the state that it plans from", async () => {
+  test("[F-W12] shows the state version that it plans from", async () => {
     await using world = await runWorld()
     const before = await world.queue()
     expect((await world.run(before)).relationships["input-state-version"]).toEqual({ data: null })
@@ -187,7 +187,7 @@ describe("a run", () => {
     { action: "discard", at: [] },
     { action: "cancel", at: [] },
     { action: "force-cancel", at: ["planning"] },
-  ] as const)("[F-W12] keeps the comment of $action", async ({ action, at }) => {
+  ] as const)("[F-W12] stores the comment of $action", async ({ action, at }) => {
     await using world = await runWorld()
     const run = await world.queue()
     await world.walk(run, ...inNoTime(...at))
@@ -207,7 +207,7 @@ describe("a run", () => {
     })
   })
 
-  test("[F-W12] is left as it is where the comment of an action is refused", async () => {
+  test("[F-W12] is unchanged when the comment of an action is rejected", async () => {
     await using world = await runWorld()
     const run = await world.queue()
     for (const comment of ["x".repeat(10_001), 7]) {
@@ -219,7 +219,7 @@ describe("a run", () => {
     expect((await world.run(run)).relationships.comments.data).toEqual([])
   })
 
-  test("[F-W12] takes comments at any time, and lists them in pages, oldest first", async () => {
+  test("[F-W12] accepts comments at any time, and lists them in pages, oldest first", async () => {
     await using world = await runWorld()
     const run = await world.queue()
     const comment = (body: unknown, more: RequestOptions = {}) => {
@@ -251,7 +251,7 @@ describe("a run", () => {
     expect(await statuses(await world.token({ on: { [world.id]: "plan" } }))).toEqual([201, 200, 200])
   })
 
-  test("[F-W12] is forced to execute: what keeps it waiting is discarded, or canceled where it is at work", async () => {
+  test("[F-W12] is forced to execute: earlier runs are discarded, or canceled if they are executing", async () => {
     await using world = await runWorld()
     const queue = () => {
       world.clock.advance(1)
@@ -277,7 +277,7 @@ describe("a run", () => {
     expect((await world.act(later, "force-execute", { token })).status).toBe(404)
   })
 
-  test("[F-W12] is not forced to execute while a user holds the lock", async () => {
+  test("[F-W12] cannot be forced to execute while a user holds the lock", async () => {
     await using world = await runWorld()
     const first = await world.queue()
     const second = await world.queue()
@@ -293,7 +293,7 @@ describe("a run", () => {
     { how: "with the word for it", attributes: {}, confirm: ["apply"] },
     { how: "by whoever moves it along", attributes: {}, confirm: ["transition", { status: "confirmed" }] },
     { how: "by itself", attributes: { "auto-apply": true }, confirm: undefined },
-  ])("names who has confirmed it: $how", async ({ attributes, confirm }) => {
+  ])("names the user who confirmed it: $how", async ({ attributes, confirm }) => {
     await using world = await runWorld()
     const run = await world.queue(attributes)
     expect((await world.run(run)).relationships["confirmed-by"]).toEqual({ data: null })
@@ -312,7 +312,7 @@ describe("a run", () => {
     )
   })
 
-  test("that only plans is never applied, takes no lock and is never the current run", async () => {
+  test("that is plan-only cannot be applied, takes no lock and never becomes the current run", async () => {
     await using world = await runWorld()
     const run = await world.queue({ "plan-only": true })
     await world.walk(run, ["planning", 0], ["planned", 0])
@@ -321,7 +321,7 @@ describe("a run", () => {
     expect([attributes.locked, relationships["current-run"].data]).toEqual([false, null])
   })
 
-  test("is refused with every fault at once where its document is wrong", async () => {
+  test("is rejected with all faults of its document at once", async () => {
     await using world = await runWorld()
     const body = { data: { type: "run", attributes: { message: 3, "is-destroy": "yes" }, relationships: {} } }
     const answer = await world.request("POST", "/runs", { body })
@@ -334,7 +334,7 @@ describe("a run", () => {
     ])
   })
 
-  test("brings along what include asks for, and nothing else", async () => {
+  test("includes only the resources in include", async () => {
     await using world = await runWorld()
     const attributes = { "ingress-attributes": { branch: "main" } }
     await world.request("POST", `/workspaces/${world.id}/configuration-versions`, {
@@ -355,7 +355,7 @@ describe("a run", () => {
     expect((await world.request("GET", `/runs/${run}?include=logs`)).status).toBe(400)
   })
 
-  test("uses a configuration version of its own workspace only", async () => {
+  test("uses only configuration versions of its own workspace", async () => {
     await using world = await runWorld()
     const other = await world.workspace("other")
     const made = await world.request("POST", `/workspaces/${other}/configuration-versions`, {
@@ -370,7 +370,7 @@ describe("a run", () => {
     expect((await world.request("POST", "/runs", { body: runDocument(other, {}, named) })).status).toBe(201)
   })
 
-  test("lists newest first, in pages, by status", async () => {
+  test("is listed newest first, in pages, by status", async () => {
     await using world = await runWorld()
     const runs = []
     for (let index = 0; index < 3; index += 1) {
@@ -389,7 +389,7 @@ describe("a run", () => {
 })
 
 describe("the workspace", () => {
-  test("[W-2.5-r3] [W-2.5-r4] [W-9-n2] points at its newest run that may apply, under both names", async () => {
+  test("[W-2.5-r3] [W-2.5-r4] [W-9-n2] links to its newest run that may apply, with both names", async () => {
     await using world = await runWorld()
     expect((await world.show()).relationships["current-run"].data).toBeNull()
     await world.queue()
@@ -403,7 +403,7 @@ describe("the workspace", () => {
     expect(relationships["latest-run"]).toEqual(relationships["current-run"])
   })
 
-  test("[W-2.5-r15] is locked by a run at work, until it ends", async () => {
+  test("[W-2.5-r15] is locked by an executing run until the run ends", async () => {
     await using world = await runWorld()
     const run = await world.queue()
     expect((await world.show()).relationships["locked-by"].data).toBeNull()
@@ -426,7 +426,7 @@ describe("the workspace", () => {
     expect((await world.show()).attributes.locked).toBe(false)
   })
 
-  test("locked by a user keeps a run waiting", async () => {
+  test("keeps a run waiting while a user holds its lock", async () => {
     await using world = await runWorld()
     const run = await world.queue()
     await world.request("POST", `/workspaces/${world.id}/actions/lock`)
@@ -439,7 +439,7 @@ describe("the workspace", () => {
     expect((await world.advance(run, "planning")).status).toBe(200)
   })
 
-  test("gets the states of a run when the run ends, and loses what had not arrived", async () => {
+  test("gets the states of a run when the run ends, without pending ones", async () => {
     await using world = await runWorld()
     const run = await world.queue()
     await world.walk(run, ["planning", 0], ["planned", 0], ["confirmed", 0], ["applying", 0])
@@ -490,7 +490,7 @@ describe("the workspace", () => {
     expect(await metrics()).toEqual([3_000, 200, 1, 1, 2, 2])
   })
 
-  test("[W-8-r4] forgets in its metrics all but the past 30 finished runs", async () => {
+  test("[W-8-r4] computes its metrics over the newest 30 finished runs", async () => {
     await using world = await runWorld()
     for (let index = 0; index < 31; index += 1) {
       const planMs = index === 0 ? 1_000_000 : 10
@@ -514,7 +514,7 @@ describe("the workspace", () => {
   })
 })
 
-describe("who may", () => {
+describe("permissions on runs", () => {
   test.each<{ who: "stranger" | "read" | "plan" | "write" | "admin"; statuses: readonly number[] }>([
     { who: "stranger", statuses: [404, 404, 404, 404, 404, 404] },
     { who: "read", statuses: [200, 404, 404, 404, 404, 404] },
@@ -522,7 +522,7 @@ describe("who may", () => {
     { who: "write", statuses: [200, 201, 404, 201, 200, 202] },
     { who: "admin", statuses: [200, 201, 201, 201, 200, 202] },
   ])(
-    "$who: show, queue, queue a destroy, plan only, move that along, discard: $statuses",
+    "let $who show, queue, queue a destroy, plan only, advance that, discard: $statuses",
     async ({ who, statuses }) => {
       await using world = await runWorld()
       const [run, speculative] = [await world.queue(), await world.queue({ "plan-only": true })]
@@ -539,7 +539,7 @@ describe("who may", () => {
     },
   )
 
-  test("queue no destroy where the workspace allows none", async () => {
+  test("let no caller queue a destroy run when the workspace forbids destroy plans", async () => {
     await using world = await runWorld()
     await world.request("PATCH", `/workspaces/${world.id}`, {
       body: { data: { type: "workspaces", attributes: { "allow-destroy-plan": false } } },

@@ -7,7 +7,7 @@ import { openTestEngine, origin } from "../../../testing/test-engine.ts"
 const page = "/app/settings/tokens?source=terraform-login"
 
 describe("the page that terraform login opens", () => {
-  test("says how a token is made, to everybody, and loads and sends nothing", async () => {
+  test("explains to every visitor how a token is created, and loads and sends nothing", async () => {
     await using world = await openTestEngine()
     const { status, headers, body } = await world.request("GET", `${origin}${page}`, { token: null })
     expect([status, headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"])
@@ -19,7 +19,7 @@ describe("the page that terraform login opens", () => {
     expect(body).not.toMatch(/<(script|link|style|img|iframe|form|input)|\b(src|href|on\w+|style)=|https?:/i)
   })
 
-  test("is the same with a token, and tells nothing of it", async () => {
+  test("is the same with a token, and does not contain it", async () => {
     await using world = await openTestEngine()
     const [without, having] = [
       await world.request("GET", `${origin}${page}`, { token: null }),
@@ -28,7 +28,7 @@ describe("the page that terraform login opens", () => {
     expect(having.body).toBe(without.body)
   })
 
-  test("names the server as clients reach it", async () => {
+  test("shows the server's public address", async () => {
     await using world = await openTestEngine()
     const publicUrl = new URL("https://chancery.example:8443/below")
     const app = createApp({ engine: world.engine, runtime: systemRuntime(), publicUrl })
@@ -37,14 +37,14 @@ describe("the page that terraform login opens", () => {
     expect(text).not.toContain("10.0.0.7")
   })
 
-  test("does not become what a Host header says", async () => {
+  test("does not use the Host header in its text", async () => {
     await using world = await openTestEngine()
     const { body } = await world.request("GET", `http://a"&lt;b'${page}`, { token: null })
     expect(body).toContain("terraform login a&quot;&amp;lt;b&#39;")
   })
 })
 
-test("a pasted token is tried as terraform login tries it: ping, then who it is", async () => {
+test("a token is checked as terraform login does: ping, then the account", async () => {
   await using world = await openTestEngine()
   const { token, username } = await newUser(world, "ada")
   expect((await world.request("GET", "/ping", { token })).status).toBe(204)

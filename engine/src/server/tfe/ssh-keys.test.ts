@@ -18,7 +18,7 @@ async function create(world: PopulatedEngine, name: string, organization = "acme
 }
 
 describe("SSH keys", () => {
-  test("are made, listed in pages, shown, renamed and deleted", async () => {
+  test("are created, listed in pages, shown, renamed and deleted", async () => {
     await using world = await populatedEngine()
     const id = await create(world, "deploy")
     const shown = { id, type: "ssh-keys", attributes: { name: "deploy" }, links: { self: `/api/v2/ssh-keys/${id}` } }
@@ -35,7 +35,7 @@ describe("SSH keys", () => {
     expect((await world.request("GET", `/ssh-keys/${id}`)).status).toBe(404)
   })
 
-  test("no answer and no byte of the store holds the value", async () => {
+  test("have values that no response and no byte of the database contains", async () => {
     const folder = await mkdtemp(join(tmpdir(), "chancery-"))
     try {
       const file = join(folder, "chancery.db")
@@ -51,7 +51,7 @@ describe("SSH keys", () => {
     }
   })
 
-  test("every fault is told, and none repeats the value", async () => {
+  test("are rejected with all faults, none of which contains the value", async () => {
     await using world = await populatedEngine()
     const tooLong = "hunter2".repeat(10_000)
     const refused = await world.request("POST", keys, { body: document({ name: "", value: tooLong }) })
@@ -70,7 +70,7 @@ describe("SSH keys", () => {
     expect([taken.status, taken.body.errors[0].detail]).toEqual([422, "Name has already been taken"])
   })
 
-  test("[F-W5] a value of any kind is taken, and one that is no private key is warned about where it is used", async () => {
+  test("[F-W5] accept any value, and one that is not a private key causes a warning when it is used", async () => {
     const warnings: unknown[] = []
     const warn = (event: string, fields: object = {}) => void warnings.push([event, fields])
     await using world = await populatedEngine({ runtime: systemRuntime({ debug() {}, info() {}, error() {}, warn }) })
@@ -95,7 +95,7 @@ describe("SSH keys", () => {
     expect(warnings).toEqual([warning, warning])
   })
 
-  test("are seen by members, managed by who manages VCS settings, and not found by others", async () => {
+  test("are visible to members, managed with the right to manage VCS settings, and hidden from others", async () => {
     await using world = await populatedEngine()
     await world.organization("other")
     const [id, foreign] = [await create(world, "deploy"), await create(world, "theirs", "other")]
@@ -128,7 +128,7 @@ describe("the SSH key of a workspace", () => {
       assign: (id: string) => ({ data: { type: "ssh-keys", id } }),
       unassign: { data: null },
     },
-  ])("[W-4.8-p1] is assigned and taken away by $form; the answer is the workspace", async ({ assign, unassign }) => {
+  ])("[W-4.8-p1] is assigned and removed by $form; the response is the workspace", async ({ assign, unassign }) => {
     await using world = await populatedEngine()
     const [workspace, id] = [await world.workspace("one"), await create(world, "deploy")]
     const assigned = await world.request("PATCH", path(workspace), { body: assign(id) })
@@ -143,7 +143,7 @@ describe("the SSH key of a workspace", () => {
     expect(await keyOf(world, workspace)).toBeNull()
   })
 
-  test("a key that does not exist, or is another organization's, is not found and changes nothing", async () => {
+  test("is not found, and stays unchanged, when the key is missing or of another organization", async () => {
     await using world = await populatedEngine()
     await world.organization("other")
     const [workspace, mine, theirs] = [
@@ -158,7 +158,7 @@ describe("the SSH key of a workspace", () => {
     expect((await world.request("PATCH", path("ws-none"), { body: own(mine) })).status).toBe(404)
   })
 
-  test("a deleted key is assigned no more", async () => {
+  test("is removed when the key is deleted", async () => {
     await using world = await populatedEngine()
     const [workspace, id] = [await world.workspace("one"), await create(world, "deploy")]
     await world.request("PATCH", path(workspace), { body: own(id) })
@@ -166,7 +166,7 @@ describe("the SSH key of a workspace", () => {
     expect(await keyOf(world, workspace)).toBeNull()
   })
 
-  test("is changed by admins of the workspace", async () => {
+  test("is changed by administrators of the workspace", async () => {
     await using world = await populatedEngine()
     const [workspace, id] = [await world.workspace("one"), await create(world, "deploy")]
     const assign = async (access: "admin" | "write") => {
@@ -184,7 +184,7 @@ describe("the SSH key of a workspace", () => {
     { body: { data: { type: "runs", id: "x" } }, status: 422, pointer: "/data/type" },
     { body: { data: [] }, status: 400, pointer: "/data" },
     { body: {}, status: 400, pointer: "/data" },
-  ])("says what is wrong with the document: $status at $pointer", async ({ body, status, pointer }) => {
+  ])("is rejected with $status and a fault at $pointer", async ({ body, status, pointer }) => {
     await using world = await populatedEngine()
     const answer = await world.request("PATCH", path(await world.workspace("one")), { body })
     expect([answer.status, answer.body.errors[0].source]).toEqual([status, { pointer }])

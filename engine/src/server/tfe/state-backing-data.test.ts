@@ -13,7 +13,7 @@ describe("backing data", () => {
   const refused = [409, "transition not allowed"]
   const done = [204, undefined]
 
-  test("is deleted softly, restored, and deleted for ever", async () => {
+  test("is softly deleted, restored, and permanently deleted", async () => {
     await using world = await stateEngine()
     await world.lock()
     const version = await world.put({ serial: 1, outputs: { a: { value: 1, type: "number" } } })
@@ -56,7 +56,7 @@ describe("backing data", () => {
     ).toBe(1)
   })
 
-  test("of the current version, and of what may become it, stays", async () => {
+  test("of the current version, and of one that may become current, cannot be deleted", async () => {
     await using world = await stateEngine()
     await world.lock()
     const current = await world.put({ serial: 1 })
@@ -65,7 +65,7 @@ describe("backing data", () => {
     expect(await act(world, next, "soft_delete")).toEqual(refused)
   })
 
-  test("is there for administrators of the workspace only, and not where the edition is hosted", async () => {
+  test("can be changed only by workspace administrators, and only in the self-hosted edition", async () => {
     await using world = await stateEngine()
     await world.lock()
     const version = await world.put({ serial: 1 })
@@ -80,7 +80,7 @@ describe("backing data", () => {
   })
 })
 
-describe("without a request", () => {
+describe("automatic deletion", () => {
   /** Creates a server with manual timers, so that jobs run when the clock is advanced. */
   async function timedWorld() {
     const clock = manualClock(systemRuntime().clock.now())
@@ -96,7 +96,7 @@ describe("without a request", () => {
     })
   }
 
-  test("an upload that never came is given up, and its workspace unlocks", async () => {
+  test("discards an upload that never arrived, and unlocks its workspace", async () => {
     await using world = await timedWorld()
     await world.lock()
     await world.put({ serial: 1 })
@@ -111,12 +111,12 @@ describe("without a request", () => {
   })
 
   test.each<{ what: string; policies: readonly [string, string, number?][]; kept: boolean }>([
-    { what: "the workspace's own policy", policies: [["workspaces", "delete-olders", 10]], kept: false },
-    { what: "the organization's", policies: [["organizations", "delete-olders", 10]], kept: false },
-    { what: "the site's", policies: [["admin", "delete-olders", 10]], kept: false },
-    { what: "none that is so short", policies: [["workspaces", "delete-olders", 30]], kept: true },
+    { what: "the policy of the workspace", policies: [["workspaces", "delete-olders", 10]], kept: false },
+    { what: "the policy of the organization", policies: [["organizations", "delete-olders", 10]], kept: false },
+    { what: "the policy of the site", policies: [["admin", "delete-olders", 10]], kept: false },
+    { what: "no policy that is short enough", policies: [["workspaces", "delete-olders", 30]], kept: true },
     {
-      what: "none where the workspace's own says so",
+      what: "no policy, because that of the workspace keeps data",
       policies: [
         ["organizations", "delete-olders", 10],
         ["workspaces", "dont-deletes"],
@@ -124,7 +124,7 @@ describe("without a request", () => {
       kept: true,
     },
     { what: "none", policies: [], kept: true },
-  ])("old states, and never the current one, are given up by $what", async ({ policies, kept }) => {
+  ])("removes old states, but not the current one, by $what", async ({ policies, kept }) => {
     await using world = await timedWorld()
     await world.lock()
     const old = await world.put({ serial: 1, outputs: { a: { value: 1, type: "number" } } })

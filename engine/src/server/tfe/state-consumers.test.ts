@@ -112,7 +112,7 @@ const callers = {
 }
 type CallerName = keyof typeof callers
 
-describe("a state that is shared", () => {
+describe("a shared state", () => {
   const runners: readonly CallerName[] = [
     "a team that plans there",
     "a team that writes there",
@@ -140,7 +140,7 @@ describe("a state that is shared", () => {
     ...unshared.flatMap((relation) => runners.map((caller) => ({ relation, caller, status: 404 }))),
   ]
 
-  test.each(rows)("is read by $caller, a workspace $relation: $status", async ({ relation, caller, status }) => {
+  test.each(rows)("answers $status to $caller of a workspace $relation", async ({ relation, caller, status }) => {
     const { id, open, closed } = await producer()
     const token = await callers[caller](await relations[relation](id))
     const statusOf = async (path: string) => [path, (await world.request("GET", path, { token })).status]
@@ -148,7 +148,7 @@ describe("a state that is shared", () => {
     expect(await Promise.all(closed.map(statusOf))).toEqual(closed.map((path) => [path, 404]))
   })
 
-  test("names what its reader may do there: read the state, and nothing else", async () => {
+  test("grants its reader only the permission to read the state", async () => {
     const { id } = await producer()
     const token = await callers["a team that plans there"](await relations.listed(id))
     const { permissions } = (await made(world, "GET", `/workspaces/${id}`, undefined, token)).attributes
@@ -174,14 +174,14 @@ describe("a state that is shared", () => {
     expect(answer.status).toBe(404)
   })
 
-  test("shows a secret output one by one only, to its readers as to everybody", async () => {
+  test("shows a secret output only when it is read by id, to consumers as to others", async () => {
     const { open } = await producer()
     const [, , , list = "", , , , single = ""] = open
     expect((await made(world, "GET", list))[0].attributes).toMatchObject({ name: "password", value: null })
     expect((await made(world, "GET", single)).attributes).toMatchObject({ name: "password", value: "s3cret" })
   })
 
-  test("is not found across organizations, whatever its settings", async () => {
+  test("is not found from other organizations, whatever its settings", async () => {
     const { id, open } = await producer()
     await patch(id, { "global-remote-state": true })
     const name = `other-${(count += 1)}`
@@ -193,7 +193,7 @@ describe("a state that is shared", () => {
     for (const path of open) expect((await world.request("GET", path, { token })).status).toBe(404)
   })
 
-  test("moves with the workspace: the project it leaves reads it no longer, the one it joins does", async () => {
+  test("follows the workspace to another project: the old project cannot read it, the new one can", async () => {
     const { id, open } = await producer()
     await patch(id, { "project-remote-state": true })
     const [here, there] = [
@@ -209,8 +209,8 @@ describe("a state that is shared", () => {
   })
 })
 
-describe("the settings", () => {
-  test("say whether project and organization share, and never both", async () => {
+describe("the sharing settings", () => {
+  test("show whether project and organization share the state, but never both", async () => {
     const { id } = await producer()
     const shown = async () => {
       const { attributes } = await made(world, "GET", `/workspaces/${id}`)

@@ -6,7 +6,7 @@ import { hourMs } from "../../core/time.ts"
 import { manualClock } from "../../../testing/manual-clock.ts"
 import { detailOf, stateEngine } from "../../../testing/state-engine.ts"
 
-describe("resources", () => {
+describe("workspace resources", () => {
   const provider = 'provider["registry.terraform.io/hashicorp/null"]'
   const text = (serial: number, resources: readonly object[]) =>
     JSON.stringify({ version: 4, terraform_version: "1.11.4", serial, lineage: "one", outputs: {}, resources })
@@ -27,7 +27,7 @@ describe("resources", () => {
     return body.data.id as string
   }
 
-  test("[F-W14] are those that the current state manages, each with its address and its last change", async () => {
+  test("[F-W14] are those of the current state, each with its address and its last change", async () => {
     const clock = manualClock(Date.UTC(2026, 0, 1))
     await using world = await stateEngine({ runtime: { ...systemRuntime(), clock } })
     const list = async (query = "") => (await world.request("GET", `/workspaces/${world.id}/resources${query}`)).body
@@ -90,7 +90,7 @@ describe("resources", () => {
 })
 
 describe("the workspace", () => {
-  test("[W-2.3-r16] tells in latest-change-at when its latest state version was created", async () => {
+  test("[W-2.3-r16] has the creation time of its latest state version as latest-change-at", async () => {
     const clock = manualClock(Date.UTC(2026, 0, 1))
     await using world = await stateEngine({ runtime: { ...systemRuntime(), clock } })
     expect((await world.show()).attributes["latest-change-at"]).toBe("2026-01-01T00:00:00.000Z")
@@ -102,7 +102,7 @@ describe("the workspace", () => {
     expect((await world.show()).attributes["latest-change-at"]).toBe("2026-01-01T01:00:00.000Z")
   })
 
-  test("[W-2.3-r30] [W-2.5-r5] counts the resources of its current state and points at it", async () => {
+  test("[W-2.3-r30] [W-2.5-r5] counts the resources of its current state and links to it", async () => {
     await using world = await stateEngine()
     const empty = await world.show()
     expect(empty.attributes["resource-count"]).toBe(0)
@@ -132,7 +132,7 @@ describe("the workspace", () => {
     expect(links).toEqual({ related: `/api/v2/workspaces/${world.id}/current-state-version-outputs` })
   })
 
-  test("takes 409 for a safe delete while its state holds resources, and goes once it holds none", async () => {
+  test("answers 409 to a safe delete while its state has resources, and is deleted afterwards", async () => {
     await using world = await stateEngine()
     await world.lock()
     await world.put({ serial: 1, instances: 1 })
@@ -153,7 +153,7 @@ describe("outputs", () => {
     zones: { value: ["a", "b"], type: ["list", "string"] },
   }
 
-  test("are read without secrets in the workspace's list, and whole one by one", async () => {
+  test("are listed without sensitive values, and shown with them by id", async () => {
     await using world = await stateEngine()
     expect((await world.request("GET", `/workspaces/${world.id}/current-state-version-outputs`)).status).toBe(404)
     await world.lock()
@@ -173,7 +173,7 @@ describe("outputs", () => {
     expect(page.body.meta.pagination["total-count"]).toBe(2)
   })
 
-  test("keep a value whatever its shape", async () => {
+  test("keep values of any type", async () => {
     await using world = await stateEngine()
     await world.lock()
     const value = { deep: [{ "": null, ünï: 1e21 }], text: '"\\\u2028' }

@@ -5,7 +5,7 @@ import { manualClock } from "../../../testing/manual-clock.ts"
 import { stateFile } from "../../../testing/state-file.ts"
 import { stateEngine } from "../../../testing/state-engine.ts"
 
-describe("a download address", () => {
+describe("a download URL", () => {
   async function finalized() {
     const clock = manualClock()
     const world = await stateEngine({ runtime: { ...systemRuntime(), clock } })
@@ -23,7 +23,7 @@ describe("a download address", () => {
     })
   }
 
-  test("asks for no token, for an hour", async () => {
+  test("needs no token for an hour", async () => {
     await using world = await finalized()
     const { status, body, headers } = await world.request("GET", world.state, { token: null })
     expect([status, body, headers.get("cache-control")]).toEqual([200, JSON.parse(stateFile().text), "no-store"])
@@ -34,7 +34,7 @@ describe("a download address", () => {
     expect(await world.get(world.state)).toBe(404)
   })
 
-  test("that was changed, or made for something else, answers 404", async () => {
+  test("is not found when it was changed or belongs to another resource", async () => {
     await using world = await finalized()
     await world.put({ serial: 2 })
     const [other, { state, json }] = [(await world.current()).body.data.id, world]
@@ -49,7 +49,7 @@ describe("a download address", () => {
     for (const address of changed) expect([address, await world.get(address)]).toEqual([address, 404])
   })
 
-  test("goes on to open for a token that may read the state, and for no other", async () => {
+  test("later needs a token that may read the state", async () => {
     await using world = await finalized()
     world.clock.advance(2 * hourMs)
     const { id } = world
@@ -58,7 +58,7 @@ describe("a download address", () => {
     expect(await world.get(world.state, "unknown")).toBe(401)
   })
 
-  test("is not shown with a workspace that brings its state version along", async () => {
+  test("is not shown with a workspace that includes its state version", async () => {
     await using world = await finalized()
     const { body } = await world.request("GET", `/workspaces/${world.id}?include=current_state_version`)
     expect(body.included[0].attributes["hosted-state-download-url"]).toMatch(/\/download$/)

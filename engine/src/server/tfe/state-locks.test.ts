@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest"
 import { stateFile } from "../../../testing/state-file.ts"
 import { detailOf, faultsOf, stateEngine } from "../../../testing/state-engine.ts"
 
-describe("the end of a lock", () => {
+describe("releasing a lock", () => {
   test("[W-3-r3] unlocking makes the latest finalized intermediate state version current", async () => {
     await using world = await stateEngine()
     await world.lock()
@@ -32,7 +32,7 @@ describe("the end of a lock", () => {
     expect((await world.current()).body.data.attributes.serial).toBe(2)
   })
 
-  test("[W-3-r5] unlocking by somebody else answers 409 and names the holder", async () => {
+  test("[W-3-r5] unlocking by another caller answers 409 and names the holder", async () => {
     await using world = await stateEngine()
     await world.lock()
     const token = await world.token({ on: { [world.id]: "admin" } })
@@ -43,7 +43,7 @@ describe("the end of a lock", () => {
     expect((await world.show()).attributes.locked).toBe(true)
   })
 
-  test("[W-3-r6] [W-3-r8] unlocking what is unlocked answers 409, by force as well", async () => {
+  test("[W-3-r6] [W-3-r8] unlocking an unlocked workspace answers 409, also by force", async () => {
     await using world = await stateEngine()
     const text = "Unable to unlock workspace. The workspace is already unlocked."
     expect(detailOf(await world.unlock())).toEqual([409, text])
@@ -58,7 +58,7 @@ describe("the end of a lock", () => {
     expect([status, body.data.type, body.data.attributes.locked]).toEqual([200, "workspaces", false])
   })
 
-  test("[W-3-p2] after unlocking by force the list shows which state was saved and which was lost", async () => {
+  test("[W-3-p2] after unlocking by force the list shows which state was saved and which was discarded", async () => {
     await using world = await stateEngine()
     await world.lock()
     const saved = await world.put({ serial: 1, instances: 1 }, { intermediate: true })
@@ -81,7 +81,7 @@ describe("the end of a lock", () => {
     expect((await world.upload(lost["hosted-state-upload-url"], stateFile({ serial: 2 }).text)).status).toBe(409)
   })
 
-  test("a version of an earlier lock is not promoted again", async () => {
+  test("a version of an earlier lock is not promoted later", async () => {
     await using world = await stateEngine()
     await world.lock()
     await world.put({ serial: 9 })
@@ -91,7 +91,7 @@ describe("the end of a lock", () => {
     expect((await world.current()).body.data.attributes.serial).toBe(9)
   })
 
-  test("a reason to lock is at most 10000 characters long", async () => {
+  test("a lock reason has at most 10000 characters", async () => {
     await using world = await stateEngine()
     const refused = await world.lock({ body: { data: { attributes: { reason: "r".repeat(10_001) } } } })
     expect([refused.status, faultsOf(refused)]).toEqual([
@@ -102,7 +102,7 @@ describe("the end of a lock", () => {
     expect([locked.status, locked.body.data.attributes["locked-reason"].length]).toEqual([200, 10_000])
   })
 
-  test("32 parallel locks give exactly one lock", async () => {
+  test("32 concurrent locks give exactly one lock", async () => {
     await using world = await stateEngine()
     const answers = await Promise.all(Array.from({ length: 32 }, () => world.lock()))
     const statuses = answers.map(({ status }) => status).toSorted((a, b) => a - b)

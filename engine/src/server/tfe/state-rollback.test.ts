@@ -18,7 +18,7 @@ describe("a rollback", () => {
   test.each([
     { what: "small", filling: 10 },
     { what: "large", filling: 300_000 },
-  ])("makes a new version of a $what state, with a serial of its own inside the file as well", async ({ filling }) => {
+  ])("creates a new version of a $what state, with a new serial also inside the file", async ({ filling }) => {
     await using world = await stateEngine()
     await world.lock()
     const outputs = { filling: { value: "x".repeat(filling), type: "string" } }
@@ -40,7 +40,7 @@ describe("a rollback", () => {
     expect((await world.announce({ serial: 11 })).status).toBe(201)
   })
 
-  test("takes the lock, a finalized version, and one of this workspace", async () => {
+  test("needs the lock, and a finalized version of the same workspace", async () => {
     await using world = await stateEngine()
     await world.lock()
     const version = await world.put({ serial: 1 })

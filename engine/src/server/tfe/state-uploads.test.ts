@@ -10,7 +10,7 @@ import { detailOf, faultsOf, stateEngine, stepsOf } from "../../../testing/state
 import { openTestEngine } from "../../../testing/test-engine.ts"
 
 describe("a state version in two steps", () => {
-  test("is pending until its state arrives at the upload address, and current from then on", async () => {
+  test("is pending until its state is uploaded, and current afterwards", async () => {
     await using world = await stateEngine()
     await world.lock()
     const state = stateFile({ serial: 3, instances: 2 })
@@ -66,13 +66,13 @@ describe("a state version in two steps", () => {
   test.each([
     { seconds: 300, header: "300" },
     { seconds: 0, header: null },
-  ])("asks for snapshots as it is told to: $seconds", async ({ seconds, header }) => {
+  ])("asks for snapshots at the configured interval: $seconds", async ({ seconds, header }) => {
     await using world = await stateEngine({ snapshotIntervalSeconds: seconds })
     await world.lock()
     expect((await world.announce()).headers.get("x-terraform-snapshot-interval")).toBe(header)
   })
 
-  test("takes the same upload again, and no other", async () => {
+  test("accepts the same upload again, but no other", async () => {
     await using world = await stateEngine()
     await world.lock()
     const { attributes } = (await world.announce()).body.data
@@ -86,7 +86,7 @@ describe("a state version in two steps", () => {
     ])
   })
 
-  test("its upload address stays good across restarts, ends after 25 hours, and cannot be changed", async () => {
+  test("has an upload URL that stays valid across restarts, expires after 25 hours, and cannot be changed", async () => {
     await using place = await usualSharedKind.place()
     const options = { url: place.url }
     const clock = manualClock()
@@ -111,7 +111,7 @@ describe("a state version in two steps", () => {
     expect((await upload(address, stateFile().text)).status).toBe(204)
   })
 
-  test("what is uploaded must be a state of format 4 that was announced", async () => {
+  test("accepts only an announced state of format version 4", async () => {
     await using world = await stateEngine()
     await world.lock()
     const { attributes } = (await world.announce()).body.data
@@ -132,7 +132,7 @@ describe("a large state", () => {
   /** Longer than the server buffers as a whole. */
   const more = { filling: { value: "x".repeat(300_000), type: "string" } }
 
-  test("is read after the answer; until then its outputs answer 503 and a safe delete 409", async () => {
+  test("is parsed after the response; until then its outputs answer 503 and a safe delete 409", async () => {
     await using world = await stateEngine({ jobs: false })
     await world.lock()
     const version = await world.put({ instances: 2, outputs: more })
@@ -160,7 +160,7 @@ describe("a large state", () => {
     ])
   })
 
-  test("is read by whichever server comes by, also where the one that took it has ended", async () => {
+  test("is parsed by any server, also after the server that received it has stopped", async () => {
     await using place = await usualSharedKind.place()
     const { url } = place
     let id = ""
@@ -192,14 +192,14 @@ describe("a large state", () => {
       change: (text) => text.replace("xx", "xy"),
       detail: "md5 does not match the uploaded state",
     },
-    { what: "cut off", change: (text) => text.slice(0, -1), detail: "state must be a JSON object" },
+    { what: "that is truncated", change: (text) => text.slice(0, -1), detail: "state must be a JSON object" },
     {
-      what: "that is no JSON",
+      what: "that is not JSON",
       change: (text) => text.replace("null_resource", "null\n"),
       detail: "state must be a JSON object",
     },
     {
-      what: "of another format",
+      what: "of another format version",
       change: (text) => text.replace('"version":4', '"version":5'),
       detail: "state has format version 5; only version 4 is supported",
     },
@@ -209,7 +209,7 @@ describe("a large state", () => {
       detail: "md5 does not match the uploaded state",
     },
   ])(
-    "$what is refused, leaves the version pending, and takes nothing from the right one",
+    "$what is rejected, leaves the version pending, and does not affect the correct one",
     async ({ change, detail }) => {
       await using world = await stateEngine()
       await world.lock()
@@ -222,7 +222,7 @@ describe("a large state", () => {
     },
   )
 
-  test("above the limit answers 413, announced or not", async () => {
+  test("above the limit answers 413, with and without Content-Length", async () => {
     await using world = await stateEngine({ stateLimitBytes: 400_000 })
     await world.lock()
     const within = { outputs: more }
@@ -242,7 +242,7 @@ describe("a large state", () => {
     expect(await world.statuses()).toEqual(["1 finalized", "1 discarded"])
   })
 
-  test("comes in 32 at once, and each as it was sent", async () => {
+  test("is uploaded 32 times concurrently, each unchanged", async () => {
     await using world = await stateEngine()
     const ids = await Promise.all(Array.from({ length: 32 }, (_, index) => world.workspace(`large-${index}`)))
     const texts = await Promise.all(

@@ -4,7 +4,7 @@ import { stateFile, type StateOptions, stateVersionDocument } from "../../../tes
 import { detailOf, faultsOf, stateEngine } from "../../../testing/state-engine.ts"
 
 describe("a state version in one step", () => {
-  test("is finalized and current at once", async () => {
+  test("is finalized and current after its creation", async () => {
     await using world = await stateEngine()
     await world.lock()
     const { status, body } = await world.announce({ instances: 1 }, { inline: true })
@@ -12,7 +12,7 @@ describe("a state version in one step", () => {
     expect((await world.current()).body.data.id).toBe(body.data.id)
   })
 
-  test("is refused with every fault of its document at once, and leaves nothing", async () => {
+  test("is rejected with all faults of its document at once, and leaves nothing", async () => {
     await using world = await stateEngine()
     await world.lock()
     const body = { data: { type: "states", attributes: { md5: "x", state: "%%%", force: "yes" } } }
@@ -30,7 +30,7 @@ describe("a state version in one step", () => {
     expect(await world.statuses()).toEqual([])
   })
 
-  test("must be the state that its MD5 says", async () => {
+  test("must match its MD5", async () => {
     await using world = await stateEngine()
     await world.lock()
     expect(faultsOf(await world.announce({}, { inline: true, md5: "0".repeat(32), lineage: "another" }))).toEqual([
@@ -61,12 +61,12 @@ describe("a state version in one step", () => {
   )
 })
 
-describe("conflicts", () => {
+describe("conflicting state versions", () => {
   test.each<{ what: string; next: StateOptions; attributes?: Record<string, unknown>; text: string }>([
     { what: "the same serial with other bytes", next: { serial: 5, instances: 1 }, text: "different MD5 hash" },
     { what: "another lineage", next: { serial: 6, lineage: "lineage-2" }, text: "does not match the lineage" },
     { what: "a lower serial without lineage", next: { serial: 4 }, attributes: { lineage: null }, text: "not greater" },
-  ])("$what is refused, and taken by force", async ({ next, attributes = {}, text }) => {
+  ])("with $what are rejected, and accepted with force", async ({ next, attributes = {}, text }) => {
     await using world = await stateEngine()
     await world.lock()
     await world.announce({ serial: 5 }, { inline: true })
@@ -74,7 +74,7 @@ describe("conflicts", () => {
     expect((await world.announce(next, { ...attributes, force: true })).status).toBe(201)
   })
 
-  test("a lower serial of the same lineage is taken from the holder of the lock", async () => {
+  test("with a lower serial of the same lineage are accepted from the holder of the lock", async () => {
     await using world = await stateEngine()
     await world.lock()
     await world.announce({ serial: 5 }, { inline: true })
@@ -82,7 +82,7 @@ describe("conflicts", () => {
     expect((await world.current()).body.data.attributes.serial).toBe(2)
   })
 
-  test("a newer pending version discards the older one, whose address then takes nothing", async () => {
+  test("are discarded when a newer pending version is created, and their URL accepts no upload", async () => {
     await using world = await stateEngine()
     await world.lock()
     const first = (await world.announce({ serial: 1 })).body.data.attributes
@@ -94,7 +94,7 @@ describe("conflicts", () => {
     ])
   })
 
-  test("a state is taken only under a lock, and only from its holder", async () => {
+  test("are accepted only from the holder of the lock", async () => {
     await using world = await stateEngine()
     expect(detailOf(await world.announce())).toEqual([
       409,
@@ -105,8 +105,8 @@ describe("conflicts", () => {
   })
 })
 
-describe("include", () => {
-  test("brings outputs, whoever made the state, and the run with its maker and configuration", async () => {
+describe("include of a state version", () => {
+  test("adds outputs, the creator of any kind, and the run with its creator and configuration", async () => {
     await using world = await stateEngine()
     const configuration = await world.request("POST", `/workspaces/${world.id}/configuration-versions`, {
       body: { data: { type: "configuration-versions", attributes: { readme: "# Web" } } },
@@ -147,7 +147,7 @@ describe("include", () => {
     )
   })
 
-  test("of something else is refused", async () => {
+  test("is rejected for other values", async () => {
     await using world = await stateEngine()
     const answer = await world.request("GET", `/workspaces/${world.id}/current-state-version?include=secrets`)
     expect([answer.status, faultsOf(answer)]).toEqual([
@@ -157,7 +157,7 @@ describe("include", () => {
   })
 })
 
-describe("who may", () => {
+describe("permissions on state versions", () => {
   test.each<{ who: "stranger" | "read" | "plan" | "write"; read: number; create: number; unlocks: number }>([
     { who: "stranger", read: 404, create: 404, unlocks: 404 },
     { who: "read", read: 200, create: 404, unlocks: 404 },
@@ -190,7 +190,7 @@ describe("who may", () => {
     { access: "read", address: null },
     { access: "plan", address: null },
     { access: "write", address: expect.stringContaining("/uploads/state-versions/") },
-  ])("an address to upload to is shown with $access access: $address", async ({ access, address }) => {
+  ])("show the upload URL with $access access: $address", async ({ access, address }) => {
     await using world = await stateEngine()
     await world.lock()
     const version = (await world.announce()).body.data.id
@@ -203,14 +203,14 @@ describe("who may", () => {
     }
   })
 
-  test("an organization token creates none", async () => {
+  test("let no organization token create one", async () => {
     await using world = await stateEngine()
     const token = (await world.engine.tokens.createForOrganization("acme", {})).secret
     expect((await world.announce({}, { inline: true }, { token })).status).toBe(404)
   })
 })
 
-describe("whoever may run in another workspace", () => {
+describe("a caller with access to a consumer workspace", () => {
   test.each<{ access: "read" | "plan" | "write"; consumer: "listed" | "another" | "global"; status: number }>([
     { access: "plan", consumer: "listed", status: 200 },
     { access: "write", consumer: "listed", status: 200 },
@@ -218,7 +218,7 @@ describe("whoever may run in another workspace", () => {
     { access: "plan", consumer: "another", status: 404 },
     { access: "plan", consumer: "global", status: 200 },
     { access: "read", consumer: "global", status: 404 },
-  ])("and has $access access there ($consumer) reads the current state: $status", async (row) => {
+  ])("that is $access ($consumer) reads the current state with $status", async (row) => {
     await using world = await stateEngine()
     await world.lock()
     const earlier = await world.put({ serial: 1 })
@@ -258,7 +258,7 @@ describe("whoever may run in another workspace", () => {
     expect((await world.unlock({ token })).status).toBe(404)
   })
 
-  test("reads it no longer once that workspace is taken off the list", async () => {
+  test("cannot read the state after the workspace is removed from the list", async () => {
     await using world = await stateEngine()
     await world.lock()
     await world.put({})
@@ -274,7 +274,7 @@ describe("whoever may run in another workspace", () => {
     expect(await read()).toBe(404)
   })
 
-  test("reads it through a project as well, and never across organizations", async () => {
+  test("can read the state through a project, but not across organizations", async () => {
     await using world = await stateEngine()
     await world.lock()
     await world.put({})
@@ -297,7 +297,7 @@ describe("whoever may run in another workspace", () => {
   })
 })
 
-describe("the list", () => {
+describe("the list of state versions", () => {
   test("is newest first, in pages, by status", async () => {
     await using world = await stateEngine()
     await world.lock()
@@ -310,7 +310,7 @@ describe("the list", () => {
     expect(finalized.body.links.next).toContain("filter%5Bstatus%5D=finalized")
   })
 
-  test("needs both names, known statuses and a valid page", async () => {
+  test("needs both filter names, known statuses and a valid page", async () => {
     await using world = await stateEngine()
     expect(faultsOf(await world.request("GET", "/state-versions"))).toEqual([
       ["filter[organization][name]", "filter[organization][name] is required"],

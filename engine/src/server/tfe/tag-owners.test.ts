@@ -23,7 +23,7 @@ interface Shown {
 }
 
 describe("the owner of a write", () => {
-  test("is that of the header or of the document's meta", async () => {
+  test("is read from the header or from the document's meta", async () => {
     await using world = await ownerWorld()
     const tags = `/workspaces/${world.id}/relationships/tags`
     await world.request("POST", tags, { body: named("a"), ...as("one") })
@@ -39,7 +39,7 @@ describe("the owner of a write", () => {
     { said: "x".repeat(129), problem: "is too long (maximum is 128 characters)" },
     { said: "\u00e9", problem: "can only include printable ASCII characters" },
     { said: "a\tb", problem: "can only include printable ASCII characters" },
-  ])("as the header $said is refused", async ({ said, problem }) => {
+  ])("is rejected as the header $said", async ({ said, problem }) => {
     await using world = await ownerWorld()
     const { status, body } = await world.request("PATCH", `/workspaces/${world.id}/tag-bindings`, {
       body: bindings({ env: "prod" }),
@@ -65,7 +65,7 @@ describe("the owner of a write", () => {
     { owner: ["a"], detail: "owner must be a string" },
     { owner: "a\nb", detail: "owner can only include printable ASCII characters" },
     { owner: "other", detail: "owner must equal the header X-Chancery-Owner" },
-  ])("as the member $owner is refused", async ({ owner, detail }) => {
+  ])("is rejected as the member $owner", async ({ owner, detail }) => {
     await using world = await ownerWorld()
     const options = owner === "other" ? as("one") : {}
     for (const [method, path, body] of [
@@ -80,7 +80,7 @@ describe("the owner of a write", () => {
     expect(await world.owned()).toEqual([])
   })
 
-  test("is refused with 409 what others hold otherwise, told with key, values and owners", async () => {
+  test("is rejected with 409 when other owners use another value; the error names key, values and owners", async () => {
     await using world = await ownerWorld()
     const path = `/workspaces/${world.id}/tag-bindings`
     await world.request("PATCH", path, { body: bindings({ env: "prod" }), ...as("one") })
@@ -108,8 +108,8 @@ describe("the owner of a write", () => {
   })
 })
 
-describe("owners in answers", () => {
-  test("stand in every list of bindings that is asked for them, and in no other document", async () => {
+describe("owners in responses", () => {
+  test("are in every list of bindings that requests them, and in no other document", async () => {
     await using world = await ownerWorld()
     const { body: workspace } = await world.request("GET", `/workspaces/${world.id}`)
     const project = workspace.data.relationships.project.data.id as string

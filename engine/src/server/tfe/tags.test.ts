@@ -40,8 +40,8 @@ const faultsOf = (body: { readonly errors: readonly { detail: string; source?: {
 
 const nowhere = ["ws-none", "tag-1111111111111111"] as const
 
-describe("the pool of an organization", () => {
-  test("[W-2.1-r1] [W-2.1-r2] [W-2.1-r4] [W-2.1-r5] [W-2.1-r6] a tag has an id, a type, a name, when it was made, its users and its organization", async () => {
+describe("the tags of an organization", () => {
+  test("[W-2.1-r1] [W-2.1-r2] [W-2.1-r4] [W-2.1-r5] [W-2.1-r6] have an id, a type, a name, a creation time, a count of users and an organization", async () => {
     const clock = manualClock(Date.UTC(2026, 1, 3, 4, 5, 6, 78))
     await using world = await populatedEngine({ runtime: { ...systemRuntime(), clock } })
     const [first, second] = [await world.workspace("one"), await world.workspace("two")]
@@ -59,7 +59,7 @@ describe("the pool of an organization", () => {
     ])
   })
 
-  test("[W-4.1-r1] comes in pages, with links and counts", async () => {
+  test("[W-4.1-r1] are listed in pages, with links and counts", async () => {
     await using world = await tagWorld()
     const names = Array.from({ length: 25 }, (_, index) => `t${index + 10}`)
     await world.add(await world.workspace("one"), ...names)
@@ -70,7 +70,7 @@ describe("the pool of an organization", () => {
     expect(await world.pool("?page[number]=3&page[size]=10")).toEqual(names.slice(20))
   })
 
-  test("[W-4.1-r1] [W-2.1-r3] is searched by a part of the name, and without what a workspace carries", async () => {
+  test("[W-4.1-r1] [W-2.1-r3] are searched by a part of the name, and without those of a workspace", async () => {
     await using world = await tagWorld()
     const [first, second] = [await world.workspace("one"), await world.workspace("two")]
     await world.add(first, "Prod-eu", "dev")
@@ -82,7 +82,7 @@ describe("the pool of an organization", () => {
     expect(await world.pool(`?filter%5Bexclude%5D%5Btaggable%5D%5Bid%5D=${second}&q=prod`)).toEqual(["Prod-eu"])
   })
 
-  test("the exclusion does not tell the tags of a workspace that the caller does not see", async () => {
+  test("do not reveal through the exclusion the tags of a workspace that the caller does not see", async () => {
     await using world = await tagWorld()
     const hidden = await world.workspace("hidden")
     await world.add(hidden, "secret")
@@ -93,13 +93,13 @@ describe("the pool of an organization", () => {
   test.each([
     { query: "page[number]=0", parameter: "page[number]" },
     { query: "page[size]=x", parameter: "page[size]" },
-  ])("refuses $query", async ({ query, parameter }) => {
+  ])("are not listed for $query", async ({ query, parameter }) => {
     await using world = await tagWorld()
     const { status, body } = await world.request("GET", `${pool}?${query}`)
     expect([status, body.errors[0].source]).toEqual([400, { parameter }])
   })
 
-  test("[W-1-n2] takes one tag or many at once, answers them, and keeps those it has", async () => {
+  test("[W-1-n2] are created one or many at once, returned, and kept if they exist", async () => {
     await using world = await tagWorld()
     const one = await world.request("POST", pool, { body: { data: { type: "tags", attributes: { name: "Prod" } } } })
     expect(one.status).toBe(201)
@@ -110,7 +110,7 @@ describe("the pool of an organization", () => {
     expect(await world.pool()).toEqual(["dev", "Prod"])
   })
 
-  test("a direct tag stays until it leaves its last workspace", async () => {
+  test("stay until they are removed from their last workspace when they were created directly", async () => {
     await using world = await tagWorld()
     const workspace = await world.workspace("one")
     await world.request("POST", pool, { body: named("direct") })
@@ -119,7 +119,7 @@ describe("the pool of an organization", () => {
     expect(await world.pool()).toEqual([])
   })
 
-  test("names that are no tags are refused together, each where it stands", async () => {
+  test("with invalid names are rejected together, each with its pointer", async () => {
     await using world = await tagWorld()
     const many = await world.request("POST", pool, { body: named("ok", "-", "hc:x") })
     expect([many.status, faultsOf(many.body).map(([pointer]) => pointer)]).toEqual([
@@ -131,7 +131,7 @@ describe("the pool of an organization", () => {
     expect(await world.pool()).toEqual([])
   })
 
-  test("[W-4.1-r2] [W-4.1-p1] [W-3-p3] [W-1-n2] deleting tags in bulk removes them from every workspace", async () => {
+  test("[W-4.1-r2] [W-4.1-p1] [W-3-p3] [W-1-n2] are removed from every workspace when they are deleted in bulk", async () => {
     await using world = await tagWorld()
     const [first, second] = [await world.workspace("one"), await world.workspace("two")]
     await world.add(first, "a", "b", "c")
@@ -142,7 +142,7 @@ describe("the pool of an organization", () => {
     expect([await world.pool(), await world.carried(first), await world.carried(second)]).toEqual([["c"], ["c"], []])
   })
 
-  test("[W-4.1-p1] a deletion that names one missing tag deletes none", async () => {
+  test("[W-4.1-p1] are all kept when a bulk deletion names a missing tag", async () => {
     await using world = await tagWorld()
     await world.organization("other")
     await world.add(await world.workspace("one"), "a")
@@ -159,13 +159,13 @@ describe("the pool of an organization", () => {
     { body: { data: [{ type: "tags" }] }, pointer: "/data/0/id" },
     { body: { data: [{ id: "tag-1" }] }, pointer: "/data/0/type" },
     { body: { data: [{ type: "workspaces", id: "tag-1" }] }, pointer: "/data/0/type" },
-  ])("[W-4.1-r2] both type and id are needed: $pointer", async ({ body, pointer }) => {
+  ])("[W-4.1-r2] need both type and id to be deleted: $pointer", async ({ body, pointer }) => {
     await using world = await tagWorld()
     const answer = await world.request("DELETE", pool, { body })
     expect([answer.status, faultsOf(answer.body).map(([at]) => at)]).toEqual([422, [pointer]])
   })
 
-  test("[W-4.1-r2] is changed by those who manage workspaces everywhere; for others, and elsewhere, it is not found", async () => {
+  test("[W-4.1-r2] are changed by callers who manage all workspaces of the organization; for others they are not found", async () => {
     await using world = await tagWorld()
     const workspace = await world.workspace("one")
     await world.add(workspace, "a")
@@ -183,10 +183,10 @@ describe("the pool of an organization", () => {
   })
 })
 
-describe("giving one tag to many workspaces", () => {
+describe("adding one tag to many workspaces", () => {
   const path = (tag: string) => `/tags/${tag}/relationships/workspaces`
 
-  test("[W-4.1-r3] [W-1-n2] all of them carry it, those that did already included", async () => {
+  test("[W-4.1-r3] [W-1-n2] adds it to all of them, even if some have it already", async () => {
     await using world = await tagWorld()
     const ids = [await world.workspace("one"), await world.workspace("two"), await world.workspace("three")]
     await world.add(ids[0] as string, "a")
@@ -196,7 +196,7 @@ describe("giving one tag to many workspaces", () => {
     expect((await world.request("GET", pool)).body.data[0].attributes["instance-count"]).toBe(3)
   })
 
-  test("[W-4.1-r3] is not found when the tag, or one workspace, is not there or not the caller's; then none changes", async () => {
+  test("[W-4.1-r3] answers 404 and changes none when the tag or a workspace is missing or hidden from the caller", async () => {
     await using world = await tagWorld()
     await world.organization("other")
     const [mine, foreign] = [await world.workspace("one"), await world.workspace("two", { organization: "other" })]
@@ -215,7 +215,7 @@ describe("giving one tag to many workspaces", () => {
     expect(await world.carried(own)).toEqual(["a"])
   })
 
-  test("a workspace that binds the key with a value is named, and none changes", async () => {
+  test("names a workspace that binds the key with a value, and changes none", async () => {
     await using world = await tagWorld()
     const ids = [await world.workspace("one"), await world.workspace("two")] as const
     await world.request("POST", pool, { body: named("env") })
@@ -231,7 +231,7 @@ describe("giving one tag to many workspaces", () => {
 describe("flat tags of a workspace", () => {
   const path = (workspace: string) => `/workspaces/${workspace}/relationships/tags`
 
-  test("[W-4.10-r1] [W-4.10-p1] come in pages, bindings with a value not among them", async () => {
+  test("[W-4.10-r1] [W-4.10-p1] are listed in pages, without bindings that have a value", async () => {
     await using world = await tagWorld()
     const workspace = await world.workspace("one")
     const names = Array.from({ length: 22 }, (_, index) => `t${index + 10}`)
@@ -247,7 +247,7 @@ describe("flat tags of a workspace", () => {
     expect([all.body.data.length, all.body.meta]).toEqual([1, undefined])
   })
 
-  test("are searched by a part of the name, whatever its case", async () => {
+  test("are searched by a part of the name in any case", async () => {
     await using world = await tagWorld()
     const id = await world.workspace("one")
     await world.add(id, "env:Prod", "env:test", "web")
@@ -259,7 +259,7 @@ describe("flat tags of a workspace", () => {
     expect(await found("")).toHaveLength(3)
   })
 
-  test("[W-4.10-r4] are added by name or id; those carried already are passed over", async () => {
+  test("[W-4.10-r4] are added by name or id; present ones are ignored", async () => {
     await using world = await tagWorld()
     const [workspace, other] = [await world.workspace("one"), await world.workspace("two")]
     await world.add(other, "Shared")
@@ -274,7 +274,7 @@ describe("flat tags of a workspace", () => {
     ])
   })
 
-  test("[F-W6] stand among tag-names of the workspace's document, and among bindings only where that is asked for", async () => {
+  test("[F-W6] are in tag-names of the workspace's document, and among bindings only when requested", async () => {
     await using world = await tagWorld()
     const workspace = await world.workspace("one")
     await world.add(workspace, "Prod")
@@ -297,7 +297,7 @@ describe("flat tags of a workspace", () => {
     }
   })
 
-  test("[W-4.10-r5] [W-3-p3] leave by name or id, and the pool with their last workspace", async () => {
+  test("[W-4.10-r5] [W-3-p3] are removed by name or id, and deleted after their last workspace", async () => {
     await using world = await tagWorld()
     const [workspace, other] = [await world.workspace("one"), await world.workspace("two")]
     await world.add(workspace, "a", "b", "c")
@@ -308,7 +308,7 @@ describe("flat tags of a workspace", () => {
     expect([await world.carried(workspace), await world.pool()]).toEqual([["c"], ["b", "c"]])
   })
 
-  test("[W-4.10-p1] [W-4.10-r5] a missing id refuses the whole removal, a name without a tag does nothing", async () => {
+  test("[W-4.10-p1] [W-4.10-r5] are all kept when a removal has a missing id, but a name without a tag is ignored", async () => {
     await using world = await tagWorld()
     const workspace = await world.workspace("one")
     await world.add(workspace, "a", "b")
@@ -320,7 +320,7 @@ describe("flat tags of a workspace", () => {
     expect(await world.carried(workspace)).toEqual(["b"])
   })
 
-  test("a name whose key is bound with a value is refused by name, and nothing is added", async () => {
+  test("are rejected when their key is bound with a value, and nothing is added", async () => {
     await using world = await tagWorld()
     const workspace = await world.workspace("one")
     await world.request("PATCH", `/workspaces/${workspace}/tag-bindings`, { body: bindings({ env: "prod" }) })
@@ -338,13 +338,13 @@ describe("flat tags of a workspace", () => {
     { body: { data: [{ type: "tags", attributes: { name: 7 } }] }, status: 422, pointers: ["/data/0/attributes/name"] },
     { body: { data: { type: "tags" } }, status: 400, pointers: ["/data"] },
     { body: named("a b", "-"), status: 422, pointers: ["/data/0/attributes/name", "/data/1/attributes/name"] },
-  ])("a list that cannot be read is refused at $pointers", async ({ body, status, pointers }) => {
+  ])("are rejected with faults at $pointers when the list is malformed", async ({ body, status, pointers }) => {
     await using world = await tagWorld()
     const answer = await world.request("POST", path(await world.workspace("one")), { body })
     expect([answer.status, faultsOf(answer.body).map(([pointer]) => pointer)]).toEqual([status, pointers])
   })
 
-  test("[W-4.10-r4] [W-4.10-r5] are changed by workspace admins, seen by readers, and for strangers not found", async () => {
+  test("[W-4.10-r4] [W-4.10-r5] are changed by workspace administrators, seen by readers, and not found by others", async () => {
     await using world = await tagWorld()
     const workspace = await world.workspace("one")
     const [admin, writer, stranger] = [
@@ -363,7 +363,7 @@ describe("flat tags of a workspace", () => {
     expect(await statuses(null)).toEqual([401, 401, 401])
   })
 
-  test("50 workspaces given the same new tag at once make one tag", async () => {
+  test("are created once when 50 workspaces add the same new tag concurrently", async () => {
     await using world = await tagWorld()
     const ids = []
     for (let index = 0; index < 50; index += 1) ids.push(await world.workspace(`w${index}`))
@@ -397,7 +397,7 @@ describe("key-value tags of a workspace", () => {
     expect(answer.body).toEqual(listed.body)
   })
 
-  test("are added and changed, keep their ids, and a flat tag that gets a value is one of them", async () => {
+  test("are added and changed, keep their ids, and include a flat tag that gets a value", async () => {
     await using world = await tagWorld()
     const workspace = await world.workspace("one")
     await world.add(workspace, "flat")
@@ -410,19 +410,22 @@ describe("key-value tags of a workspace", () => {
     expect([await world.carried(workspace), await world.pool()]).toEqual([[], []])
   })
 
-  test.each(["POST", "PATCH"])("%s on the relationship does the same and answers nothing", async (method) => {
-    await using world = await tagWorld()
-    const workspace = await world.workspace("one")
-    const answer = await world.request(method, `/workspaces/${workspace}/relationships/tag-bindings`, {
-      body: { data: [{ type: "tag-bindings", attributes: { key: "env", value: "prod" } }, flatBinding("flat")] },
-    })
-    expect([answer.status, answer.body]).toEqual([204, undefined])
-    expect(await world.bound(workspace)).toEqual({ env: "prod", flat: "" })
-  })
+  test.each(["POST", "PATCH"])(
+    "are changed the same way with %s on the relationship, which returns nothing",
+    async (method) => {
+      await using world = await tagWorld()
+      const workspace = await world.workspace("one")
+      const answer = await world.request(method, `/workspaces/${workspace}/relationships/tag-bindings`, {
+        body: { data: [{ type: "tag-bindings", attributes: { key: "env", value: "prod" } }, flatBinding("flat")] },
+      })
+      expect([answer.status, answer.body]).toEqual([204, undefined])
+      expect(await world.bound(workspace)).toEqual({ env: "prod", flat: "" })
+    },
+  )
 
   const flatBinding = (key: string) => ({ type: "tag-bindings", attributes: { key } })
 
-  test("more than ten with a value are refused in the words that clients look for", async () => {
+  test("above ten with a value are rejected with the text that clients match", async () => {
     await using world = await tagWorld()
     const workspace = await world.workspace("one")
     const numbered = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, "v"]))
@@ -435,7 +438,7 @@ describe("key-value tags of a workspace", () => {
     expect(Object.keys(await world.bound(workspace))).toHaveLength(11)
   })
 
-  test("what is wrong is told at once, each fault where it stands", async () => {
+  test("are rejected with all faults at once, each with its pointer", async () => {
     await using world = await tagWorld()
     const { status, body } = await patch(world, await world.workspace("one"), { "a b": "c d", "hcp:x": "v", "": "v" })
     expect([status, faultsOf(body).map(([pointer]) => pointer)]).toEqual([
@@ -444,7 +447,7 @@ describe("key-value tags of a workspace", () => {
     ])
   })
 
-  test("[W-2.2-r2] [W-4.10-r3] the effective ones are its own and those of its project, without ids", async () => {
+  test("[W-2.2-r2] [W-4.10-r3] have effective bindings, those of the workspace and its project, without ids", async () => {
     await using world = await tagWorld()
     const project = (await world.engine.projects.create("acme", { name: "platform" })).id
     const workspace = await world.workspace("one", { projectId: project })
@@ -474,7 +477,7 @@ describe("key-value tags of a workspace", () => {
     })
   })
 
-  test("are changed by workspace admins, seen by readers, and for strangers not found", async () => {
+  test("are changed by workspace administrators, seen by readers, and not found by others", async () => {
     await using world = await tagWorld()
     const workspace = await world.workspace("one")
     const statuses = async (token: string | null) => [

@@ -34,7 +34,7 @@ const grant = ({ workspace, team }: Setting, attributes: object) =>
 const custom = (parts: object) => ({ access: "custom", ...parts })
 
 describe("team access to workspaces", () => {
-  test("is given, shown, changed and taken back", async () => {
+  test("is created, shown, changed and deleted", async () => {
     await using world = await openTestEngine()
     const at = await setting(world)
     const created = await world.request("POST", "/team-workspaces", { body: grant(at, { access: "write" }) })
@@ -75,7 +75,7 @@ describe("team access to workspaces", () => {
     expect(await world.request("GET", path)).toMatchObject({ status: 404 })
   })
 
-  test("refuses what cannot be, each fault named", async () => {
+  test("is rejected with a fault for each contradiction", async () => {
     await using world = await openTestEngine()
     const at = await setting(world)
     await newOrganization(world, "other")
@@ -117,7 +117,7 @@ describe("team access to workspaces", () => {
     })
   })
 
-  test("is an administrator's to give: a reader sees it and changes nothing, a stranger sees nothing", async () => {
+  test("is created by administrators, seen by readers, and hidden from strangers", async () => {
     await using world = await openTestEngine()
     const at = await setting(world)
     const { id } = await made(world, "POST", "/team-workspaces", grant(at, { access: "read" }))
@@ -147,8 +147,8 @@ describe("team access to workspaces", () => {
   })
 })
 
-describe("who may do what with a workspace", () => {
-  test("[W-5-n2] a team owner, a member of a team that manages all workspaces and an organization token create one; others do not", async () => {
+describe("workspace permissions", () => {
+  test("[W-5-n2] let owners, members of a team that manages all workspaces and organization tokens create a workspace, but no others", async () => {
     await using world = await openTestEngine()
     const owner = await newUser(world, "owner")
     await newOrganization(world, "acme", owner)
@@ -175,7 +175,7 @@ describe("who may do what with a workspace", () => {
     { access: { access: "read" }, view: 200 },
     { access: { access: "plan" }, view: 200 },
     { access: custom({ runs: "read" }), view: 200 },
-  ])("[W-5-n3] viewing answers $view with the access $access", async ({ access, view }) => {
+  ])("[W-5-n3] answer $view to a read with the access $access", async ({ access, view }) => {
     await using world = await openTestEngine()
     const at = await setting(world)
     if (access !== undefined) await made(world, "POST", "/team-workspaces", grant(at, access))
@@ -192,20 +192,23 @@ describe("who may do what with a workspace", () => {
     { access: { access: "write" }, settings: 404, unlocking: 404 },
     { access: custom({ runs: "apply", "workspace-locking": true }), settings: 404, unlocking: 404 },
     { access: { access: "admin" }, settings: 200, unlocking: 200 },
-  ])("[W-5-n4] settings answer $settings and force-unlock $unlocking with the access $access", async (row) => {
-    await using world = await openTestEngine()
-    const at = await setting(world)
-    await made(world, "POST", "/team-workspaces", grant(at, row.access))
-    await made(world, "POST", `/workspaces/${at.workspace}/actions/lock`)
-    const { token } = at.person
-    const body = document("workspaces", { description: "changed" })
-    const settings = await world.request("PATCH", `/workspaces/${at.workspace}`, { token, body })
-    const unlocking = await world.request("POST", `/workspaces/${at.workspace}/actions/force-unlock`, { token })
-    expect({ settings: settings.status, unlocking: unlocking.status }).toEqual({
-      settings: row.settings,
-      unlocking: row.unlocking,
-    })
-  })
+  ])(
+    "[W-5-n4] answer $settings to a change of settings and $unlocking to force-unlock with the access $access",
+    async (row) => {
+      await using world = await openTestEngine()
+      const at = await setting(world)
+      await made(world, "POST", "/team-workspaces", grant(at, row.access))
+      await made(world, "POST", `/workspaces/${at.workspace}/actions/lock`)
+      const { token } = at.person
+      const body = document("workspaces", { description: "changed" })
+      const settings = await world.request("PATCH", `/workspaces/${at.workspace}`, { token, body })
+      const unlocking = await world.request("POST", `/workspaces/${at.workspace}/actions/force-unlock`, { token })
+      expect({ settings: settings.status, unlocking: unlocking.status }).toEqual({
+        settings: row.settings,
+        unlocking: row.unlocking,
+      })
+    },
+  )
 
   test.each([
     { access: { access: "read" }, expected: 404 },
@@ -214,7 +217,7 @@ describe("who may do what with a workspace", () => {
     { access: custom({ runs: "read", "workspace-locking": true }), expected: 200 },
     { access: { access: "write" }, expected: 200 },
     { access: { access: "admin" }, expected: 200 },
-  ])("[W-5-n5] locking and unlocking answer $expected with the access $access", async ({ access, expected }) => {
+  ])("[W-5-n5] answer $expected to lock and unlock with the access $access", async ({ access, expected }) => {
     await using world = await openTestEngine()
     const at = await setting(world)
     await made(world, "POST", "/team-workspaces", grant(at, access))
@@ -224,7 +227,7 @@ describe("who may do what with a workspace", () => {
     expect([await act("lock"), await act("unlock")]).toEqual([expected, expected])
   })
 
-  test("[W-5-n6] [W-5-n7] owners force delete; workspace admins where the organization allows it, and 403 where not; 404 for the rest", async () => {
+  test("[W-5-n6] [W-5-n7] let owners force delete; workspace administrators where the organization allows it, else 403; 404 for others", async () => {
     await using world = await openTestEngine()
     const at = await setting(world)
     const { id } = await made(world, "POST", "/team-workspaces", grant(at, { access: "admin" }))

@@ -35,7 +35,7 @@ const least = {
 }
 
 describe("[F-W10] custom access to a project", () => {
-  test("begins with the least, is changed part by part, and named levels show theirs", async () => {
+  test("starts with the lowest parts, is changed part by part, and named levels show their parts", async () => {
     await using world = await projectWorld()
     const { status, body } = await world.grant({ access: "custom", "workspace-access": { runs: "plan" } })
     expect(status).toBe(201)
@@ -67,7 +67,7 @@ describe("[F-W10] custom access to a project", () => {
   test.each([
     { attributes: { "project-access": { settings: "all" } }, pointer: "/data/attributes/project-access/settings" },
     { attributes: { "workspace-access": { move: "yes" } }, pointer: "/data/attributes/workspace-access/move" },
-  ])("refuses $attributes", async ({ attributes, pointer }) => {
+  ])("is rejected with $attributes", async ({ attributes, pointer }) => {
     await using world = await projectWorld()
     const { status, body } = await world.grant({ access: "custom", ...attributes })
     expect([status, body.errors[0].source]).toEqual([422, { pointer }])
@@ -154,7 +154,7 @@ describe("[F-W10] custom access to a project", () => {
       allowed: 204,
     },
   ]
-  test.each(cases)("$part is what allows it", async ({ part, request, allowed }) => {
+  test.each(cases)("with $part permits the action", async ({ part, request, allowed }) => {
     await using without = await projectWorld()
     await without.grant({ access: "custom" })
     expect(await request(without)).toBe(404)
@@ -163,7 +163,7 @@ describe("[F-W10] custom access to a project", () => {
     expect(await request(world)).toBe(allowed)
   })
 
-  test("every workspace inside is seen with its runs, and those of other projects are not", async () => {
+  test("applies to every workspace of the project with its runs, but not to other projects", async () => {
     await using world = await projectWorld()
     const other = await world.workspace("other")
     await world.grant({ access: "custom" })
@@ -181,7 +181,7 @@ describe("[F-W10] custom access to a project", () => {
   })
 })
 
-describe("[F-W10] who manages the teams of a project gives away no more than what they have there", () => {
+describe("[F-W10] callers who manage the teams of a project grant at most their own access", () => {
   const giving = async (world: PopulatedEngine & ProjectWorld, attributes: object) => {
     const { id } = await world.engine.teams.create("acme", { name: "other", visibility: "organization" })
     const relationships = { team: one("teams", id), project: one("projects", world.project) }
@@ -192,13 +192,13 @@ describe("[F-W10] who manages the teams of a project gives away no more than wha
     { attributes: { access: "custom", "workspace-access": { runs: "apply" } }, status: 404 },
     { attributes: { access: "custom", "project-access": { settings: "update" } }, status: 404 },
     { attributes: { access: "admin" }, status: 404 },
-  ])("$attributes: $status", async ({ attributes, status }) => {
+  ])("and get $status for $attributes", async ({ attributes, status }) => {
     await using world = await projectWorld()
     await world.grant({ access: "custom", "project-access": { teams: "manage" }, "workspace-access": { runs: "plan" } })
     expect(await giving(world, attributes)).toBe(status)
   })
 
-  test("their own access is changed and taken away by nobody who has less", async () => {
+  test("and cannot change or delete higher access than theirs", async () => {
     await using world = await projectWorld()
     const granted = await world.grant({ access: "custom", "project-access": { teams: "manage" } })
     const { id } = await world.engine.teams.create("acme", { name: "admins", visibility: "organization" })

@@ -6,7 +6,7 @@ const teams = "/organizations/acme/teams"
 const names = (data: readonly { attributes: { name: string } }[]) => data.map(({ attributes }) => attributes.name)
 
 describe("teams", () => {
-  test("carry their visibility, their members and the rights they give, each changed by itself", async () => {
+  test("have visibility, members and rights, each changed separately", async () => {
     await using world = await openTestEngine()
     await newOrganization(world, "acme")
     const created = await world.request("POST", teams, { body: document("teams", { name: "devs" }) })
@@ -44,7 +44,7 @@ describe("teams", () => {
     expect(await world.request("GET", `/teams/${id}`)).toMatchObject({ status: 404 })
   })
 
-  test("[F-W8] a secret team exists for its members and for those with access to secret teams; the others see open teams only", async () => {
+  test("[F-W8] are visible to their members and to callers with access to secret teams if they are secret; others see only visible teams", async () => {
     await using world = await openTestEngine()
     await newOrganization(world, "acme")
     const [insider, outsider, manager, stranger] = [
@@ -73,7 +73,7 @@ describe("teams", () => {
   test.each([
     { why: "no name", attributes: {}, faults: { name: "name can't be blank" } },
     {
-      why: "wrong types and a bad name",
+      why: "invalid types and an invalid name",
       attributes: { name: "a!b", visibility: "hidden", "organization-access": { "manage-teams": "yes" } },
       faults: {
         name: "Name can only include letters, numbers, spaces, -, _, and /, and can neither begin nor end with a space.",
@@ -82,7 +82,7 @@ describe("teams", () => {
       },
     },
     { why: "a name that is taken", attributes: { name: "Owners" }, faults: { name: "Name has already been taken" } },
-  ])("422 with every fault: $why", async ({ attributes, faults }) => {
+  ])("answer 422 with all faults: $why", async ({ attributes, faults }) => {
     await using world = await openTestEngine()
     await newOrganization(world, "acme")
     const answer = await world.request("POST", teams, { body: document("teams", attributes) })
@@ -95,8 +95,8 @@ describe("teams", () => {
   })
 })
 
-describe("members", () => {
-  test("come and go by username or by membership; those already there or already gone are passed over", async () => {
+describe("team members", () => {
+  test("are added and removed by username or membership; present or absent ones are ignored", async () => {
     await using world = await openTestEngine()
     await newOrganization(world, "acme")
     const ada = await newMember(world, "acme", "ada")
@@ -127,7 +127,7 @@ describe("members", () => {
     })
   })
 
-  test("every unknown name is a fault of its own, and nobody joins", async () => {
+  test("are unchanged when some names are unknown, each with its fault", async () => {
     await using world = await openTestEngine()
     await newOrganization(world, "acme")
     await newOrganization(world, "other")
@@ -161,7 +161,7 @@ describe("members", () => {
 })
 
 describe("the team of owners", () => {
-  test("is neither deleted, renamed nor curtailed, and never without a member", async () => {
+  test("cannot be deleted, renamed or restricted, and always has a member", async () => {
     await using world = await openTestEngine()
     const owner = await newUser(world, "owner")
     await newOrganization(world, "acme", owner)
@@ -200,7 +200,7 @@ describe("the team of owners", () => {
     expect(await world.request("GET", "/organizations/acme", { token: second.token })).toMatchObject({ status: 200 })
   })
 
-  test("only an owner lets others in; no manager and no organization token does", async () => {
+  test("gets new members only from owners, not from managers and organization tokens", async () => {
     await using world = await openTestEngine()
     await newOrganization(world, "acme")
     const manager = await newMember(world, "acme", "manager")
@@ -236,7 +236,7 @@ describe("the team of owners", () => {
   })
 })
 
-describe("nobody hands out more than they hold", () => {
+describe("callers cannot grant more rights than they have", () => {
   test.each([
     {
       who: "a manager of teams",

@@ -133,7 +133,7 @@ describe("[F-W15] admin/terraform-versions", () => {
     expect((await list("?filter[version]=&search[version]=")).versions).toHaveLength(5)
   })
 
-  test("refuses a duplicate, every fault at once, and changes nothing", async () => {
+  test("rejects a duplicate, reports all faults at once, and changes nothing", async () => {
     await using world = await populatedEngine()
     await create(world, { version: "1.5.7", url, sha })
     const { id } = await create(world, { version: "1.5.6", url, sha })
@@ -153,7 +153,7 @@ describe("[F-W15] admin/terraform-versions", () => {
     expect((await made(world, "GET", `${path}/${id}`)).attributes.version).toBe("1.5.6")
   })
 
-  test("counts the workspaces whose terraform-version is the version, and is not deleted while there are any", async () => {
+  test("counts the workspaces whose terraform-version is the version, and cannot be deleted while there are any", async () => {
     await using world = await populatedEngine()
     const { id } = await create(world, { version: "1.5.7", url, sha })
     const other = await create(world, { version: "1.5.6", url, sha })
@@ -184,7 +184,7 @@ describe("[F-W15] admin/terraform-versions", () => {
     expect((await world.request("DELETE", `${path}/${id}`)).status).toBe(204)
   })
 
-  test("is not deleted while it is official", async () => {
+  test("cannot be deleted while it is official", async () => {
     await using world = await populatedEngine()
     const { id } = await create(world, { version: "1.5.7", url, sha, official: true })
     expect(await world.request("DELETE", `${path}/${id}`)).toMatchObject({
@@ -196,7 +196,7 @@ describe("[F-W15] admin/terraform-versions", () => {
     expect((await world.request("GET", `${path}/${id}`)).status).toBe(200)
   })
 
-  test("does not exist for callers who are not site administrators", async () => {
+  test("is not found by callers who are not site administrators", async () => {
     await using world = await populatedEngine()
     const { id } = await create(world, { version: "1.5.7", url, sha })
     const { id: userId, token: stranger } = await newUser(world, "ada")

@@ -18,14 +18,14 @@ import { openTestEngine } from "../../../testing/test-engine.ts"
 
 const tokenDocument = (attributes: object = {}) => document("authentication-token", attributes)
 
-describe("what a request must carry", () => {
+describe("authentication", () => {
   test.each([
     { why: "no header", headers: {} },
     { why: "an empty header", headers: { authorization: "" } },
     { why: "another scheme", headers: { authorization: "Basic cm9vdDpyb290" } },
     { why: "no token after the scheme", headers: { authorization: "Bearer " } },
-    { why: "a token nobody has", headers: { authorization: "Bearer chy_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA" } },
-    { why: "an endless token", headers: { authorization: `Bearer ${"a".repeat(10_000)}` } },
+    { why: "an unknown token", headers: { authorization: "Bearer chy_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA" } },
+    { why: "a very long token", headers: { authorization: `Bearer ${"a".repeat(10_000)}` } },
   ])("[W-5-n1] 401 for $why", async ({ headers }) => {
     await using world = await openTestEngine()
     const answer = await world.request("GET", "/organizations", { token: null, headers })
@@ -36,7 +36,7 @@ describe("what a request must carry", () => {
     ])
   })
 
-  test("[W-5-n1] a token in an Authorization header of the scheme Bearer, in any case, is let in", async () => {
+  test("[W-5-n1] accepts a token in an Authorization header with the scheme Bearer, in any case", async () => {
     await using world = await openTestEngine()
     for (const scheme of ["Bearer", "bearer"]) {
       const headers = { authorization: `${scheme} ${world.rootToken}` }
@@ -44,7 +44,7 @@ describe("what a request must carry", () => {
     }
   })
 
-  test("a service token has no rights here", async () => {
+  test("gives a service token no rights", async () => {
     await using place = await usualSharedKind.place()
     await using world = await openTestEngine({ url: place.url })
     const secret = "chy_service"
@@ -72,7 +72,7 @@ describe("what a request must carry", () => {
 })
 
 describe("the secret of a token", () => {
-  test("is in the answer that made it and nowhere else: no later answer, no row, no log line", async () => {
+  test("is in the response that created it, and in no later response, no row and no log line", async () => {
     const lines: string[] = []
     const record = (event: string, fields?: object) => void lines.push(JSON.stringify({ event, fields }))
     const log: Log = { debug: record, info: record, warn: record, error: record }
@@ -110,7 +110,7 @@ describe("the secret of a token", () => {
     }
   })
 
-  test("is of another draw each time", async () => {
+  test("differs each time", async () => {
     await using world = await openTestEngine()
     const { id, token } = await newUser(world, "ada")
     const others = await Promise.all([newUserToken(world, id), newUserToken(world, id)])
@@ -119,7 +119,7 @@ describe("the secret of a token", () => {
 })
 
 describe("the end of a token", () => {
-  test("an expired token is refused from that very instant on, even though its caller was remembered", async () => {
+  test("an expired token is rejected from that instant on, even if its caller was cached", async () => {
     const clock = manualClock()
     await using world = await openTestEngine({ runtime: { ...systemRuntime(), clock } })
     const { id } = await newUser(world, "ada")
@@ -131,7 +131,7 @@ describe("the end of a token", () => {
     expect(await world.request("GET", "/account/details", { token })).toMatchObject({ status: 401 })
   })
 
-  test("a revoked token is refused at once, on every engine over the same store", async () => {
+  test("a revoked token is rejected at once by every server", async () => {
     await using place = await usualSharedKind.place()
     await using world = await openTestEngine({ url: place.url })
     await using other = await openTestEngine({ url: place.url })
@@ -145,7 +145,7 @@ describe("the end of a token", () => {
     expect(await world.request("GET", `/authentication-tokens/${listed.id}`)).toMatchObject({ status: 404 })
   })
 
-  test("a deleted user's tokens end with the user", async () => {
+  test("the tokens of a deleted user are rejected", async () => {
     await using world = await openTestEngine()
     const { id, token } = await newUser(world, "ada")
     expect(await world.request("GET", "/account/details", { token })).toMatchObject({ status: 200 })
@@ -154,7 +154,7 @@ describe("the end of a token", () => {
   })
 })
 
-test("a token's last use is written down behind the answer, at most once an hour", async () => {
+test("the last use of a token is stored after the response, at most once an hour", async () => {
   const clock = manualClock()
   await using world = await openTestEngine({ runtime: { ...systemRuntime(), clock } })
   const { id, token } = await newUser(world, "ada")
@@ -174,8 +174,8 @@ test("a token's last use is written down behind the answer, at most once an hour
   await expect.poll(lastUse).toBe(formatInstant(first + hourMs))
 })
 
-describe("whose tokens one may make, see and revoke", () => {
-  test("a user's own, and an administrator anybody's; nobody else's, owner or organization token or not", async () => {
+describe("permission to create, list and revoke tokens", () => {
+  test("covers a user's own tokens; administrators manage those of any user, owners and organization tokens no others", async () => {
     await using world = await openTestEngine()
     const owner = await newUser(world, "owner")
     await newOrganization(world, "acme", owner)
@@ -199,7 +199,7 @@ describe("whose tokens one may make, see and revoke", () => {
     expect(await world.request("POST", path, { body: tokenDocument() })).toMatchObject({ status: 201 })
   })
 
-  test("an organization has one token; making it anew revokes the one before, and only owners make it", async () => {
+  test("covers the one token of an organization for owners; creating it again revokes the previous one", async () => {
     await using world = await openTestEngine()
     await newOrganization(world, "acme")
     const manager = await newUser(world, "manager")
@@ -255,7 +255,7 @@ describe("whose tokens one may make, see and revoke", () => {
     expect(await as(second)).toMatchObject({ status: 401 })
   })
 
-  test("those of an organization's teams are listed for who manages teams, searched and sorted", async () => {
+  test("covers the tokens of an organization's teams, searched and sorted, for callers who manage teams", async () => {
     await using world = await openTestEngine()
     await newOrganization(world, "acme")
     await newOrganization(world, "other")
@@ -298,7 +298,7 @@ describe("whose tokens one may make, see and revoke", () => {
     expect([refused.status, refused.body.errors[0].source]).toEqual([400, { parameter: "sort" }])
   })
 
-  test("a team has one token without a description and any number with one", async () => {
+  test("covers one token without a description and any number with one for each team", async () => {
     await using world = await openTestEngine()
     await newOrganization(world, "acme")
     const team = await newTeam(world, "acme", "devs", { access: { "manage-projects": true } })
@@ -350,19 +350,19 @@ describe("whose tokens one may make, see and revoke", () => {
 
   test.each([
     {
-      why: "expires before it begins",
+      why: "it expires before it is created",
       attributes: { "expired-at": "2001-01-01T00:00:00Z" },
       faults: { "expired-at": "Expired at must be in the future" },
     },
     {
-      why: "no instant",
+      why: "its expiry is not a timestamp",
       attributes: { "expired-at": "tomorrow", description: 5 },
       faults: {
         "expired-at": "expired-at must be an ISO 8601 timestamp with a time zone",
         description: "description must be a string",
       },
     },
-  ])("422 with every fault for a token that is wrong: $why", async ({ attributes, faults }) => {
+  ])("answers 422 with all faults for an invalid token: $why", async ({ attributes, faults }) => {
     await using world = await openTestEngine()
     const { id } = await newUser(world, "ada")
     const answer = await world.request("POST", `/users/${id}/authentication-tokens`, {
@@ -377,8 +377,8 @@ describe("whose tokens one may make, see and revoke", () => {
   })
 })
 
-describe("what a remembered caller may do follows its teams at once", () => {
-  test("joining, losing a right and leaving a team each count for the very next request", async () => {
+describe("cached callers follow changes of their teams at once", () => {
+  test("when they join, lose a right or leave a team, from the next request on", async () => {
     await using place = await usualSharedKind.place()
     await using world = await openTestEngine({ url: place.url })
     await using other = await openTestEngine({ url: place.url })

@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest"
 import { document, made, newMember, newOrganization, newUser, rootId } from "../../../testing/users.ts"
 import { openTestEngine } from "../../../testing/test-engine.ts"
 
-describe("one's own account", () => {
-  test("is shown with what only its owner sees, and changed", async () => {
+describe("the caller's own account", () => {
+  test("is shown with members that only its owner sees, and changed", async () => {
     await using world = await openTestEngine()
     const { id, token } = await newUser(world, "ada")
     const shown = await world.request("GET", "/account/details", { token })
@@ -43,7 +43,7 @@ describe("one's own account", () => {
       attributes: { username: "", email: "a b@c" },
       faults: { username: "Username can't be blank", email: "Email is invalid" },
     },
-  ])("refuses $attributes, every fault named", async ({ attributes, faults }) => {
+  ])("is not changed to $attributes, with all faults", async ({ attributes, faults }) => {
     await using world = await openTestEngine()
     const { token } = await newUser(world, "ada")
     await made(world, "POST", "/admin/users", document("users", { username: "bob", email: "bob@example.com" }))
@@ -56,7 +56,7 @@ describe("one's own account", () => {
     expect(Object.fromEntries(found)).toEqual(faults)
   })
 
-  test("of a token of an organization is a service account that nobody can change", async () => {
+  test("is a service account that cannot be changed when the token is an organization's", async () => {
     await using world = await openTestEngine()
     await newOrganization(world, "acme")
     const { token } = (await made(world, "POST", "/organizations/acme/authentication-token")).attributes
@@ -69,7 +69,7 @@ describe("one's own account", () => {
   })
 })
 
-test("others are seen by those who share an organization, without their email, and by nobody else", async () => {
+test("users are visible to members of the same organizations, without email, and to no others", async () => {
   await using world = await openTestEngine()
   await newOrganization(world, "acme")
   const ada = await newMember(world, "acme", "ada")
@@ -86,8 +86,8 @@ test("others are seen by those who share an organization, without their email, a
   expect(await see(token)).toMatchObject({ status: 200 })
 })
 
-describe("administration", () => {
-  test("of users: made, found, listed, promoted, demoted and deleted", async () => {
+describe("administration of users", () => {
+  test("creates, finds, lists, promotes, demotes and deletes them", async () => {
     await using world = await openTestEngine()
     const created = await world.request("POST", "/admin/users", {
       body: document("users", { username: "ada", email: "ada@example.com" }),
@@ -107,7 +107,7 @@ describe("administration", () => {
     expect(await world.request("GET", `/admin/users/${id}`)).toMatchObject({ status: 404 })
   })
 
-  test("root stays an administrator, keeps its name and cannot be deleted", async () => {
+  test("keeps root an administrator with its name, and cannot delete it", async () => {
     await using world = await openTestEngine()
     const id = await rootId(world)
     const answers = [
@@ -118,7 +118,7 @@ describe("administration", () => {
     expect(answers.map(({ status }) => status)).toEqual([422, 422, 422])
   })
 
-  test("takes effect at once, and does not exist for anybody else", async () => {
+  test("has effect at once, and is not found by other callers", async () => {
     await using world = await openTestEngine()
     const { id, token } = await newUser(world, "ada")
     const settings = document("general-settings", { "default-remote-state-access": true })
@@ -139,7 +139,7 @@ describe("administration", () => {
     expect(await attempts()).toEqual([404, 404, 404, 404, 404])
   })
 
-  test("of the default for global remote state is kept, and wrong types change nothing", async () => {
+  test("stores the default for global remote state, and rejects values of wrong types", async () => {
     await using world = await openTestEngine()
     const setting = async () =>
       (await made(world, "GET", "/admin/general-settings")).attributes["default-remote-state-access"]
@@ -159,7 +159,7 @@ describe("administration", () => {
   })
 })
 
-test("a user's avatar is an image within the address itself", async () => {
+test("a user's avatar is an image in a data URL", async () => {
   await using world = await openTestEngine()
   const { attributes } = (await world.request("GET", "/account/details")).body.data
   expect(attributes["avatar-url"]).toMatch(/^data:image\/svg\+xml,%3Csvg.*%3ER%3C%2Ftext%3E%3C%2Fsvg%3E$/)

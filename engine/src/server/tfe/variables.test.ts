@@ -28,7 +28,7 @@ const faultsOf = ({ status, body }: Answer) => [
 ]
 
 describe("a variable", () => {
-  test("is made with defaults, shown, changed and deleted", async () => {
+  test("is created with defaults, shown, changed and deleted", async () => {
     await using world = await variableWorld()
     const { status, body } = await world.create(region)
     expect(status).toBe(201)
@@ -50,7 +50,7 @@ describe("a variable", () => {
     expect((await world.request("DELETE", path)).status).toBe(404)
   })
 
-  test("that is sensitive is written and never read, for ever", async () => {
+  test("that is sensitive is write-only permanently", async () => {
     await using world = await variableWorld()
     const { body } = await world.create({ ...region, sensitive: true })
     const { id } = body.data
@@ -63,7 +63,7 @@ describe("a variable", () => {
     expect(JSON.stringify((await world.list()).body)).not.toContain("secret-value")
   })
 
-  test("has a key of its own in its category and workspace", async () => {
+  test("has a unique key in its category and workspace", async () => {
     await using world = await variableWorld()
     await world.create(region)
     const taken = [422, ["/data/attributes/key", "Key has already been taken"]]
@@ -77,7 +77,7 @@ describe("a variable", () => {
     expect((await world.request("GET", `/workspaces/${elsewhere}/vars/${other}`)).status).toBe(404)
   })
 
-  test("is refused with every fault at once", async () => {
+  test("is rejected with all faults at once", async () => {
     await using world = await variableWorld()
     expect(faultsOf(await world.create({ category: "shell", value: 3 }))).toEqual([
       422,
@@ -93,7 +93,7 @@ describe("a variable", () => {
     expect((await world.list()).body.data).toEqual([])
   })
 
-  test("[W-2.5-r16] stands in the workspace's list, which comes whole unless a page is asked for", async () => {
+  test("[W-2.5-r16] is in the list of the workspace, which is complete unless a page is requested", async () => {
     await using world = await variableWorld()
     const ids: string[] = []
     for (let index = 0; index < 25; index += 1)
@@ -111,7 +111,7 @@ describe("a variable", () => {
     { who: "read", statuses: [200, 200, 404, 404, 404] },
     { who: "plan", statuses: [200, 200, 404, 404, 404] },
     { who: "write", statuses: [200, 200, 201, 200, 204] },
-  ])("is listed, shown, made, changed and deleted by $who: $statuses", async ({ who, statuses }) => {
+  ])("is listed, shown, created, changed and deleted by $who: $statuses", async ({ who, statuses }) => {
     await using world = await variableWorld()
     const { id } = (await world.create(region)).body.data
     const token = await world.token(who === "stranger" ? {} : { on: { [world.id]: who } })
@@ -126,7 +126,7 @@ describe("a variable", () => {
   })
 })
 
-describe("the addresses of earlier clients", () => {
+describe("the paths for earlier clients", () => {
   const named = "filter[organization][name]=acme&filter[workspace][name]=web"
   const made = (workspace: string, attributes: Record<string, unknown>) => ({
     body: {
@@ -134,7 +134,7 @@ describe("the addresses of earlier clients", () => {
     },
   })
 
-  test("make, show, list, change and delete the same variables", async () => {
+  test("create, show, list, change and delete the same variables", async () => {
     await using world = await variableWorld()
     const { status, body } = await world.request("POST", "/vars", made(world.id, region))
     expect([status, body.data.attributes.key]).toEqual([201, "region"])
@@ -151,7 +151,7 @@ describe("the addresses of earlier clients", () => {
     expect((await world.list()).body.data).toEqual([])
   })
 
-  test("need a workspace, and say where it should stand", async () => {
+  test("need a workspace, and report where it is missing", async () => {
     await using world = await variableWorld()
     const bare = await world.request("POST", "/vars", { body: { data: { type: "vars", attributes: region } } })
     expect([bare.status, bare.body.errors[0].source]).toEqual([422, { pointer: "/data/relationships" }])

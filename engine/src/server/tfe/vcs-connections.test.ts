@@ -39,7 +39,7 @@ const pointersOf = (body: { readonly errors: readonly { readonly source: { reado
   body.errors.map(({ source }) => source.pointer)
 
 describe("an OAuth client", () => {
-  test("is made with a token, whose secret is never shown", async () => {
+  test("is created with a token, whose secret is not shown", async () => {
     await using world = await vcsWorld()
     const { status, body } = await world.client()
     expect(status).toBe(201)
@@ -68,7 +68,7 @@ describe("an OAuth client", () => {
     expect(answers[4].data.relationships["oauth-client"].data.id).toBe(body.data.id)
   })
 
-  test("[F-W15] is made with a key pair alone, whose private part is not shown", async () => {
+  test("[F-W15] is created with only a key pair, whose private key is not shown", async () => {
     await using world = await vcsWorld()
     const link = { key: "consumer", "rsa-public-key": "public-part" }
     const attributes = {
@@ -101,7 +101,7 @@ describe("an OAuth client", () => {
     expect([without.status, pointersOf(without.body)]).toEqual([422, ["/data/attributes/oauth-token-string"]])
   })
 
-  test("is renamed and gets another secret, which is not shown either", async () => {
+  test("is renamed and gets another secret, which is not shown", async () => {
     await using world = await vcsWorld()
     const { id, attributes } = (await world.client()).body.data
     const patch = (attributes: Record<string, unknown>) =>
@@ -124,7 +124,7 @@ describe("an OAuth client", () => {
     expect((await world.request("GET", `/oauth-clients/${id}`)).body).toEqual(body)
   })
 
-  test("[F-W5] has a token that takes a value of any kind as its key", async () => {
+  test("[F-W5] has a token that accepts any value as its SSH key", async () => {
     await using world = await vcsWorld()
     const id = (await world.client()).body.data.relationships["oauth-tokens"].data[0].id as string
     const body = { data: { type: "oauth-tokens", attributes: { "ssh-key": "no key" } } }
@@ -133,7 +133,7 @@ describe("an OAuth client", () => {
     expect(JSON.stringify(made.body)).not.toContain("no key")
   })
 
-  test("has a token that takes a key for cloning, and shows only that there is one", async () => {
+  test("has a token that accepts an SSH key, and shows only that it has one", async () => {
     await using world = await vcsWorld()
     const id = (await world.client()).body.data.relationships["oauth-tokens"].data[0].id as string
     const patch = (attributes: Record<string, unknown>, token = world.rootToken) =>
@@ -157,7 +157,7 @@ describe("an OAuth client", () => {
     expect(await has()).toBe(false)
   })
 
-  test("is refused with every fault at once", async () => {
+  test("is rejected with all faults at once", async () => {
     await using world = await vcsWorld()
     const { status, body } = await world.client({ "service-provider": "cvs", name: 3 })
     expect([status, pointersOf(body)]).toEqual([
@@ -177,7 +177,7 @@ describe("an OAuth client", () => {
     ])
   })
 
-  test.each(["client", "token"])("takes the repository from its workspaces when the %s is deleted", async (what) => {
+  test.each(["client", "token"])("disconnects its workspaces when the %s is deleted", async (what) => {
     await using world = await vcsWorld()
     const client = (await world.client()).body.data
     const tokenId = client.relationships["oauth-tokens"].data[0].id
@@ -191,7 +191,7 @@ describe("an OAuth client", () => {
   })
 })
 
-describe("[F-W15] an OAuth client for chosen projects", () => {
+describe("[F-W15] an OAuth client with a scope of projects", () => {
   async function scopedWorld() {
     const world = await vcsWorld()
     const { request } = world
@@ -231,7 +231,7 @@ describe("[F-W15] an OAuth client for chosen projects", () => {
     })
   }
 
-  test("is for the whole organization unless it says otherwise or names projects", async () => {
+  test("covers the whole organization unless it sets another scope or names projects", async () => {
     await using world = await scopedWorld()
     expect(await world.shown()).toEqual([false, [world.first], null])
     const named = await world.post({ "organization-scoped": true }, { projects: many("projects", [world.first]) })
@@ -244,7 +244,7 @@ describe("[F-W15] an OAuth client for chosen projects", () => {
     expect((await world.request("GET", "/organizations/acme/oauth-clients")).body.data).toHaveLength(3)
   })
 
-  test("takes other projects, and a scope and an agent pool of the organization", async () => {
+  test("accepts other projects, another scope and an agent pool of the organization", async () => {
     await using world = await scopedWorld()
     const { first, second, pool } = world
     expect((await world.projects("POST", [first, second])).status).toBe(204)
@@ -263,7 +263,7 @@ describe("[F-W15] an OAuth client for chosen projects", () => {
     expect(await world.shown()).toEqual([true, [], null])
   })
 
-  test("is refused with projects and agent pools that are not there, and nothing changes", async () => {
+  test("is rejected with missing projects and agent pools, and nothing changes", async () => {
     await using world = await scopedWorld()
     await world.engine.organizations.create({ name: "other", email: "a@example.com" })
     const foreign = (
@@ -283,7 +283,7 @@ describe("[F-W15] an OAuth client for chosen projects", () => {
     expect(await world.shown()).toEqual(before)
   })
 
-  test("has tokens for workspaces of its projects alone", async () => {
+  test("has tokens only for workspaces of its projects", async () => {
     await using world = await scopedWorld()
     const { first, second, repo } = world
     const inside = await world.workspace("inside", first)
@@ -321,7 +321,7 @@ describe("[F-W15] an OAuth client for chosen projects", () => {
     expect((await world.workspace("outside", second)).status).toBe(201)
   })
 
-  test("waits without a token and a key pair for the application link of its provider", async () => {
+  test("waits for the application link of its provider when it has neither token nor key pair", async () => {
     await using world = await vcsWorld()
     const attributes = { "http-url": "https://git.example.com", "api-url": "https://git.example.com" }
     const made = await world.client({ ...attributes, "service-provider": "bitbucket_data_center" })
@@ -332,7 +332,7 @@ describe("[F-W15] an OAuth client for chosen projects", () => {
 })
 
 describe("an app installation", () => {
-  test("is made, shown, listed and deleted, and takes the repository from its workspaces", async () => {
+  test("is created, shown, listed and deleted, and disconnects its workspaces", async () => {
     await using world = await vcsWorld()
     const { status, body } = await world.installation()
     expect(status).toBe(201)
@@ -349,7 +349,7 @@ describe("an app installation", () => {
     expect([await world.repo(workspace), (await world.request("GET", path)).status]).toEqual([null, 404])
   })
 
-  test("is listed to whoever manages the VCS settings of its organization, by name and number", async () => {
+  test("is listed by name and number for callers who manage the VCS settings of its organization", async () => {
     // Lists are ordered by creation time, so each creation gets a different millisecond.
     let now = systemRuntime().clock.now()
     await using world = await vcsWorld({ runtime: { ...systemRuntime(), clock: { now: () => (now += 1) } } })
@@ -380,7 +380,7 @@ describe("an app installation", () => {
     expect(await listed("", await world.token({ organization: { manageWorkspaces: true } }))).toEqual([200])
   })
 
-  test("is refused with every fault at once", async () => {
+  test("is rejected with all faults at once", async () => {
     await using world = await vcsWorld()
     const { status, body } = await world.installation({ name: " ", "installation-id": 0 })
     expect([status, pointersOf(body)]).toEqual([422, ["/data/attributes/name", "/data/attributes/installation-id"]])

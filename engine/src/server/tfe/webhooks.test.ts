@@ -23,7 +23,7 @@ const post = (attributes: object) =>
   })
 
 describe("a webhook", () => {
-  test("is made, and its secret is shown in that answer alone", async () => {
+  test("is created, and its secret is only in that response", async () => {
     const { status, body } = await post({ name: "made", kinds: ["run.*"], tags: ["prod"] })
     expect(status).toBe(201)
     const { id } = body.data
@@ -59,7 +59,7 @@ describe("a webhook", () => {
     expect((await world.request("GET", `${webhooks}/${id}`)).status).toBe(404)
   })
 
-  test("has no secret in any answer where the caller knows it", async () => {
+  test("has no secret in a response when the client sent the secret", async () => {
     const secret = "a secret of the caller"
     const { status, body } = await post({ secret })
     expect(status).toBe(201)
@@ -76,7 +76,7 @@ describe("a webhook", () => {
     [{ tags: [7] }, "tags/0"],
     [{ enabled: "yes" }, "enabled"],
     [{ secret: "short" }, "secret"],
-  ])("is refused with %o, and the fault names it", async (attributes, place) => {
+  ])("is rejected with %o, with a fault for it", async (attributes, place) => {
     const made = await post({ name: `refused-${place}`, ...attributes })
     expect([made.status, made.body.errors[0].source]).toEqual([422, { pointer: `/data/attributes/${place}` }])
     const { body } = await post({})
@@ -87,13 +87,13 @@ describe("a webhook", () => {
     )
   })
 
-  test("is refused under the name of another", async () => {
+  test("is rejected with a name that is taken", async () => {
     await post({ name: "taken" })
     const { status, body } = await post({ name: "taken" })
     expect([status, body.errors[0].source]).toEqual([422, { pointer: "/data/attributes/name" }])
   })
 
-  test("is found in its own organization alone", async () => {
+  test("is found only in its own organization", async () => {
     await world.request("POST", "/organizations", {
       body: { data: { type: "organizations", attributes: { name: "other", email: "a@example.com" } } },
     })
@@ -105,7 +105,7 @@ describe("a webhook", () => {
   })
 })
 
-test("there are no more than 200 webhooks of an organization", async () => {
+test("is rejected when the organization has 200 webhooks", async () => {
   await world.request("POST", "/organizations", {
     body: { data: { type: "organizations", attributes: { name: "many", email: "a@example.com" } } },
   })
@@ -117,7 +117,7 @@ test("there are no more than 200 webhooks of an organization", async () => {
   expect((await make("one-more")).status).toBe(422)
 })
 
-test("a dead letter shows what was sent, is sent again, and then is gone", async () => {
+test("has dead letters, which show the event, are redelivered, and are then deleted", async () => {
   await using receiver = await startWebhookReceiver()
   const { id } = (await post({ url: receiver.url })).body.data
   await addDeadLetter(world.engine, id, "whd-shown")
@@ -145,7 +145,7 @@ test("a dead letter shows what was sent, is sent again, and then is gone", async
   expect((await world.request("DELETE", `${letters}/whd-shown`)).status).toBe(404)
 })
 
-test("what happens comes to the receiver soon after it was committed, and is counted", async () => {
+test("receives events soon after they are committed, and counts them", async () => {
   await using receiver = await startWebhookReceiver()
   const { id } = (await post({ url: receiver.url, enabled: true, kinds: ["workspace.created"] })).body.data
   await world.request("POST", "/organizations/acme/workspaces", {

@@ -167,7 +167,7 @@ beforeAll(async () => {
 })
 afterAll(() => shown.world[Symbol.asyncDispose]())
 
-describe("the attribute", () => {
+describe("the workspace attribute", () => {
   test.each<[title: string, member: string, bare: unknown, full: unknown]>([
     ["[W-2.3-r1] actions.is-destroyable", "actions", { "is-destroyable": true }, { "is-destroyable": false }],
     ["[W-2.3-r2] allow-destroy-plan", "allow-destroy-plan", true, false],
@@ -220,17 +220,17 @@ describe("the attribute", () => {
     expect(shown.full.attributes[member]).toEqual(full)
   })
 
-  test("[W-2.3-r16] latest-change-at is the creation of the newest state version, else of the workspace", () => {
+  test("[W-2.3-r16] latest-change-at is the creation time of the newest state version, else of the workspace", () => {
     expect(shown.bare.attributes["latest-change-at"]).toBe(shown.bare.attributes["created-at"])
     expect(shown.full.attributes["latest-change-at"]).toBe(shown.ids["stateAt"])
   })
 
-  test("[W-2.3-r17] last-assessment-result-at is when it was last assessed", () => {
+  test("[W-2.3-r17] last-assessment-result-at is the time of the last assessment", () => {
     expect(shown.bare.attributes["last-assessment-result-at"]).toBeNull()
     expect(shown.full.attributes["last-assessment-result-at"]).toBe(shown.ids["assessedAt"])
   })
 
-  test("[W-2.3-r40] updated-at is a timestamp that moves with the settings", async () => {
+  test("[W-2.3-r40] updated-at is a timestamp that changes with the settings", async () => {
     await using world = await populatedEngine()
     const id = await world.workspace("web")
     const before = await made(world, "GET", `/workspaces/${id}`)
@@ -242,13 +242,13 @@ describe("the attribute", () => {
     expect(after.attributes["updated-at"] > before.attributes["updated-at"]).toBe(true)
   })
 
-  test("[W-2.3-r23] permissions holds one boolean for each right", () => {
+  test("[W-2.3-r23] permissions has one boolean for each right", () => {
     const { permissions } = shown.full.attributes
     expect(Object.keys(permissions)).toHaveLength(workspacePermissionNames.length)
     expect(Object.values(permissions).every((held) => held === true)).toBe(true)
   })
 
-  test("[W-2.3-r41] [W-2.3-p4] vcs-repo holds text but for one boolean, or is null", () => {
+  test("[W-2.3-r41] [W-2.3-p4] vcs-repo has strings and one boolean, or is null", () => {
     expect(shown.bare.attributes["vcs-repo"]).toBeNull()
     expect(shown.full.attributes["vcs-repo"]).toEqual({
       branch: "main",
@@ -281,7 +281,7 @@ describe("the attribute", () => {
     expect(body.data.attributes).not.toHaveProperty("assessments-enabled")
   })
 
-  test("[W-2.3-r22] operations mirrors the execution mode: false is local", async () => {
+  test("[W-2.3-r22] operations follows the execution mode: false is local", async () => {
     await using world = await populatedEngine()
     const id = await world.workspace("web", { executionMode: "local" })
     const { attributes } = await made(world, "GET", `/workspaces/${id}`)
@@ -289,14 +289,14 @@ describe("the attribute", () => {
   })
 })
 
-describe("at the top level", () => {
-  test("[W-2.3-p1] stand id, type, attributes, links and relationships", () => {
+describe("a workspace resource", () => {
+  test("[W-2.3-p1] has id, type, attributes, links and relationships at the top level", () => {
     expect(Object.keys(shown.full).toSorted()).toEqual(["attributes", "id", "links", "relationships", "type"])
     expect(shown.full.id).toMatch(/^ws-[a-zA-Z0-9]{16}$/)
     expect(shown.full.type).toBe("workspaces")
   })
 
-  test("[W-2.3-p2] links are paths to the workspace and to its page", () => {
+  test("[W-2.3-p2] has links to itself and to its page", () => {
     expect(shown.full.links).toEqual({
       self: "/api/v2/organizations/acme/workspaces/full",
       "self-html": "/app/acme/workspaces/full",
@@ -304,7 +304,7 @@ describe("at the top level", () => {
   })
 })
 
-describe("the relationship", () => {
+describe("the workspace relationship", () => {
   const identified = (type: string, id: string | undefined) => ({ data: { id, type } })
 
   test.each<[title: string, member: string, type: string, id: string, path: string | undefined]>([
@@ -331,7 +331,7 @@ describe("the relationship", () => {
     expect(shown.full.relationships[member].links?.related).toBe(related)
   })
 
-  test("[W-2.5-r5] current-state-version names it and where to find it", () => {
+  test("[W-2.5-r5] current-state-version has the id and the link of the state version", () => {
     expect(shown.full.relationships["current-state-version"]).toEqual({
       ...identified("state-versions", shown.ids["stateVersion"]),
       links: { related: `/api/v2/workspaces/${shown.full.id}/current-state-version` },
@@ -349,11 +349,11 @@ describe("the relationship", () => {
     })
   })
 
-  test("[W-2.5-r9] organization is named, not numbered", () => {
+  test("[W-2.5-r9] organization has the name as id", () => {
     expect(shown.full.relationships.organization).toEqual(identified("organizations", "acme"))
   })
 
-  test("[W-2.5-r10] outputs lists those of the current state", async () => {
+  test("[W-2.5-r10] outputs lists the outputs of the current state", async () => {
     const { outputs } = shown.full.relationships
     expect(outputs).toEqual({
       data: [{ type: "workspace-outputs", id: expect.stringMatching(/^wsout-/) }],
@@ -364,18 +364,18 @@ describe("the relationship", () => {
     expect(listed.map(({ id }: Loose) => id)).toEqual(outputs.data.map(({ id }: Loose) => id))
   })
 
-  test("[W-2.5-r11] project is the organization's default one unless another was asked for", () => {
+  test("[W-2.5-r11] project is the organization's default project unless the request names another", () => {
     expect(shown.full.relationships.project).toEqual(identified("projects", shown.ids["project"]))
   })
 
-  test("[W-2.5-r12] readme names that of the current configuration, or null", () => {
+  test("[W-2.5-r12] readme has the id of the readme of the current configuration, or is null", () => {
     expect(shown.bare.relationships.readme).toEqual({ data: null })
     expect(shown.full.relationships.readme).toEqual({
       data: { type: "workspace-readme", id: expect.stringMatching(/^readme-/) },
     })
   })
 
-  test("[W-2.5-r15] locked-by names the holder and where to find them, or null", () => {
+  test("[W-2.5-r15] locked-by has the id and the link of the holder, or is null", () => {
     expect(shown.bare.relationships["locked-by"].data).toBeNull()
     expect(shown.full.relationships["locked-by"]).toEqual({
       ...identified("users", shown.ids["user"]),
@@ -383,7 +383,7 @@ describe("the relationship", () => {
     })
   })
 
-  test("[W-2.5-r15] locked-by is of the holder's type: a team, or a run", async () => {
+  test("[W-2.5-r15] locked-by has the type of the holder: a team, or a run", async () => {
     await using world = await populatedEngine()
     const byTeam = await world.workspace("by-team")
     const token = await world.token({ on: { [byTeam]: "write" } })
@@ -402,14 +402,14 @@ describe("the relationship", () => {
     expect(shown.full.relationships.vars).toEqual({ data: [{ type: "vars", id: shown.ids["variable"] }] })
   })
 
-  test("[W-2.5-p1] every related resource is told by its id and type", () => {
+  test("[W-2.5-p1] data of every related resource has id and type", () => {
     const identifiers = Object.values<Loose>(shown.full.relationships).flatMap(({ data }) => data ?? [])
     expect(identifiers.length).toBeGreaterThan(8)
     for (const identifier of identifiers) expect(Object.keys(identifier).toSorted()).toEqual(["id", "type"])
   })
 })
 
-test("[W-9-n1] [W-1-n4] the version stands in the path: /api/v2, and nothing is served without it", async () => {
+test("[W-9-n1] [W-1-n4] the version is in the path: /api/v2, and nothing is served without it", async () => {
   const { world, full } = shown
   expect((await world.request("GET", `/api/v2/workspaces/${full.id}`)).status).toBe(200)
   expect((await world.request("GET", `http://chancery.test/workspaces/${full.id}`)).status).toBe(404)
@@ -436,7 +436,7 @@ describe("include", () => {
     ["current_state_version", ["state-versions"]],
     ["latest_run", ["runs"]],
     ["vars", ["vars"]],
-  ])("[W-4.12-p1] %s brings %j along, on show and on list", async (part, brings) => {
+  ])("[W-4.12-p1] %s adds %j, on show and on list", async (part, brings) => {
     const show = await including(part)
     expect(show.status).toBe(200)
     expect(show.body.included.map(({ type }: Loose) => type).toSorted()).toEqual(brings)
@@ -445,14 +445,14 @@ describe("include", () => {
     expect(list.body.included).toEqual(show.body.included)
   })
 
-  test("[W-4.12-p1] several parts come together, each resource once", async () => {
+  test("[W-4.12-p1] several parts are included together, each resource once", async () => {
     const { body } = await including(
       "current_run,current_run.plan,latest_run,current_configuration_version,current_run.configuration_version",
     )
     expect(body.included.map(({ type }: Loose) => type).toSorted()).toEqual(["configuration-versions", "plans", "runs"])
   })
 
-  test("[W-4.12-p1] included outputs hold their values, and the readme its text", async () => {
+  test("[W-4.12-p1] included outputs have their values, and the readme its text", async () => {
     const { body } = await including("outputs,readme")
     expect(body.included.map(({ attributes }: Loose) => attributes)).toEqual([
       expect.objectContaining({
@@ -465,7 +465,7 @@ describe("include", () => {
     ])
   })
 
-  test("effective tag bindings come with ids that the workspace names, and say where they are inherited from", async () => {
+  test("included effective tag bindings have ids that the workspace names, and a link to where they are inherited from", async () => {
     const { world } = shown
     const project = await world.engine.projects.create("acme", {
       name: "inheriting",
@@ -488,7 +488,7 @@ describe("include", () => {
       ])
   })
 
-  test("an organization and a project that come together do not lead to each other for ever", async () => {
+  test("an included organization and project do not include each other endlessly", async () => {
     const { body } = await including("organization,project")
     const [organization, project] = body.included
     expect(organization.relationships).not.toHaveProperty("default-project")
@@ -497,14 +497,14 @@ describe("include", () => {
     expect(alone.body.included[0].relationships["default-project"].data).toEqual({ type: "projects", id: project.id })
   })
 
-  test("without it nothing is included", async () => {
+  test("nothing is included when the parameter is absent", async () => {
     expect((await shown.world.request("GET", "/organizations/acme/workspaces/full")).body).not.toHaveProperty(
       "included",
     )
   })
 
   test.each(["/workspaces/ID", "/organizations/acme/workspaces/full", "/organizations/acme/workspaces"])(
-    "[W-4.12-p1] %s refuses an unknown value with 400 and the text that clients look for",
+    "[W-4.12-p1] %s rejects an unknown value with 400 and the text that clients match",
     async (path) => {
       const answer = await shown.world.request("GET", `${path.replace("ID", shown.full.id)}?include=organization,bogus`)
       expect(answer.status).toBe(400)
@@ -515,7 +515,7 @@ describe("include", () => {
     },
   )
 
-  test("what a caller may not read of a workspace does not come along", async () => {
+  test("resources of a workspace that the caller may not read are not included", async () => {
     const token = await shown.world.token({ on: { [shown.full.id]: "read" } })
     const asReader = await shown.world.request("GET", `/workspaces/${shown.full.id}?include=outputs,vars,locked_by`, {
       token,
@@ -530,7 +530,7 @@ describe("include", () => {
 })
 
 describe("the wire format", () => {
-  test("[W-1-n3] is JSON:API: documents come and go as application/vnd.api+json", async () => {
+  test("[W-1-n3] is JSON:API: documents are sent and received as application/vnd.api+json", async () => {
     const { world } = shown
     const answer = await world.request("POST", "/organizations/acme/workspaces", {
       body: document("workspaces", { name: "typed" }),
@@ -548,7 +548,7 @@ describe("the wire format", () => {
     expect(refused.status).toBe(415)
   })
 
-  test("[W-7-p1] an error document names status, title and detail as text, and where the fault stands", async () => {
+  test("[W-7-p1] has error documents with status, title and detail as strings, and the source of the fault", async () => {
     const refused = await shown.world.request("POST", "/organizations/acme/workspaces", {
       body: document("workspaces", { name: "full" }),
     })
@@ -566,13 +566,13 @@ describe("the wire format", () => {
     expect(missing.body).toEqual({ errors: [{ status: "404", title: "not found", detail: expect.any(String) }] })
   })
 
-  test("[W-9-p1] what is deprecated is still answered beside what replaces it", () => {
+  test("[W-9-p1] still returns deprecated members next to their replacements", () => {
     const { attributes, relationships } = shown.full
     expect(attributes["operations"]).toBe(attributes["execution-mode"] !== "local")
     expect(relationships["latest-run"]).toEqual(relationships["current-run"])
   })
 
-  test("[W-4.12-p2] create answers 201, update, list, show, the tag lists and the SSH key 200; what is missing 404, what is wrong 422", async () => {
+  test("[W-4.12-p2] answers 201 to create, 200 to update, list, show, tag lists and SSH key, 404 for missing and 422 for invalid", async () => {
     await using world = await populatedEngine()
     const base = "/organizations/acme/workspaces"
     const created = await world.request("POST", base, { body: document("workspaces", { name: "web" }) })
@@ -607,7 +607,7 @@ describe("the wire format", () => {
     expect(await statusOf("GET", "/organizations/nobody/workspaces")).toBe(404)
   })
 
-  test("[W-2.5-r14] ssh-key names the key and where to find it, or null", async () => {
+  test("[W-2.5-r14] ssh-key has the id and the link of the key, or is null", async () => {
     await using world = await populatedEngine()
     const id = await world.workspace("web")
     const key = await made(
@@ -628,7 +628,7 @@ describe("the wire format", () => {
     })
   })
 
-  test("[W-2.5-p2] the retention policy is a relationship of its concrete type, there only while one is set on the workspace", async () => {
+  test("[W-2.5-p2] the retention policy is a relationship with its concrete type, only while one is set on the workspace", async () => {
     await using world = await populatedEngine()
     const id = await world.workspace("web")
     const policyOf = async () => (await made(world, "GET", `/workspaces/${id}`)).relationships["data-retention-policy"]

@@ -76,7 +76,7 @@ const isDecent = (status: number, body: unknown): boolean => {
   )
 }
 
-test("any document at create and at update is taken or refused with error objects", async () => {
+test("any document at create and at update is accepted or rejected with error objects", async () => {
   await fc.assert(
     fc.asyncProperty(data, fc.boolean(), async (sent, creates) => {
       const [method, path] = creates
@@ -89,7 +89,7 @@ test("any document at create and at update is taken or refused with error object
   )
 })
 
-test("any query of the list is answered or refused with error objects", async () => {
+test("any query of the list is answered or rejected with error objects", async () => {
   const names = [
     "page[number]",
     "page[size]",
@@ -118,7 +118,7 @@ test("any query of the list is answered or refused with error objects", async ()
   )
 })
 
-test("what the remote engine writes of an input is what the server reads", () => {
+test("an input that the remote engine encodes is decoded unchanged by the server", () => {
   const optional = { requiredKeys: [] as never[] }
   const input = fc.record(
     {
@@ -146,7 +146,7 @@ test("what the remote engine writes of an input is what the server reads", () =>
   )
 })
 
-test("what the remote engine writes of a query is what the server reads", () => {
+test("a query that the remote engine encodes is decoded unchanged by the server", () => {
   const word = fc.stringMatching(/^[a-zA-Z0-9_-]{1,12}$/)
   const words = fc.array(word, { minLength: 1, maxLength: 4 })
   const query = fc.record(

@@ -57,7 +57,7 @@ beforeAll(async () => {
 })
 afterAll(() => world[Symbol.asyncDispose]())
 
-describe("the parameter", () => {
+describe("the query parameter", () => {
   const byName = ["App-Net-1", "db-prod", "db-test", "web-prod", "web-test"]
   test.each<[title: string, query: string, names: readonly string[]]>([
     ["none: all, in a stable order", "", byName],
@@ -136,7 +136,7 @@ describe("the parameter", () => {
     expect(body.meta.pagination["total-count"]).toBe(names.length)
   })
 
-  test("[W-4.4-r6] sort=current-run.created-at puts those without a run last, and reversed first", async () => {
+  test("[W-4.4-r6] sort=current-run.created-at lists workspaces without a run last, and first when reversed", async () => {
     const forward = namesOf((await world.request("GET", `${list}?sort=current-run.created-at`)).body)
     expect(forward.slice(0, 3)).toEqual(["db-prod", "web-prod", "db-test"])
     const backward = namesOf((await world.request("GET", `${list}?sort=-current-run.created-at`)).body)
@@ -150,7 +150,7 @@ describe("the parameter", () => {
     ["[W-4.4-r1] page[number]", "page[number]=two"],
     ["[W-4.4-r1] page[size]", "page[size]=0"],
     ["[W-4.4-r1] page[size]", "page[size]=1.5"],
-  ])("%s refuses what it does not know: %s", async (title, query) => {
+  ])("%s rejects unknown values: %s", async (title, query) => {
     const { status, body } = await world.request("GET", `${list}?${query}`)
     expect(status).toBe(400)
     expect(body.errors).toEqual([
@@ -160,7 +160,7 @@ describe("the parameter", () => {
 })
 
 describe("a page", () => {
-  test("[W-4.4-p1] [W-4.4-r1] [W-8-r1] [W-8-r2] [W-4-b1] is the first of twenty when nothing is said, each with links to its tags", async () => {
+  test("[W-4.4-p1] [W-4.4-r1] [W-8-r1] [W-8-r2] [W-4-b1] is by default the first with twenty workspaces, each with links to its tags", async () => {
     await using many = await populatedEngine()
     for (let index = 10; index < 33; index += 1) await many.workspace(`ws-${index}`)
     const { body } = await many.request("GET", list)
@@ -186,7 +186,7 @@ describe("a page", () => {
     { number: 2, next: 3, prev: 1 },
     { number: 3, next: null, prev: 2 },
   ])(
-    "[W-2.6-p1] $number of 3 links to first, last, next, prev and itself, absolutely",
+    "[W-2.6-p1] $number of 3 has absolute links to first, last, next, prev and itself",
     async ({ number, next, prev }) => {
       const { body } = await world.request("GET", `${list}?page[size]=2&page[number]=${number}`)
       const link = (to: number | null) => (to === null ? null : pageUrl(to))
@@ -210,21 +210,21 @@ describe("a page", () => {
     },
   )
 
-  test("[W-2.6-p1] past the end is empty, keeps its number and the count", async () => {
+  test("[W-2.6-p1] past the end is empty, and has its number and the count", async () => {
     const { status, body } = await world.request("GET", `${list}?page[number]=999`)
     expect([status, body.data]).toEqual([200, []])
     expect(body.meta.pagination).toMatchObject({ "current-page": 999, "next-page": null, "total-count": 5 })
   })
 
-  test("links keep the filters", async () => {
+  test("has links with the filters", async () => {
     const { body } = await world.request("GET", `${list}?search[tags]=red&page[size]=1`)
     const next = await world.request("GET", body.links.next)
     expect([...namesOf(body), ...namesOf(next.body)]).toEqual(["web-prod", "web-test"])
   })
 })
 
-describe("who asks", () => {
-  test("[W-5-n3] sees the workspaces they may read, and only those count", async () => {
+describe("the caller of the list", () => {
+  test("[W-5-n3] sees the workspaces that they may read, and only those are counted", async () => {
     const webProd = ids["web-prod"] as string
     const namesFor = async (token: string, query = "") => {
       const { body } = await world.request("GET", `${list}${query}`, { token })
@@ -250,7 +250,7 @@ describe("who asks", () => {
     ])
   })
 
-  test("a stranger, and an organization that is not there, get 404; no token gets 401", async () => {
+  test("gets 404 as a stranger or for a missing organization, and 401 without a token", async () => {
     await newOrganization(world, "rival")
     const team = await made(world, "POST", "/organizations/rival/teams", document("teams", { name: "them" }))
     const { attributes } = await made(world, "POST", `/teams/${team.id}/authentication-token`)

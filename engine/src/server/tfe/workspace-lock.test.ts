@@ -74,14 +74,14 @@ describe("lock", () => {
     },
     { sent: "no body", body: undefined, reason: "" },
     { sent: "no reason", body: {}, reason: "" },
-  ])("[W-4.7-r1] [W-3-r1] with $sent answers 200 and keeps the reason '$reason'", async ({ body, reason }) => {
+  ])("[W-4.7-r1] [W-3-r1] with $sent answers 200 and stores the reason '$reason'", async ({ body, reason }) => {
     const id = await newWorkspace()
     const { status, body: answer } = await act(id, "lock", holder.token, body)
     expect(status).toBe(200)
     expect(answer.data).toMatchObject({ type: "workspaces", id, attributes: { locked: true, "locked-reason": reason } })
   })
 
-  test("[W-4.7-r1] [W-3-r2] of a locked workspace answers 409, to its holder too, and changes nothing", async () => {
+  test("[W-4.7-r1] [W-3-r2] of a locked workspace answers 409, also to its holder, and changes nothing", async () => {
     const id = await newWorkspace()
     await act(id, "lock", holder.token, { reason: "first" })
     for (const { token } of [holder, other]) {
@@ -93,13 +93,13 @@ describe("lock", () => {
     expect((await made(world, "GET", `/workspaces/${id}`)).attributes["locked-reason"]).toBe("first")
   })
 
-  test("[W-4.7-r1] answers 404 where the workspace is missing, or its lock is not the caller's to take", async () => {
+  test("[W-4.7-r1] answers 404 when the workspace is missing, or the caller may not lock it", async () => {
     const id = await newWorkspace()
     expect((await act("ws-1234567812345678", "lock", holder.token)).status).toBe(404)
     expect((await act(id, "lock", reader)).status).toBe(404)
   })
 
-  test("of one workspace by 32 callers at once succeeds once", async () => {
+  test("of one workspace by 32 concurrent callers succeeds once", async () => {
     const id = await newWorkspace()
     const answers = await Promise.all(
       Array.from({ length: 32 }, () => act(id, "lock", holder.token, { reason: "race" })),
@@ -108,7 +108,7 @@ describe("lock", () => {
     expect(answers.filter(({ status }) => status === 409)).toHaveLength(31)
   })
 
-  test("with a reason that is no text answers 422 and names it", async () => {
+  test("with a reason that is not a string answers 422 with its pointer", async () => {
     const id = await newWorkspace()
     const { status, body } = await act(id, "lock", holder.token, { reason: 7 })
     expect(status).toBe(422)
@@ -131,7 +131,7 @@ describe("unlock", () => {
     expect(body.errors[0].detail).toContain("already unlocked")
   })
 
-  test("[W-4.7-r2] [W-3-r5] by someone else answers 409 and says what kind of holder it is", async () => {
+  test("[W-4.7-r2] [W-3-r5] by another caller answers 409 with the kind of the holder", async () => {
     const id = await newWorkspace()
     await act(id, "lock", holder.token)
     const { status, body } = await act(id, "unlock", other.token)
@@ -158,7 +158,7 @@ describe("unlock", () => {
     expect((await made(world, "GET", `/workspaces/${id}`)).attributes.locked).toBe(true)
   })
 
-  test("[W-4.7-r2] answers 404 where the workspace is missing, or its lock is not the caller's to hold", async () => {
+  test("[W-4.7-r2] answers 404 when the workspace is missing, or the caller may not lock it", async () => {
     const id = await newWorkspace()
     await act(id, "lock", holder.token)
     expect((await act("ws-1234567812345678", "unlock", holder.token)).status).toBe(404)
@@ -167,7 +167,7 @@ describe("unlock", () => {
 })
 
 describe("force-unlock", () => {
-  test("[W-4.7-r3] [W-3-r7] by an admin answers 200 with the workspace, whoever holds it", async () => {
+  test("[W-4.7-r3] [W-3-r7] by an administrator answers 200 with the workspace, for any holder", async () => {
     const id = await newWorkspace()
     await act(id, "lock", holder.token)
     const { status, body } = await act(id, "force-unlock", other.token)
@@ -181,7 +181,7 @@ describe("force-unlock", () => {
     expect(body.errors[0].detail).toContain("already unlocked")
   })
 
-  test("[W-4.7-r3] answers 404 where the workspace is missing, or the caller is no admin of it", async () => {
+  test("[W-4.7-r3] answers 404 when the workspace is missing, or the caller is not an administrator of it", async () => {
     const id = await newWorkspace()
     await act(id, "lock", holder.token)
     const writer = await world.token({ on: { [id]: "write" } })

@@ -51,8 +51,8 @@ async function lifeWorld() {
 
 const intermediate = { intermediate: true }
 
-describe("unlocked", () => {
-  test("[W-3-r1] a lock locks it, keeps the reason, and lets its holder alone write states", async () => {
+describe("an unlocked workspace", () => {
+  test("[W-3-r1] is locked by a lock, stores the reason, and accepts states only from the holder", async () => {
     await using world = await lifeWorld()
     const body = stateVersionDocument(stateFile({ serial: 1 }))
     const write = async (by: Person) =>
@@ -65,7 +65,7 @@ describe("unlocked", () => {
     expect([await write(world.other), await write(world.holder)]).toEqual([409, 201])
   })
 
-  test("[W-3-r6] [W-3-r8] there is nothing to unlock, by force neither, and its state stays", async () => {
+  test("[W-3-r6] [W-3-r8] cannot be unlocked, not even by force, and keeps its state", async () => {
     await using world = await lifeWorld()
     await world.act("lock", world.holder)
     const version = await world.put(world.holder, { serial: 1 })
@@ -78,8 +78,8 @@ describe("unlocked", () => {
   })
 })
 
-describe("locked", () => {
-  test("[W-3-r2] another lock is refused while states go in, whoever asks, and the first one holds", async () => {
+describe("a locked workspace", () => {
+  test("[W-3-r2] rejects another lock while states are uploaded, from any caller, and keeps the first", async () => {
     await using world = await lifeWorld()
     await world.act("lock", world.holder, { reason: "first" })
     const pending = await world.announce(world.holder, { serial: 1 })
@@ -90,7 +90,7 @@ describe("locked", () => {
     expect(await world.current()).toBe(pending.id)
   })
 
-  test("[W-3-r3] its holder unlocks it, and the latest of the intermediate states becomes the current one", async () => {
+  test("[W-3-r3] is unlocked by its holder, and the latest intermediate state becomes the current one", async () => {
     await using world = await lifeWorld()
     await world.act("lock", world.holder)
     const before = await world.put(world.holder, { serial: 1 })
@@ -105,7 +105,7 @@ describe("locked", () => {
     expect((await world.state()).serial).toBe(3)
   })
 
-  test("[W-3-r4] while the latest intermediate state is on its way its holder waits; the retry after it unlocks", async () => {
+  test("[W-3-r4] cannot be unlocked while the latest intermediate state is pending; a retry afterwards succeeds", async () => {
     await using world = await lifeWorld()
     await world.act("lock", world.holder)
     const before = await world.put(world.holder, { serial: 1 })
@@ -121,7 +121,7 @@ describe("locked", () => {
     expect(await world.current()).toBe(late.id)
   })
 
-  test("[W-3-r5] nobody else unlocks it, whether a user, a team or a run holds it", async () => {
+  test("[W-3-r5] is not unlocked by other callers, whether a user, a team or a run holds it", async () => {
     await using world = await lifeWorld()
     await world.act("lock", world.holder)
     await world.put(world.holder, { serial: 1 }, intermediate)
@@ -143,7 +143,7 @@ describe("locked", () => {
     expect(await refusal()).toContain(`is locked by Run ${run.id}`)
   })
 
-  test("[W-3-r7] [W-3-p2] who may administer it unlocks it by force, and the list says what became of the states", async () => {
+  test("[W-3-r7] [W-3-p2] is unlocked by force by administrators, and the list shows which states were saved", async () => {
     await using world = await lifeWorld()
     await world.act("lock", world.holder)
     const saved = await world.put(world.holder, { serial: 1 }, intermediate)
@@ -161,8 +161,8 @@ describe("locked", () => {
   })
 })
 
-describe("existing", () => {
-  test("[W-3-r9] [W-3-r10] it is deleted safely once its state holds no resources any more, and not before", async () => {
+describe("an existing workspace", () => {
+  test("[W-3-r9] [W-3-r10] is safely deleted only when its state has no resources", async () => {
     await using world = await lifeWorld()
     const safelyDeleted = async () => (await world.act("safe-delete", world.holder)).status
     await world.act("lock", world.holder)
@@ -177,7 +177,7 @@ describe("existing", () => {
     expect((await world.request("GET", world.path)).status).toBe(404)
   })
 
-  test("[W-3-r11] by force it is deleted with its resources, its states and its lock, by who may", async () => {
+  test("[W-3-r11] is deleted by force with its resources, its states and its lock, by callers who may", async () => {
     await using world = await lifeWorld()
     await world.act("lock", world.holder)
     const version = await world.put(world.holder, { serial: 1, instances: 1 })
@@ -188,7 +188,7 @@ describe("existing", () => {
   })
 })
 
-test("[W-3-p3] a tag that is deleted leaves every workspace, and one that leaves its last workspace leaves the organization", async () => {
+test("[W-3-p3] loses tags that are deleted, and a tag is deleted with its last workspace", async () => {
   await using world = await lifeWorld()
   const second = await world.workspace("second")
   const tags = (workspace: string, method: string, ...names: string[]) =>

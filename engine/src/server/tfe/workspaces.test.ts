@@ -81,7 +81,7 @@ const change = async (id: string, attributes: object, relationships?: object): P
   made(world, "PATCH", `/workspaces/${id}`, withIds(workspaces(attributes, relationships)))
 
 describe("create", () => {
-  test("[W-4.2-p1] [W-1-n1] answers 201 with the workspace, in its organization; showing it by id and by name is the same", async () => {
+  test("[W-4.2-p1] [W-1-n1] answers 201 with the workspace, in its organization; showing it by id and by name returns the same", async () => {
     const answer = await world.request("POST", collection, { body: workspaces({ name: "first" }) })
     expect(answer.status).toBe(201)
     const { data } = answer.body
@@ -90,7 +90,7 @@ describe("create", () => {
     expect((await world.request("GET", `${collection}/first`)).body).toEqual(answer.body)
   })
 
-  test("[W-4.5-p1] [W-4-b2] both path forms show the same document; any case of the name finds it", async () => {
+  test("[W-4.5-p1] [W-4-b2] returns the same document at both paths; any case of the name finds the workspace", async () => {
     const { id } = await create({ name: "Both-Forms_1" })
     const byId = await world.request("GET", `/workspaces/${id}`)
     expect(byId.status).toBe(200)
@@ -218,14 +218,14 @@ describe("create", () => {
     expect((await made(world, "GET", `/workspaces/${id}`)).attributes).toEqual(returned)
   })
 
-  test("[W-4.2-r2] the pool of an agent workspace is its relationship", async () => {
+  test("[W-4.2-r2] returns the pool of an agent workspace as its relationship", async () => {
     const created = await create({ "execution-mode": "agent", "agent-pool-id": "$agentPool" })
     expect(created.relationships["agent-pool"]).toEqual({ data: { type: "agent-pools", id: ours.agentPool } })
     const none = await create({})
     expect(none.relationships["agent-pool"]).toEqual({ data: null })
   })
 
-  test("[W-2.5-r1] agent-pool names the pool in use: own, or the organization's default", async () => {
+  test("[W-2.5-r1] returns as agent-pool the pool in use: own, or the organization's default", async () => {
     await using other = await populatedEngine()
     const pool = await made(other, "POST", "/organizations/acme/agent-pools", document("agent-pools", { name: "p" }))
     await made(
@@ -246,7 +246,7 @@ describe("create", () => {
     expect(own.relationships["agent-pool"]).toEqual({ data: null })
   })
 
-  test("[W-4.2-r12] what administrators chose counts when global-remote-state is left out", async () => {
+  test("[W-4.2-r12] uses the administrators' default when global-remote-state is absent", async () => {
     await using other = await populatedEngine()
     const settings = document("general-settings", { "default-remote-state-access": true })
     await made(other, "PATCH", "/admin/general-settings", settings)
@@ -256,7 +256,7 @@ describe("create", () => {
     expect(said.attributes["global-remote-state"]).toBe(false)
   })
 
-  test("[W-4.2-r18] a release that an administrator adds is the latest one", async () => {
+  test("[W-4.2-r18] uses a release that an administrator added as the latest one", async () => {
     await using other = await populatedEngine()
     await made(
       other,
@@ -270,7 +270,7 @@ describe("create", () => {
     expect(constrained.attributes["engine-version"]).toBe("~> 99.0")
   })
 
-  test("[W-4.2-r29] the project is the one asked for, else the default one", async () => {
+  test("[W-4.2-r29] uses the requested project, else the default one", async () => {
     const asked = await create({}, { project: one("projects", "$project") })
     expect(asked.relationships.project.data.id).toBe(ours.project)
     const blank = await create({}, { project: one("projects", "") })
@@ -279,7 +279,7 @@ describe("create", () => {
   })
 
   test.each([["$$project"], ["prj-1111111111111111"], ["nonsense"]])(
-    "[W-4.2-r29] a project that is not the organization's is not found: %s",
+    "[W-4.2-r29] answers 404 for a project that is not in the organization: %s",
     async (id) => {
       const body = withIds(workspaces({ name: "elsewhere" }, { project: one("projects", id) }))
       expect((await world.request("POST", collection, { body })).status).toBe(404)
@@ -287,7 +287,7 @@ describe("create", () => {
     },
   )
 
-  test("[W-4.2-r29] creating in a project needs the right to create there", async () => {
+  test("[W-4.2-r29] needs the right to create workspaces in the project", async () => {
     const team = await made(world, "POST", "/organizations/acme/teams", document("teams", { name: "makers" }))
     await made(
       world,
@@ -306,7 +306,7 @@ describe("create", () => {
     expect((await post("makers-2")).status).toBe(404)
   })
 
-  test("[W-4.2-r30] [W-4.2-r31] [W-4.2-r32] [W-4.2-r33] key-value tags are attached, and flat ones", async () => {
+  test("[W-4.2-r30] [W-4.2-r31] [W-4.2-r32] [W-4.2-r33] adds key-value tags and flat tags", async () => {
     const { id } = await create(
       {},
       {
@@ -327,7 +327,7 @@ describe("create", () => {
     expect((await made(world, "GET", `/workspaces/${id}`)).attributes["tag-names"]).toEqual(["of-acme", "red"])
   })
 
-  test("[W-4.2-p1] who may not create workspaces in the organization does not find it; who may, does", async () => {
+  test("[W-4.2-p1] answers 404 to callers who may not create workspaces in the organization, and 201 to others", async () => {
     const post = async (token: string | null) =>
       (await world.request("POST", collection, { token, body: workspaces({ name: freshName() }) })).status
     expect(await post(null)).toBe(401)
@@ -338,7 +338,7 @@ describe("create", () => {
     expect(missing.status).toBe(404)
   })
 
-  test("[W-4.2-r4] [W-9-n2] drift-detection is the former name of assessments-enabled, and the organization may enforce it", async () => {
+  test("[W-4.2-r4] [W-9-n2] accepts drift-detection as former name of assessments-enabled, which the organization may enforce", async () => {
     await using hosted = await populatedEngine({ edition: "hosted" })
     const former = await made(hosted, "POST", collection, workspaces({ name: "former", "drift-detection": true }))
     expect(former.attributes["assessments-enabled"]).toBe(true)
@@ -356,7 +356,7 @@ describe("create", () => {
     ["another mode", { "execution-mode": "local" }],
     ["an older version", { "engine-version": "0.15.3" }],
     ["an older version by constraint", { "engine-version": "~> 0.14.0" }],
-  ])("[W-4.2-r4] assessments are refused with %s", async (_why, attributes) => {
+  ])("[W-4.2-r4] rejects assessments with %s", async (_why, attributes) => {
     await using hosted = await populatedEngine({ edition: "hosted" })
     const body = workspaces({ name: "web", "assessments-enabled": true, ...attributes })
     const answer = await hosted.request("POST", collection, { body })
@@ -507,7 +507,7 @@ const refused: [title: string, attributes: object, pointers: readonly string[], 
   ],
 ]
 
-describe("bad input gets 422 with every fault and its place, and changes nothing", () => {
+describe("invalid input answers 422 with all faults and their pointers, and changes nothing", () => {
   beforeAll(async () => {
     await create({ name: "taken" })
   })
@@ -530,7 +530,7 @@ describe("bad input gets 422 with every fault and its place, and changes nothing
     expect(await made(world, "GET", `/workspaces/${before.id}`)).toEqual(before)
   })
 
-  test("[W-4.2-r1] a missing name is refused at create", async () => {
+  test("[W-4.2-r1] at create without a name", async () => {
     const answer = await world.request("POST", collection, { body: workspaces({}) })
     expect([answer.status, pointersOf(answer.body)]).toEqual([422, [at("name")]])
   })
@@ -553,7 +553,7 @@ describe("bad input gets 422 with every fault and its place, and changes nothing
     ["list", "trigger-patterns"],
     ["object", "vcs-repo"],
     ["object", "setting-overwrites"],
-  ])("an attribute that must be a %s refuses a number: %s", async (_type, member) => {
+  ])("when an attribute that must be a %s is a number: %s", async (_type, member) => {
     const answer = await world.request("POST", collection, { body: workspaces({ name: freshName(), [member]: 7 }) })
     expect(answer.status).toBe(422)
     expect(answer.body.errors).toEqual([
@@ -577,7 +577,7 @@ describe("bad input gets 422 with every fault and its place, and changes nothing
     ["another content type", 415, "{}", { "content-type": "text/plain" }],
     ["text that is not UTF-8 cut short", 400, '{"data":{"type":"workspaces","attributes":{"name":"x"}'],
     ["U+0000 in a name", 422, '{"data":{"type":"workspaces","attributes":{"name":"a\\u0000"}}}'],
-  ])("[W-4-b3] %s gets %i and an error document", async (_why, status, body, headers = {}) => {
+  ])("[W-4-b3] but %s gets %i and an error document", async (_why, status, body, headers = {}) => {
     const answer = await world.request("POST", collection, { body, headers })
     expect(answer.status).toBe(status)
     expect(answer.body.errors[0]).toMatchObject({ status: String(status), title: expect.any(String) })
@@ -585,7 +585,7 @@ describe("bad input gets 422 with every fault and its place, and changes nothing
   })
 
   test.each(["description", "source-name", "working-directory", "agent-pool-id"])(
-    "U+0000 is refused where it stands: %s",
+    "with U+0000, each with its pointer: %s",
     async (member) => {
       const body = workspaces({ name: freshName(), [member]: "a\0b" })
       const answer = await world.request("POST", collection, { body })
@@ -593,14 +593,14 @@ describe("bad input gets 422 with every fault and its place, and changes nothing
     },
   )
 
-  test("a body beyond the limit gets 413", async () => {
+  test("except a body above the limit, which gets 413", async () => {
     const body = workspaces({ name: "large", description: "x".repeat(70 * 1024 * 1024) })
     expect((await world.request("POST", collection, { body })).status).toBe(413)
   })
 })
 
 describe("update", () => {
-  test("[W-4.3-p1] both path forms answer 200; what is left out keeps its value", async () => {
+  test("[W-4.3-p1] answers 200 at both paths; absent members keep their values", async () => {
     const before = await create({
       description: "old",
       "auto-apply": true,
@@ -618,7 +618,7 @@ describe("update", () => {
     expect(byName.body.data.attributes).toMatchObject({ ...kept, description: "new", "auto-apply": false })
   })
 
-  test("[W-4.3-r1] a new name changes both addresses", async () => {
+  test("[W-4.3-r1] changes both paths with a new name", async () => {
     const { id } = await create({ name: "old-name" })
     const renamed = await change(id, { name: "new-name" })
     expect(renamed.links).toEqual({
@@ -702,7 +702,7 @@ describe("update", () => {
     expect((await made(world, "GET", `/workspaces/${id}`)).attributes).toMatchObject(expected)
   })
 
-  test("[W-4.3-r2] assessments-enabled is switched on and off", async () => {
+  test("[W-4.3-r2] enables and disables assessments-enabled", async () => {
     await using hosted = await populatedEngine({ edition: "hosted" })
     const id = await hosted.workspace("web")
     const patch = async (value: boolean) =>
@@ -711,7 +711,7 @@ describe("update", () => {
     expect((await patch(false))["assessments-enabled"]).toBe(false)
   })
 
-  test("[W-4.3-r7] the workspace moves to another project; blank and unchanged do not move it", async () => {
+  test("[W-4.3-r7] moves the workspace to another project; blank and unchanged do not move it", async () => {
     const before = await create({})
     const home = before.relationships.project.data.id
     for (const id of ["", home])
@@ -723,7 +723,7 @@ describe("update", () => {
   })
 
   test.each([["$$project"], ["prj-1111111111111111"]])(
-    "[W-4.3-r7] a project that is not the organization's is not found: %s",
+    "[W-4.3-r7] answers 404 for a project that is not in the organization: %s",
     async (id) => {
       const before = await create({})
       const body = withIds(workspaces({ description: "moved" }, { project: one("projects", id) }))
@@ -732,7 +732,7 @@ describe("update", () => {
     },
   )
 
-  test("[W-4.3-r7] a move needs admin permission on both projects", async () => {
+  test("[W-4.3-r7] needs administrator rights on both projects for a move", async () => {
     const before = await create({})
     const { id } = before
     const home = before.relationships.project.data.id
@@ -758,7 +758,7 @@ describe("update", () => {
     expect(await move()).toBe(200)
   })
 
-  test("[W-4.3-r8] the bindings given replace those there are; flat tags stay", async () => {
+  test("[W-4.3-r8] replaces the bindings with those of the request; flat tags stay", async () => {
     const { id } = await create(
       {},
       { ...bindings({ env: "prod", tier: "gold" }), tags: { data: [{ type: "tags", attributes: { name: "red" } }] } },
@@ -781,7 +781,7 @@ describe("update", () => {
     expect((await made(world, "GET", `/workspaces/${id}`)).attributes["tag-names"]).toEqual(["red"])
   })
 
-  test("[W-5-n4] changing settings needs admin permission on the workspace; for others it is not found", async () => {
+  test("[W-5-n4] needs administrator rights on the workspace; for others it is not found", async () => {
     const { id } = await create({})
     const patch = async (access: "read" | "plan" | "write" | "admin") =>
       (
@@ -801,7 +801,7 @@ describe("update", () => {
   })
 })
 
-describe("deletion", () => {
+describe("deletion of a workspace", () => {
   const state = JSON.stringify({
     version: 4,
     serial: 1,
@@ -841,7 +841,7 @@ describe("deletion", () => {
   ]
 
   test.each(forms)(
-    "[W-4.6-r1] [W-4.6-r2] [W-4.6-p1] [W-3-r9] safe delete $form takes a workspace that manages nothing: 204 without a body",
+    "[W-4.6-r1] [W-4.6-r2] [W-4.6-p1] [W-3-r9] safe delete $form removes a workspace that manages nothing: 204 without a body",
     async ({ pathOf }) => {
       const workspace = await create({})
       const answer = await world.request("POST", `${pathOf(workspace)}/actions/safe-delete`)
@@ -852,7 +852,7 @@ describe("deletion", () => {
   )
 
   test.each(forms)(
-    "[W-4.6-r1] [W-4.6-r2] [W-3-r10] [W-7-r3] safe delete $form of one that manages resources is a conflict",
+    "[W-4.6-r1] [W-4.6-r2] [W-3-r10] [W-7-r3] safe delete $form of one that manages resources answers 409",
     async ({ pathOf }) => {
       const workspace = await managing()
       const answer = await world.request("POST", `${pathOf(workspace)}/actions/safe-delete`)
@@ -865,7 +865,7 @@ describe("deletion", () => {
   )
 
   test.each(forms)(
-    "[W-4.6-r3] [W-4.6-r4] [W-4.6-p1] [W-3-r11] force delete $form looks at no resources: 204 without a body",
+    "[W-4.6-r3] [W-4.6-r4] [W-4.6-p1] [W-3-r11] force delete $form ignores resources: 204 without a body",
     async ({ pathOf }) => {
       const workspace = await managing()
       const answer = await world.request("DELETE", pathOf(workspace))
@@ -874,7 +874,7 @@ describe("deletion", () => {
     },
   )
 
-  test("a locked workspace and one whose state is on its way are not safely deleted, and say why", async () => {
+  test("safe delete of a workspace that is locked or has a pending state answers 409 with the reason", async () => {
     const { id } = await create({})
     const refusal = async () =>
       (await world.request("POST", `/workspaces/${id}/actions/safe-delete`)).body.errors[0].detail
@@ -891,7 +891,7 @@ describe("deletion", () => {
     expect((await world.request("DELETE", `/workspaces/${id}`)).status).toBe(204)
   })
 
-  test("[W-4.6-r3] [W-4.6-r4] [W-4.6-p1] [W-5-n6] [W-5-n7] [W-7-r1] force delete is for owners, and for workspace admins where the organization lets them; others who see the workspace get 403, strangers 404", async () => {
+  test("[W-4.6-r3] [W-4.6-r4] [W-4.6-p1] [W-5-n6] [W-5-n7] [W-7-r1] force delete is for owners, and for workspace administrators where the organization allows it; others who see the workspace get 403, strangers 404", async () => {
     await using other = await populatedEngine()
     const id = await other.workspace("web")
     const admin = await other.token({ on: { [id]: "admin" } })
@@ -913,7 +913,7 @@ describe("deletion", () => {
     expect((await other.request("DELETE", `/workspaces/${id}`, { token: admin })).status).toBe(204)
   })
 
-  test("safe delete is for workspace admins; for others it is not found", async () => {
+  test("safe delete is for workspace administrators; for others the workspace is not found", async () => {
     const { id } = await create({})
     const remove = async (access: "write" | "admin") =>
       (
@@ -925,7 +925,7 @@ describe("deletion", () => {
     expect(await remove("admin")).toBe(204)
   })
 
-  test("a deleted workspace leaves nothing behind: its tag leaves the pool, its name is free", async () => {
+  test("a deleted workspace also removes its tag and frees its name", async () => {
     const { id } = await create(
       { name: "gone" },
       { tags: { data: [{ type: "tags", attributes: { name: "only-here" } }] } },
@@ -937,20 +937,20 @@ describe("deletion", () => {
   })
 })
 
-describe("a misspelt member", () => {
+describe("a misspelled member", () => {
   const named = (attributes: object) => ({ data: { type: "workspaces", attributes } })
   test.each([
     { body: named({ nme: "x" }), near: 'did you mean "name" instead of "nme"?' },
     { body: { data: { type: "workspaces", atributes: { name: "x" } } }, near: '"attributes" instead of "atributes"?' },
     { body: { dta: {} }, near: '"data" instead of "dta"?' },
-  ])("[F-W20] is named where the member is missing: $near", async ({ body, near }) => {
+  ])("[F-W20] is named in the fault of the missing member: $near", async ({ body, near }) => {
     await using world = await populatedEngine()
     const answer = await world.request("POST", "/organizations/acme/workspaces", { body })
     expect([400, 422]).toContain(answer.status)
     expect(answer.body.errors[0].detail).toContain(near)
   })
 
-  test("[F-W20] is ignored where nothing is missing, and says nothing where the member is there", async () => {
+  test("[F-W20] is ignored when no member is missing, and not named when the member exists", async () => {
     await using world = await populatedEngine()
     const path = "/organizations/acme/workspaces"
     const ignored = await world.request("POST", path, { body: named({ name: "web", nme: "x", descriptoin: "y" }) })
