@@ -201,11 +201,11 @@ export const among = <T extends string>(parameter: string, all: readonly T[]) =>
 export const inclusionOfParts = <const Part extends string>(...parts: readonly Part[]) =>
   z.codec(z.string(), z.custom<readonly Part[] | undefined>(), {
     decode(value, context) {
-      const given = decodeCommaList(value)?.map((part) => part.replaceAll("-", "_"))
-      if (given?.every((part) => parts.some((known) => known === part)) !== false) return given as Part[] | undefined
+      const names = decodeCommaList(value)?.map((part) => part.replaceAll("-", "_"))
+      if (names?.every((part) => parts.some((known) => known === part)) !== false) return names as Part[] | undefined
       const message = `Invalid include parameter; allowed values: ${parts.join(", ")}`
       context.issues.push({ code: "custom", message, input: value })
       return z.NEVER
     },
-    encode: (given) => (given ?? []).join(","),
+    encode: (names) => (names ?? []).join(","),
   })

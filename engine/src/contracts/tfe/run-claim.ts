@@ -6,8 +6,8 @@ import {
   defaultLeaseMs,
   maxDocument,
   documentTooLarge,
-  maxLogPiece,
-  pieceTooLarge,
+  maxLogChunk,
+  logChunkTooLarge,
   type RunClaimView,
 } from "../../workspaces/runs/run-claim.ts"
 import type { RunDocument } from "../../workspaces/runs/run-repository.ts"
@@ -210,7 +210,7 @@ export const runClaims = contract({
     summary: "Appends to the log of the plan or the apply (plan, apply), at most 512 KiB at a time.",
     rights: holder,
     query: { offset },
-    bytes: { maximum: maxLogPiece, tooLarge: pieceTooLarge },
+    bytes: { maximum: maxLogChunk, tooLarge: logChunkTooLarge },
     answers: resource(logSize),
   },
   saveDocument: {

@@ -64,7 +64,7 @@ import {
 const path = (id: string) => `/api/v2/runs/${id}`
 const aTime = "2026-11-26T12:00:00.000Z"
 /** Maximum length of a Terraform version or a constraint. */
-const versionMaximum = 255
+const maxVersion = 255
 
 const strings: z.ZodType<readonly string[]> = z.array(z.string())
 const variables: z.ZodType<RunView["variables"]> = z.array(z.object({ key: z.string(), value: z.string() }))
@@ -149,7 +149,7 @@ export const run = document("runs", {
     }),
     engineVersion: writable(z.string().nullable(), {
       wireName: "terraform-version",
-      input: z.string().max(versionMaximum).nullable(),
+      input: z.string().max(maxVersion).nullable(),
       rule: "Version of the tool for this run, only if it is plan-only. null is the workspace's.",
       default: null,
       example: "1.10.2",

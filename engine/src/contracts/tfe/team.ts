@@ -86,14 +86,14 @@ export const team = document("teams", {
 const parts = ["users", "organization-memberships"] as const
 const inclusion = z.codec(z.string(), z.custom<readonly (typeof parts)[number][] | undefined>(), {
   decode(value, context) {
-    const given = decodeCommaList(value)
-    const unknown = given?.find((name) => !parts.some((part) => part === name))
-    if (unknown === undefined) return given as (typeof parts)[number][] | undefined
+    const names = decodeCommaList(value)
+    const unknown = names?.find((name) => !parts.some((part) => part === name))
+    if (unknown === undefined) return names as (typeof parts)[number][] | undefined
     const message = `include parameter "${unknown}" is not one of ${parts.join(", ")}`
     context.issues.push({ code: "custom", message, input: value })
     return z.NEVER
   },
-  encode: (given) => (given ?? []).join(","),
+  encode: (names) => (names ?? []).join(","),
 })
 
 const include = {

@@ -150,8 +150,8 @@ const withoutNull = <T>(body: Body<T>): Body<T> => ({
       Array.isArray(data.relationships)
     )
       return body.decode(sent)
-    const given = Object.entries(data.relationships ?? {}).filter(([, relationship]) => relationship !== null)
-    return body.decode({ data: { ...data, relationships: Object.fromEntries(given) } })
+    const relationships = Object.entries(data.relationships ?? {}).filter(([, relationship]) => relationship !== null)
+    return body.decode({ data: { ...data, relationships: Object.fromEntries(relationships) } })
   },
 })
 

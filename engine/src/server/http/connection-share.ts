@@ -13,7 +13,7 @@ export interface ConnectionShareOptions {
 
 export function shareConnections(server: Server, options: ConnectionShareOptions): void {
   const { maxConnections, isExempt, onExceeded } = options
-  const held = new Map<string, { count: number; isReported: boolean }>()
+  const shares = new Map<string, { count: number; isReported: boolean }>()
   const counted = new WeakSet<Socket>()
   const isAdmitted = (socket: Socket): boolean => {
     const { remoteAddress } = socket
@@ -21,18 +21,18 @@ export function shareConnections(server: Server, options: ConnectionShareOptions
     if (remoteAddress === undefined || counted.has(socket) || isExempt(remoteAddress)) return true
     counted.add(socket)
     const holder = holderOf(remoteAddress)
-    const share = held.get(holder) ?? { count: 0, isReported: false }
+    const share = shares.get(holder) ?? { count: 0, isReported: false }
     if (share.count >= maxConnections) {
       if (!share.isReported) onExceeded?.(remoteAddress)
       share.isReported = true
       return false
     }
-    held.set(holder, share)
+    shares.set(holder, share)
     share.count += 1
     socket.once("close", () => {
       share.count -= 1
       share.isReported = false
-      if (share.count === 0) held.delete(holder)
+      if (share.count === 0) shares.delete(holder)
     })
     return true
   }

@@ -38,6 +38,6 @@ export const isPkiPath = (path: string): boolean => path === "/v1" || path.start
 const sane = /^[A-Za-z0-9._:+/=-]{1,128}$/
 
 /** Returns the client's request id if it is safe in log lines and headers; otherwise returns a new one. */
-export function requestIdOf(given: string | null, random: RandomSource): string {
-  return given !== null && sane.test(given) ? given : newUuid(random)
+export function requestIdOf(clientId: string | null, random: RandomSource): string {
+  return clientId !== null && sane.test(clientId) ? clientId : newUuid(random)
 }

@@ -51,7 +51,7 @@ function readAnew(packet: Buffer, socket: Socket, server: Server): void {
 /** Sockets on which a LIST waits for earlier requests to be answered. */
 const waiting = new WeakSet<Socket>()
 /** Bytes buffered while a LIST waits. Above this, the socket is paused. */
-const maxHeldBytes = 64 * 1024
+const maxBufferedBytes = 64 * 1024
 
 async function readAfter(
   answering: readonly ServerResponse[],
@@ -62,22 +62,22 @@ async function readAfter(
   waiting.add(socket)
   // The old parser would read later bytes as the rest of an unknown method. Another listener buffers them instead.
   removeParserListeners(socket, ["data", "end"])
-  const held = [packet]
-  let heldBytes = packet.length
-  const hold = (more: Buffer): void => {
-    held.push(more)
-    heldBytes += more.length
-    if (heldBytes > maxHeldBytes) socket.pause()
+  const chunks = [packet]
+  let bufferedBytes = packet.length
+  const buffer = (more: Buffer): void => {
+    chunks.push(more)
+    bufferedBytes += more.length
+    if (bufferedBytes > maxBufferedBytes) socket.pause()
   }
   const leave = (): void => {
     socket.destroy()
   }
-  socket.on("data", hold).once("end", leave)
+  socket.on("data", buffer).once("end", leave)
   await areOver(answering)
   waiting.delete(socket)
-  socket.removeListener("data", hold).removeListener("end", leave)
+  socket.removeListener("data", buffer).removeListener("end", leave)
   if (socket.destroyed || socket.writableEnded) return
-  readAnew(Buffer.concat(held), socket, server)
+  readAnew(Buffer.concat(chunks), socket, server)
   socket.resume()
 }
 

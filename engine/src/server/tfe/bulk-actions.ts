@@ -21,15 +21,15 @@ export const bulkActionRoutes: readonly Route[] = [
     pointers: requested.pointers,
     handle: async (request) => {
       const body = await request.body()
-      const asked = requested.decode(body)
+      const bulkRequest = requested.decode(body)
       const run = await request.engine.bulkActions.run(param(request, "organization_name"), {
-        ...asked,
+        ...bulkRequest,
         query: decodeQuery(query, request.query),
         ...decodeWriter(request.headers, body),
         ...keyOf(request),
       })
       if (accepts(request, linesMediaType)) return streamed(linesMediaType, withFailure(encodeBulkLines(run)))
-      return streamed("application/vnd.api+json", encodeBulkDocument(run, asked))
+      return streamed("application/vnd.api+json", encodeBulkDocument(run, bulkRequest))
     },
   },
 ]

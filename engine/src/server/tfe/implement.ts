@@ -82,15 +82,15 @@ export function bytesAnswer(
 
 /** Decodes query parameters. Throws `bad-request` with one fault for each invalid parameter. */
 export function decodeQuery<const Q extends Query>(query: Q, sent: URLSearchParams): QueryOf<Q> {
-  const given: [string, unknown][] = []
+  const decoded: [string, unknown][] = []
   const faults: Fault[] = []
   for (const [name, { parameter, schema, required, several }] of Object.entries(query)) {
     const value = several === undefined ? sent.get(parameter) : several.read(sent)
     if (value === undefined || (value === null && required !== true)) continue
     const parsed = schema.safeParse(value ?? "")
     if (!parsed.success) faults.push(...parsed.error.issues.map(({ message }) => ({ detail: message, parameter })))
-    else if (parsed.data !== undefined) given.push([name, parsed.data])
+    else if (parsed.data !== undefined) decoded.push([name, parsed.data])
   }
   if (faults.length > 0) throw badRequest("The query is not valid.", faults)
-  return Object.fromEntries(given) as QueryOf<Q>
+  return Object.fromEntries(decoded) as QueryOf<Q>
 }

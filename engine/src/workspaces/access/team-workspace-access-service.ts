@@ -48,62 +48,64 @@ export class TeamWorkspaceService implements TeamWorkspaces {
 
   create(input: TeamWorkspaceInput): Promise<TeamWorkspace> {
     const id = newId("tws", this.#runtime.random)
-    return this.#storage.transact(async (stores) => {
+    return this.#storage.transact(async (repositories) => {
       const ref = { id: input.workspaceId }
-      const { workspace } = await authorizeWorkspace(stores, this.#caller, ref, "canUpdate")
-      const team = await stores.teams.find(input.teamId)
+      const { workspace } = await authorizeWorkspace(repositories, this.#caller, ref, "canUpdate")
+      const team = await repositories.teams.find(input.teamId)
       const membership = membershipIn(this.#caller, workspace.organizationId)
       if (team?.organizationId !== workspace.organizationId || membership === undefined || !seesTeam(membership, team))
         throw invalid([{ field: ["teamId", "id"], detail: "Team does not exist in this organization" }])
       const access = changeAccess(undefined, input)
       rejectFaults(accessFaults(access, input))
       const made: TeamWorkspace = { id, teamId: team.id, workspaceId: workspace.id, ...access }
-      await stores.teamWorkspaces.insert(made)
-      await stores.events.append({ kind: "team-access.updated", workspace })
+      await repositories.teamWorkspaces.insert(made)
+      await repositories.events.append({ kind: "team-access.updated", workspace })
       return made
     })
   }
 
   list(workspaceId: string, page: PageRequest): Promise<Page<TeamWorkspace>> {
-    return this.#storage.read(async (stores) => {
-      const { workspace } = await authorizeWorkspace(stores, this.#caller, { id: workspaceId }, "canReadSettings")
-      return stores.teamWorkspaces.list(workspace.id, page)
+    return this.#storage.read(async (repositories) => {
+      const { workspace } = await authorizeWorkspace(repositories, this.#caller, { id: workspaceId }, "canReadSettings")
+      return repositories.teamWorkspaces.list(workspace.id, page)
     })
   }
 
   get(id: string): Promise<TeamWorkspace> {
-    return this.#storage.read(async (stores) => (await this.#authorized(stores, id, "canReadSettings")).found)
+    return this.#storage.read(
+      async (repositories) => (await this.#authorized(repositories, id, "canReadSettings")).found,
+    )
   }
 
   update(id: string, patch: TeamWorkspacePatch): Promise<TeamWorkspace> {
-    return this.#storage.transact(async (stores) => {
-      const { found, workspace } = await this.#authorized(stores, id, "canUpdate")
+    return this.#storage.transact(async (repositories) => {
+      const { found, workspace } = await this.#authorized(repositories, id, "canUpdate")
       const { teamId, workspaceId } = found
       const access = changeAccess(found, patch)
       rejectFaults(accessFaults(access, patch))
       const after: TeamWorkspace = { id: found.id, teamId, workspaceId, ...access }
-      await stores.teamWorkspaces.save(after)
-      await stores.events.append({ kind: "team-access.updated", workspace })
+      await repositories.teamWorkspaces.save(after)
+      await repositories.events.append({ kind: "team-access.updated", workspace })
       return after
     })
   }
 
   delete(id: string): Promise<void> {
-    return this.#storage.transact(async (stores) => {
-      const { workspace } = await this.#authorized(stores, id, "canUpdate")
-      await stores.teamWorkspaces.remove(id)
-      await stores.events.append({ kind: "team-access.updated", workspace })
+    return this.#storage.transact(async (repositories) => {
+      const { workspace } = await this.#authorized(repositories, id, "canUpdate")
+      await repositories.teamWorkspaces.remove(id)
+      await repositories.events.append({ kind: "team-access.updated", workspace })
     })
   }
 
   async #authorized(
-    stores: UsedRepositories,
+    repositories: UsedRepositories,
     id: string,
     permission: "canReadSettings" | "canUpdate",
   ): Promise<{ readonly found: TeamWorkspace; readonly workspace: SituatedWorkspace }> {
-    const found = await stores.teamWorkspaces.find(id)
+    const found = await repositories.teamWorkspaces.find(id)
     if (found === undefined) throw notFound(id)
-    const { workspace } = await authorizeWorkspace(stores, this.#caller, { id: found.workspaceId }, permission)
+    const { workspace } = await authorizeWorkspace(repositories, this.#caller, { id: found.workspaceId }, permission)
     return { found, workspace }
   }
 }

@@ -59,8 +59,8 @@ const leastCustom: CustomAccess = {
 export function changeAccess(before: TeamWorkspaceAccess | undefined, patch: TeamWorkspacePatch): TeamWorkspaceAccess {
   const access = patch.access ?? before?.access ?? "read"
   if (access !== "custom") return { access }
-  const kept = before?.access === "custom" ? before.custom : leastCustom
-  return { access, custom: { ...kept, ...patch.custom } }
+  const previous = before?.access === "custom" ? before.custom : leastCustom
+  return { access, custom: { ...previous, ...patch.custom } }
 }
 
 /**

@@ -30,7 +30,7 @@ interface AuthorizationRepositories {
 
 /** Throws `not-found` unless the caller can see the workspace and has every needed permission. */
 export async function authorizeWorkspace(
-  stores: AuthorizationRepositories,
+  repositories: AuthorizationRepositories,
   caller: Caller,
   ref: WorkspaceRef,
   ...needed: readonly WorkspacePermission[]
@@ -38,8 +38,8 @@ export async function authorizeWorkspace(
   const teams = teamsThatCount(caller)
   const found =
     teams.length === 0
-      ? withoutGrants(await stores.workspaces.find(ref))
-      : await stores.workspaces.findGranted(ref, teams)
+      ? withoutGrants(await repositories.workspaces.find(ref))
+      : await repositories.workspaces.findGranted(ref, teams)
   if (found === undefined) throw notFound("id" in ref ? ref.id : `${ref.organization}/${ref.name}`)
   const { workspace } = found
   const permissions = permissionsOn(caller, workspace, found.grants)
@@ -69,7 +69,7 @@ const permissionsOn = (caller: Caller, workspace: WorkspaceOutline, grants: read
 
 /** Returns the caller's permissions on each of several workspaces, in their order. */
 export async function withPermissions<Found extends WorkspaceOutline>(
-  stores: Pick<AuthorizationRepositories, "access">,
+  repositories: Pick<AuthorizationRepositories, "access">,
   caller: Caller,
   workspaces: readonly Found[],
 ): Promise<AuthorizedWorkspace<Found>[]> {
@@ -78,7 +78,7 @@ export async function withPermissions<Found extends WorkspaceOutline>(
   const grants =
     teams.length === 0
       ? undefined
-      : await stores.access.grantsOn(
+      : await repositories.access.grantsOn(
           granted.map(({ id }) => id),
           teams,
         )

@@ -117,9 +117,9 @@ function customNames(custom: CustomAccess): WorkspacePermission[] {
 }
 
 const booleans = (names: Iterable<WorkspacePermission>): WorkspacePermissions => {
-  const held = new Set(names)
+  const granted = new Set(names)
   return Object.fromEntries(
-    workspacePermissionNames.map((name) => [name, held.has(name)]),
+    workspacePermissionNames.map((name) => [name, granted.has(name)]),
   ) as unknown as WorkspacePermissions
 }
 

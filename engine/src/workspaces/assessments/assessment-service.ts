@@ -43,8 +43,8 @@ export class AssessmentService implements Assessments {
   create(ref: WorkspaceRef, input: AssessmentInput): Promise<AssessmentView> {
     const id = newId("asmtres", this.#runtime.random)
     const createdAt = this.#runtime.clock.now()
-    return this.#storage.transact(async (stores) => {
-      const { workspace } = await authorizeWorkspace(stores, this.#caller, ref, "canManageAssessments")
+    return this.#storage.transact(async (repositories) => {
+      const { workspace } = await authorizeWorkspace(repositories, this.#caller, ref, "canManageAssessments")
       rejectFaults(errorMessageFaults(input.errorMessage ?? ""))
       const assessment = {
         ...input,
@@ -53,33 +53,37 @@ export class AssessmentService implements Assessments {
         organizationId: workspace.organizationId,
         createdAt,
       }
-      await stores.assessments.insert(assessment)
-      await stores.workspaces.save(workspace, { ...workspace, ...currentAssessmentFacts(assessment) })
-      await stores.events.append({ kind: "assessment.created", workspace, subject: { type: "assessment-results", id } })
+      await repositories.assessments.insert(assessment)
+      await repositories.workspaces.save(workspace, { ...workspace, ...currentAssessmentFacts(assessment) })
+      await repositories.events.append({
+        kind: "assessment.created",
+        workspace,
+        subject: { type: "assessment-results", id },
+      })
       return viewAssessment(assessment)
     })
   }
 
   get(id: string): Promise<AssessmentView> {
-    return this.#storage.read(async (stores) =>
-      viewAssessment((await this.#authorized(stores, id, "canReadAssessmentResults")).assessment),
+    return this.#storage.read(async (repositories) =>
+      viewAssessment((await this.#authorized(repositories, id, "canReadAssessmentResults")).assessment),
     )
   }
 
   list(ref: WorkspaceRef, page: PageRequest): Promise<Page<AssessmentView>> {
-    return this.#storage.read(async (stores) => {
-      const { workspace } = await authorizeWorkspace(stores, this.#caller, ref, "canReadAssessmentResults")
-      return mapPage(await stores.assessments.list(workspace.id, page), viewAssessment)
+    return this.#storage.read(async (repositories) => {
+      const { workspace } = await authorizeWorkspace(repositories, this.#caller, ref, "canReadAssessmentResults")
+      return mapPage(await repositories.assessments.list(workspace.id, page), viewAssessment)
     })
   }
 
   delete(id: string): Promise<void> {
-    return this.#storage.transact(async (stores) => {
-      const { assessment, workspace } = await this.#authorized(stores, id, "canManageAssessments")
-      await stores.assessments.remove(assessment.id)
-      const [newest] = (await stores.assessments.list(workspace.id, { number: 1, size: 1 })).items
-      await stores.workspaces.save(workspace, { ...workspace, ...currentAssessmentFacts(newest) })
-      await stores.events.append({
+    return this.#storage.transact(async (repositories) => {
+      const { assessment, workspace } = await this.#authorized(repositories, id, "canManageAssessments")
+      await repositories.assessments.remove(assessment.id)
+      const [newest] = (await repositories.assessments.list(workspace.id, { number: 1, size: 1 })).items
+      await repositories.workspaces.save(workspace, { ...workspace, ...currentAssessmentFacts(newest) })
+      await repositories.events.append({
         kind: "assessment.deleted",
         workspace,
         subject: { type: "assessment-results", id: assessment.id },
@@ -88,14 +92,14 @@ export class AssessmentService implements Assessments {
   }
 
   async #authorized(
-    stores: UsedRepositories,
+    repositories: UsedRepositories,
     id: string,
     permission: WorkspacePermission,
   ): Promise<AuthorizedWorkspace & { readonly assessment: Assessment }> {
-    const assessment = await stores.assessments.find(id)
+    const assessment = await repositories.assessments.find(id)
     if (assessment === undefined) throw notFound(id)
     return {
-      ...(await authorizeWorkspace(stores, this.#caller, { id: assessment.workspaceId }, permission)),
+      ...(await authorizeWorkspace(repositories, this.#caller, { id: assessment.workspaceId }, permission)),
       assessment,
     }
   }

@@ -26,7 +26,7 @@ export interface BulkRequest extends Writer {
   readonly all?: boolean
   /** True to return the results that the action would have, without executing it. */
   readonly dryRun?: boolean
-  /** A repeated key with the same request continues where the first one stopped, or returns its results. Valid for `bulkKeptMs`. */
+  /** A repeated key with the same request continues where the first one stopped, or returns its results. Valid for `bulkRetentionMs`. */
   readonly idempotencyKey?: string
 }
 
@@ -138,7 +138,7 @@ export interface BulkRepository {
   /** Returns the action unless it has expired. `partCount` is stored, because another release may use parts of another size. */
   find(key: BulkKey, now: Instant): Promise<(StoredBulkAction & { readonly partCount: number }) | undefined>
   /** Inserts an action, and replaces an expired one with the same key. */
-  insert(kept: StoredBulkAction, parts: readonly (readonly WorkspaceId[])[]): Promise<void>
+  insert(action: StoredBulkAction, parts: readonly (readonly WorkspaceId[])[]): Promise<void>
   part(id: string, position: number): Promise<BulkPart | undefined>
   saveResults(id: string, position: number, results: readonly BulkResult[]): Promise<void>
   /** Deletes expired actions. Returns their number. */

@@ -78,7 +78,7 @@ interface PartContext extends BulkContext {
 }
 
 export async function doPart(
-  stores: UsedRepositories,
+  repositories: UsedRepositories,
   action: BulkAction,
   ids: readonly WorkspaceId[],
   context: PartContext,
@@ -87,35 +87,49 @@ export async function doPart(
     case "tag":
     case "untag":
     case "bind": {
-      const found = await stores.workspaces.outlines(ids)
-      return planAndWrite(stores, action, ids, found, (seen) => taggingAs(stores, action, seen, context), context)
+      const found = await repositories.workspaces.outlines(ids)
+      return planAndWrite(
+        repositories,
+        action,
+        ids,
+        found,
+        (seen) => taggingAs(repositories, action, seen, context),
+        context,
+      )
     }
     default: {
-      const present = await stores.workspaces.findMany(ids)
+      const present = await repositories.workspaces.findMany(ids)
       // Locking a locked workspace fails for its holder too.
-      const named = action.kind === "lock" ? await nameHolders(stores, present) : present
-      const found = action.kind === "unlock" ? await nameHolders(stores, present, actorOf(context.caller)) : named
-      return planAndWrite(stores, action, ids, found, (seen) => judgeOf(stores, action, seen, context), context)
+      const named = action.kind === "lock" ? await nameHolders(repositories, present) : present
+      const found = action.kind === "unlock" ? await nameHolders(repositories, present, actorOf(context.caller)) : named
+      return planAndWrite(
+        repositories,
+        action,
+        ids,
+        found,
+        (seen) => planOperations(repositories, action, seen, context),
+        context,
+      )
     }
   }
 }
 
 async function planAndWrite<Found extends WorkspaceOutline>(
-  stores: UsedRepositories,
+  repositories: UsedRepositories,
   action: BulkAction,
   ids: readonly WorkspaceId[],
   found: readonly Found[],
-  judgeOf: (seen: readonly Found[]) => Promise<PlanOperation<Found>>,
+  planOperations: (seen: readonly Found[]) => Promise<PlanOperation<Found>>,
   context: PartContext,
 ): Promise<readonly BulkResult[]> {
-  const authorized = await withPermissions(stores, context.caller, found)
+  const authorized = await withPermissions(repositories, context.caller, found)
   const seen = new Map(
     authorized
       .filter(({ permissions }) => isVisible(permissions))
       .map(({ workspace, permissions }) => [workspace.id, { workspace, permissions }]),
   )
-  const judge = await judgeOf([...seen.values()].map(({ workspace }) => workspace))
-  const deeds: BulkOperation[] = []
+  const planOperation = await planOperations([...seen.values()].map(({ workspace }) => workspace))
+  const operations: BulkOperation[] = []
   const changed: WorkspaceId[] = []
   const results: BulkResult[] = []
   for (const workspaceId of ids) {
@@ -128,12 +142,12 @@ async function planAndWrite<Found extends WorkspaceOutline>(
     const { name } = workspace
     try {
       for (const permission of neededFor[action.kind]) require(permissions, permission, workspaceId)
-      const deed = await judge(workspace)
-      if (deed !== undefined) {
-        deeds.push(deed)
+      const operation = await planOperation(workspace)
+      if (operation !== undefined) {
+        operations.push(operation)
         changed.push(workspaceId)
       }
-      results.push({ workspaceId, name, outcome: deed === undefined ? "unchanged" : "done" })
+      results.push({ workspaceId, name, outcome: operation === undefined ? "unchanged" : "done" })
     } catch (error) {
       // Errors of the database are no result of a workspace.
       if (!isEngineError(error) || error.code === "busy") throw error
@@ -141,14 +155,14 @@ async function planAndWrite<Found extends WorkspaceOutline>(
     }
   }
   if (context.dryRun) return results
-  stores.workspaces.guard(changed)
+  repositories.workspaces.guard(changed)
   await bind(
-    stores.tags,
-    deeds.flatMap(({ tags }) => tags ?? []),
+    repositories.tags,
+    operations.flatMap(({ tags }) => tags ?? []),
     context,
   )
-  for (const { write } of deeds) await write?.()
-  await stores.events.append(...deeds.flatMap(({ events }) => events))
+  for (const { write } of operations) await write?.()
+  await repositories.events.append(...operations.flatMap(({ events }) => events))
   return results
 }
 
@@ -158,8 +172,8 @@ const refusalOf = ({ code, message, facts }: EngineError): BulkRefusal => ({
   ...(facts === undefined ? {} : { facts }),
 })
 
-async function judgeOf(
-  stores: UsedRepositories,
+async function planOperations(
+  repositories: UsedRepositories,
   action: Exclude<BulkAction, TagAction>,
   workspaces: readonly SituatedWorkspace[],
   { caller, now }: BulkContext,
@@ -170,30 +184,30 @@ async function judgeOf(
       return async (workspace) => {
         const change = lock(workspace, by, action, now)
         return {
-          write: () => stores.workspaces.saveLock(workspace.id, change),
+          write: () => repositories.workspaces.saveLock(workspace.id, change),
           events: [{ kind: "workspace.locked", workspace, changed: ["locked"] }],
         }
       }
     case "unlock":
       return async (workspace) => {
         if (!workspace.lock.held) return undefined
-        const newest = await stores.stateVersions.newestUnderLock(workspace.id, workspace.lockNumber)
+        const newest = await repositories.stateVersions.newestUnderLock(workspace.id, workspace.lockNumber)
         const change = unlock(workspace, by, newest?.status === "pending", now)
         return {
           async write() {
-            await promote(stores, workspace, newest)
-            await stores.workspaces.saveLock(workspace.id, change)
+            await promote(repositories, workspace, newest)
+            await repositories.workspaces.saveLock(workspace.id, change)
           },
           events: [{ kind: "workspace.unlocked", workspace, changed: ["locked"] }],
         }
       }
     case "move":
-      return moving(stores, caller, action.projectId, workspaces, now)
+      return moving(repositories, caller, action.projectId, workspaces, now)
     case "safe-delete":
       return async (workspace) => {
-        rejectUnsafeDelete(workspace, await stores.workspaces.stateIsProcessed(workspace.id))
+        rejectUnsafeDelete(workspace, await repositories.workspaces.stateIsProcessed(workspace.id))
         // `removeWorkspace` appends its own event, before it deletes the workspace.
-        return { write: () => removeWorkspace(stores, workspace), events: [] }
+        return { write: () => removeWorkspace(repositories, workspace), events: [] }
       }
     default:
       return action satisfies never
@@ -213,7 +227,7 @@ async function taggingAs(
     rejectPlan(planned)
     const change = changesBetween(before, planned.bindings)
     if (change.put.length === 0 && change.remove.length === 0) return undefined
-    return { tags: { bearer: taggableOf(workspace), change }, events: tagChanges(workspace, change) }
+    return { tags: { taggable: taggableOf(workspace), change }, events: tagChanges(workspace, change) }
   }
 }
 
@@ -231,27 +245,27 @@ function planOf(action: TagAction, owner: string | undefined, present: readonly 
 }
 
 async function moving(
-  stores: UsedRepositories,
+  repositories: UsedRepositories,
   caller: Caller,
   projectId: string,
   workspaces: readonly SituatedWorkspace[],
   now: Instant,
 ): Promise<PlanOperation<SituatedWorkspace>> {
-  const { project } = await authorizeProject(stores, caller, projectId, "canMoveWorkspaces")
-  const refusals = new Map<string, EngineError>()
+  const { project } = await authorizeProject(repositories, caller, projectId, "canMoveWorkspaces")
+  const errors = new Map<string, EngineError>()
   for (const source of new Set(workspaces.map((workspace) => workspace.projectId)))
-    await authorizeProject(stores, caller, source, "canMoveWorkspaces").catch((error: unknown) => {
+    await authorizeProject(repositories, caller, source, "canMoveWorkspaces").catch((error: unknown) => {
       if (!isEngineError(error, "not-found")) throw error
-      refusals.set(source, error)
+      errors.set(source, error)
     })
   return async (workspace) => {
     if (workspace.projectId === project.id) return undefined
-    const refusal = refusals.get(workspace.projectId)
+    const refusal = errors.get(workspace.projectId)
     if (refusal !== undefined) throw refusal
     const after = { ...workspace, projectId: project.id, updatedAt: now }
-    await assertTokenAdmitted(stores, after, { from: workspace.projectId })
+    await assertTokenAdmitted(repositories, after, { from: workspace.projectId })
     return {
-      write: () => stores.workspaces.save(workspace, after),
+      write: () => repositories.workspaces.save(workspace, after),
       events: [{ kind: "workspace.moved", workspace, changed: ["project"] }],
     }
   }

@@ -53,7 +53,7 @@ interface UsedRepositories {
 export const workspacesPerPart = 1000
 const partsAtOnce = 2
 /** Lifetime of an idempotency key. */
-export const bulkKeptMs = dayMs
+export const bulkRetentionMs = dayMs
 
 interface StartedRun {
   readonly id: string
@@ -80,8 +80,8 @@ export class BulkActionService implements BulkActions {
     const { idempotencyKey: key, dryRun = false } = request
     const begun =
       key === undefined || dryRun
-        ? await this.#storage.read((stores) => this.#begin(stores, organizationName, request))
-        : await this.#beginKept(organizationName, request, key)
+        ? await this.#storage.read((repositories) => this.#begin(repositories, organizationName, request))
+        : await this.#beginWithKey(organizationName, request, key)
     return { id: begun.id, totalCount: begun.totalCount, results: this.#results(begun, request, owner) }
   }
 
@@ -118,35 +118,35 @@ export class BulkActionService implements BulkActions {
     const context = () => ({ caller: this.#caller, owner, now: clock.now(), random, dryRun })
     if (ids !== undefined) {
       const some = ids.slice(position * workspacesPerPart, (position + 1) * workspacesPerPart)
-      const work = (stores: UsedRepositories) => doPart(stores, action, some, context())
+      const work = (repositories: UsedRepositories) => doPart(repositories, action, some, context())
       return dryRun ? this.#storage.read(work) : this.#storage.transact(work)
     }
-    return this.#storage.transact(async (stores) => {
-      const part = await stores.bulkActions.part(id, position)
+    return this.#storage.transact(async (repositories) => {
+      const part = await repositories.bulkActions.part(id, position)
       // The stored action expired during its execution.
       if (part === undefined) throw notFound(id)
       if (part.results !== null) return part.results
-      const results = await doPart(stores, action, part.workspaceIds, context())
-      await stores.bulkActions.saveResults(id, position, results)
+      const results = await doPart(repositories, action, part.workspaceIds, context())
+      await repositories.bulkActions.saveResults(id, position, results)
       return results
     })
   }
 
   async #begin(
-    stores: UsedRepositories,
+    repositories: UsedRepositories,
     organizationName: string,
     request: BulkRequest,
   ): Promise<StartedRun & { readonly ids: readonly WorkspaceId[]; readonly organizationId: OrganizationId }> {
-    const organizationId = await this.#organization(stores, organizationName)
+    const organizationId = await this.#organization(repositories, organizationName)
     const visibility = visibilityIn(this.#caller, organizationId)
     if (visibility === undefined) throw notFound(organizationName)
     actorOf(this.#caller)
     const { action, query = {} } = request
     if (action.kind === "move") {
-      const { project } = await authorizeProject(stores, this.#caller, action.projectId, "canMoveWorkspaces")
+      const { project } = await authorizeProject(repositories, this.#caller, action.projectId, "canMoveWorkspaces")
       if (project.organizationId !== organizationId) throw notFound(action.projectId)
     }
-    const found = await stores.workspaces.ids(query, visibility, { number: 1, size: maxBulkWorkspaces })
+    const found = await repositories.workspaces.ids(query, visibility, { number: 1, size: maxBulkWorkspaces })
     if (found.totalCount > maxBulkWorkspaces)
       throw unprocessable(
         `${found.totalCount} workspaces match, but the maximum is ${maxBulkWorkspaces}; use narrower filters.`,
@@ -157,24 +157,24 @@ export class BulkActionService implements BulkActions {
     return { id, totalCount: ids.length, partCount: Math.ceil(ids.length / workspacesPerPart), ids, organizationId }
   }
 
-  async #organization(stores: UsedRepositories, name: string): Promise<OrganizationId> {
-    return (await authorizeOrganization(stores, this.#caller, name)).organization.id
+  async #organization(repositories: UsedRepositories, name: string): Promise<OrganizationId> {
+    return (await authorizeOrganization(repositories, this.#caller, name)).organization.id
   }
 
-  #beginKept(organizationName: string, request: BulkRequest, key: string): Promise<StartedRun> {
+  #beginWithKey(organizationName: string, request: BulkRequest, key: string): Promise<StartedRun> {
     const text = textOf(request)
-    return this.#storage.transact(async (stores) => {
+    return this.#storage.transact(async (repositories) => {
       const now = this.#runtime.clock.now()
-      const organizationId = await this.#organization(stores, organizationName)
+      const organizationId = await this.#organization(repositories, organizationName)
       const scope: BulkKey = { organizationId, by: actorOf(this.#caller), key }
-      const kept = await stores.bulkActions.find(scope, now)
-      if (kept !== undefined) {
-        if (kept.request !== text) throw unprocessable("The Idempotency-Key has been used for another request.")
-        return { id: kept.id, totalCount: kept.totalCount, partCount: kept.partCount }
+      const existing = await repositories.bulkActions.find(scope, now)
+      if (existing !== undefined) {
+        if (existing.request !== text) throw unprocessable("The Idempotency-Key has been used for another request.")
+        return { id: existing.id, totalCount: existing.totalCount, partCount: existing.partCount }
       }
-      const { id, totalCount, partCount, ids } = await this.#begin(stores, organizationName, request)
-      const expiresAt = now + bulkKeptMs
-      await stores.bulkActions.insert(
+      const { id, totalCount, partCount, ids } = await this.#begin(repositories, organizationName, request)
+      const expiresAt = now + bulkRetentionMs
+      await repositories.bulkActions.insert(
         { ...scope, id, request: text, totalCount, createdAt: now, expiresAt },
         Array.from({ length: partCount }, (_, position) =>
           ids.slice(position * workspacesPerPart, (position + 1) * workspacesPerPart),

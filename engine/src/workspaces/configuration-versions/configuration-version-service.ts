@@ -73,8 +73,8 @@ export class ConfigurationVersionService implements ConfigurationVersions {
     const { random, clock } = this.#runtime
     const ids = { version: newId("cv", random), ingress: newId("ia", random), readme: newId("readme", random) }
     const now = clock.now()
-    return this.#storage.transact(async (stores) => {
-      const { workspace } = await authorizeWorkspace(stores, this.#caller, ref, "canQueueRun")
+    return this.#storage.transact(async (repositories) => {
+      const { workspace } = await authorizeWorkspace(repositories, this.#caller, ref, "canQueueRun")
       rejectFaults(configurationVersionFaults(input))
       const version: ConfigurationVersion = {
         id: ids.version,
@@ -93,50 +93,50 @@ export class ConfigurationVersionService implements ConfigurationVersions {
         createdBy: actorOf(this.#caller),
         contentDigest: null,
       }
-      await stores.configurationVersions.insert(version)
+      await repositories.configurationVersions.insert(version)
       if (becomesCurrent(version))
-        await stores.workspaces.save(workspace, { ...workspace, currentConfigurationVersionId: version.id })
-      await stores.events.append(configurationEvent("configuration.created", workspace, version))
+        await repositories.workspaces.save(workspace, { ...workspace, currentConfigurationVersionId: version.id })
+      await repositories.events.append(configurationEvent("configuration.created", workspace, version))
       const upload = grantFor(this.#tools.signer, uploadSubject(version.id), now + uploadGrantMs)
       return { ...viewConfigurationVersion(version), upload }
     })
   }
 
   get(id: string): Promise<ConfigurationVersionView> {
-    return this.#storage.read(async (stores) => {
-      return viewConfigurationVersion((await this.#authorized(stores, id, "canReadRun")).version)
+    return this.#storage.read(async (repositories) => {
+      return viewConfigurationVersion((await this.#authorized(repositories, id, "canReadRun")).version)
     })
   }
 
   list(ref: WorkspaceRef, page: PageRequest): Promise<Page<ConfigurationVersionView>> {
-    return this.#storage.read(async (stores) => {
-      const { workspace } = await authorizeWorkspace(stores, this.#caller, ref, "canReadRun")
-      return mapPage(await stores.configurationVersions.list(workspace.id, page), viewConfigurationVersion)
+    return this.#storage.read(async (repositories) => {
+      const { workspace } = await authorizeWorkspace(repositories, this.#caller, ref, "canReadRun")
+      return mapPage(await repositories.configurationVersions.list(workspace.id, page), viewConfigurationVersion)
     })
   }
 
   async upload(id: string, archive: Uint8Array): Promise<void> {
-    const { version } = await this.#storage.read((stores) => this.#authorized(stores, id, "canQueueRun"))
+    const { version } = await this.#storage.read((repositories) => this.#authorized(repositories, id, "canQueueRun"))
     await receiveArchive(this.#storage, this.#runtime, this.#tools.archive, version.id, archive)
   }
 
   async download(id: string): Promise<Uint8Array> {
-    const { version, chunks } = await this.#storage.read(async (stores) => {
-      const { version } = await this.#authorized(stores, id, "canReadRun")
-      return { version, chunks: await stores.configurationVersions.content(version.id) }
+    const { version, chunks } = await this.#storage.read(async (repositories) => {
+      const { version } = await this.#authorized(repositories, id, "canReadRun")
+      return { version, chunks: await repositories.configurationVersions.content(version.id) }
     })
     if (version.status !== "uploaded") throw notFound(id)
     return this.#tools.archive.unpack(version.id, chunks)
   }
 
   archive(id: string): Promise<void> {
-    return this.#storage.transact(async (stores) => {
-      const { version, workspace } = await this.#authorized(stores, id, "canQueueApply")
+    return this.#storage.transact(async (repositories) => {
+      const { version, workspace } = await this.#authorized(repositories, id, "canQueueApply")
       const archived = archive(version, workspace.currentConfigurationVersionId === version.id)
-      rejectWhileRunning(version, await stores.runs.needsConfiguration(version.id))
-      await stores.configurationVersions.save(archived)
-      await stores.configurationVersions.saveContent(version.id, [])
-      await stores.events.append(configurationEvent("configuration.archived", workspace, version))
+      rejectWhileRunning(version, await repositories.runs.needsConfiguration(version.id))
+      await repositories.configurationVersions.save(archived)
+      await repositories.configurationVersions.saveContent(version.id, [])
+      await repositories.events.append(configurationEvent("configuration.archived", workspace, version))
     })
   }
 
@@ -154,55 +154,59 @@ export class ConfigurationVersionService implements ConfigurationVersions {
 
   #changeBackingData(id: string, action: ConfigurationDataAction): Promise<void> {
     if (this.#tools.edition === "hosted") throw notFound(id)
-    return this.#storage.transact(async (stores) => {
-      const { version, workspace } = await this.#authorized(stores, id, "canUpdate")
+    return this.#storage.transact(async (repositories) => {
+      const { version, workspace } = await this.#authorized(repositories, id, "canUpdate")
       const isNeeded =
-        workspace.currentConfigurationVersionId === version.id || (await stores.runs.needsConfiguration(version.id))
+        workspace.currentConfigurationVersionId === version.id ||
+        (await repositories.runs.needsConfiguration(version.id))
       const changed = changeConfigurationData(version, action, isNeeded)
-      await stores.configurationVersions.save(changed)
-      if (action === "permanently-delete") await stores.configurationVersions.saveContent(changed.id, [])
+      await repositories.configurationVersions.save(changed)
+      if (action === "permanently-delete") await repositories.configurationVersions.saveContent(changed.id, [])
       const event = configurationEvent("configuration.updated", workspace, changed)
-      await stores.events.append({ ...event, changed: ["status"] })
+      await repositories.events.append({ ...event, changed: ["status"] })
     })
   }
 
   delete(id: string): Promise<void> {
-    return this.#storage.transact(async (stores) => {
-      const { version, workspace } = await this.#authorized(stores, id, "canQueueApply")
-      rejectWhileRunning(version, await stores.runs.needsConfiguration(version.id))
+    return this.#storage.transact(async (repositories) => {
+      const { version, workspace } = await this.#authorized(repositories, id, "canQueueApply")
+      rejectWhileRunning(version, await repositories.runs.needsConfiguration(version.id))
       if (workspace.currentConfigurationVersionId === version.id)
-        await stores.workspaces.save(workspace, { ...workspace, currentConfigurationVersionId: null })
-      await stores.configurationVersions.remove(version.id)
-      await stores.events.append(configurationEvent("configuration.deleted", workspace, version))
+        await repositories.workspaces.save(workspace, { ...workspace, currentConfigurationVersionId: null })
+      await repositories.configurationVersions.remove(version.id)
+      await repositories.events.append(configurationEvent("configuration.deleted", workspace, version))
     })
   }
 
   ingressAttributes(id: string): Promise<IngressAttributesView> {
-    return this.#storage.read(async (stores) => {
-      const { ingress } = (await this.#authorized(stores, id, "canReadRun")).version
+    return this.#storage.read(async (repositories) => {
+      const { ingress } = (await this.#authorized(repositories, id, "canReadRun")).version
       if (ingress === null) throw notFound(id)
       return { id: ingress.id, ...ingress.attributes }
     })
   }
 
   readme(ref: WorkspaceRef): Promise<Readme> {
-    return this.#storage.read(async (stores) => {
-      const { workspace } = await authorizeWorkspace(stores, this.#caller, ref)
+    return this.#storage.read(async (repositories) => {
+      const { workspace } = await authorizeWorkspace(repositories, this.#caller, ref)
       const current = workspace.currentConfigurationVersionId
-      const version = current === null ? undefined : await stores.configurationVersions.find(current)
+      const version = current === null ? undefined : await repositories.configurationVersions.find(current)
       if (version === undefined || version.readme === null) throw notFound(workspace.id)
       return version.readme
     })
   }
 
   async #authorized(
-    stores: UsedRepositories,
+    repositories: UsedRepositories,
     id: string,
     permission: WorkspacePermission,
   ): Promise<AuthorizedWorkspace & { readonly version: ConfigurationVersion }> {
-    const version = await stores.configurationVersions.find(id)
+    const version = await repositories.configurationVersions.find(id)
     if (version === undefined) throw notFound(id)
-    return { ...(await authorizeWorkspace(stores, this.#caller, { id: version.workspaceId }, permission)), version }
+    return {
+      ...(await authorizeWorkspace(repositories, this.#caller, { id: version.workspaceId }, permission)),
+      version,
+    }
   }
 }
 
@@ -239,9 +243,9 @@ async function receiveArchive(
 ): Promise<void> {
   if (bytes.length > maxConfigurationBytes)
     throw new EngineError("too-large", `The configuration is larger than ${maxConfigurationBytes} bytes.`)
-  const announced = await storage.read(async (stores) => {
-    const found = await situated(stores, id)
-    return { ...found, isUsed: await stores.runs.usesConfiguration(found.version) }
+  const announced = await storage.read(async (repositories) => {
+    const found = await situated(repositories, id)
+    return { ...found, isUsed: await repositories.runs.usesConfiguration(found.version) }
   })
   const { digest, readme: markdown } = await archive.inspect(bytes, announced.workspace.workingDirectory)
   const readme = markdown === null ? null : { id: newId("readme", random), markdown }
@@ -249,16 +253,16 @@ async function receiveArchive(
   if (receive(announced.version, { digest, readme }, announced.isUsed) === announced.version) return
   const chunks = await archive.pack(announced.version.id, bytes)
   const run = newRun(random, clock.now())
-  await storage.transact(async (stores) => {
-    const { version, workspace } = await situated(stores, id)
-    const uploaded = receive(version, { digest, readme }, await stores.runs.usesConfiguration(version))
+  await storage.transact(async (repositories) => {
+    const { version, workspace } = await situated(repositories, id)
+    const uploaded = receive(version, { digest, readme }, await repositories.runs.usesConfiguration(version))
     if (uploaded === version) return
-    await stores.configurationVersions.save(uploaded)
-    await stores.configurationVersions.saveContent(uploaded.id, chunks)
-    if (becomesCurrent(uploaded) && (await isNewest(stores, uploaded, workspace.currentConfigurationVersionId)))
-      await stores.workspaces.save(workspace, { ...workspace, currentConfigurationVersionId: uploaded.id })
-    await stores.events.append(configurationEvent("configuration.uploaded", workspace, uploaded))
-    await queueRunFor(stores, uploaded, { ...run, createdBy: uploaded.createdBy })
+    await repositories.configurationVersions.save(uploaded)
+    await repositories.configurationVersions.saveContent(uploaded.id, chunks)
+    if (becomesCurrent(uploaded) && (await isNewest(repositories, uploaded, workspace.currentConfigurationVersionId)))
+      await repositories.workspaces.save(workspace, { ...workspace, currentConfigurationVersionId: uploaded.id })
+    await repositories.events.append(configurationEvent("configuration.uploaded", workspace, uploaded))
+    await queueRunFor(repositories, uploaded, { ...run, createdBy: uploaded.createdBy })
   })
 }
 
@@ -269,11 +273,11 @@ const configurationEvent = (
 ): Change => ({ kind, workspace, subject: { type: "configuration-versions", id } })
 
 async function situated(
-  stores: Pick<UsedRepositories, "workspaces" | "configurationVersions">,
+  repositories: Pick<UsedRepositories, "workspaces" | "configurationVersions">,
   id: string,
 ): Promise<{ readonly version: ConfigurationVersion; readonly workspace: SituatedWorkspace }> {
-  const version = await stores.configurationVersions.find(id)
-  const workspace = version && (await stores.workspaces.find({ id: version.workspaceId }))
+  const version = await repositories.configurationVersions.find(id)
+  const workspace = version && (await repositories.workspaces.find({ id: version.workspaceId }))
   if (version === undefined || workspace === undefined) throw notFound(id)
   return { version, workspace }
 }

@@ -127,8 +127,8 @@ export function receive(
     )
   if (status !== "pending" && status !== "uploaded")
     throw conflict(`The configuration version is ${status} and does not accept an upload.`, { subject })
-  const kept = status === "pending" ? version.readme : null
-  return { ...version, status: "uploaded", contentDigest: digest, readme: readme ?? kept }
+  const previous = status === "pending" ? version.readme : null
+  return { ...version, status: "uploaded", contentDigest: digest, readme: readme ?? previous }
 }
 
 /** Text of HCP Terraform, which clients match. */

@@ -26,12 +26,12 @@ interface Context {
 }
 
 /** Applies the consequences of an expired lock. Returns false if another transaction released or extended the lock. */
-export async function expireLock(stores: UsedRepositories, id: WorkspaceId, now: Instant): Promise<boolean> {
-  const workspace = await stores.workspaces.findExpired(id, now)
+export async function expireLock(repositories: UsedRepositories, id: WorkspaceId, now: Instant): Promise<boolean> {
+  const workspace = await repositories.workspaces.findExpired(id, now)
   if (workspace === undefined) return false
-  await discardAndPromote(stores, workspace)
-  await stores.workspaces.saveLock(id, { lock: { held: false }, lockNumber: workspace.lockNumber })
-  await stores.events.append({ kind: "workspace.lock-expired", workspace, changed: ["locked"] })
+  await discardAndPromote(repositories, workspace)
+  await repositories.workspaces.saveLock(id, { lock: { held: false }, lockNumber: workspace.lockNumber })
+  await repositories.events.append({ kind: "workspace.lock-expired", workspace, changed: ["locked"] })
   return true
 }
 
@@ -46,7 +46,7 @@ export async function expireLocks({ storage, runtime }: Context, { signal }: Pic
   const ids = await storage.read(({ workspaces }) => workspaces.expiredLocks(clock.now(), maxLocks))
   for (const id of ids) {
     signal.throwIfAborted()
-    if (await storage.transact((stores) => expireLock(stores, id, clock.now())))
+    if (await storage.transact((repositories) => expireLock(repositories, id, clock.now())))
       log.info("lock-ran-out", { workspace: id })
   }
 }

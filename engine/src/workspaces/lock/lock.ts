@@ -37,7 +37,7 @@ export function lock(workspace: Workspace, by: Actor, { reason, ttlMs }: LockInp
   if (current.held)
     throw conflict(
       `Unable to lock workspace. The workspace is already locked by ${describe(current.by)} ${circumstances(current)}.`,
-      heldBy(workspace, current, now),
+      lockFacts(workspace, current, now),
     )
   return {
     lock: { held: true, by, reason, since: now, ...(ttlMs === undefined ? {} : { end: endAfter(ttlMs, now) }) },
@@ -54,7 +54,7 @@ export function extendLock(workspace: Workspace, by: Actor, { ttlMs }: LockExten
   if (!isSame(current.by, by))
     throw conflict(
       `Unable to extend lock. The workspace is locked by ${describe(current.by)} ${circumstances(current)} and may not be extended except by them.`,
-      heldBy(workspace, current, now),
+      lockFacts(workspace, current, now),
     )
   const given = ttlMs ?? current.end?.ttlMs
   if (given === undefined)
@@ -69,7 +69,7 @@ export function unlock(workspace: Workspace, by: Actor, newestIsPending: boolean
   if (!isSame(current.by, by))
     throw conflict(
       `Unable to unlock workspace. The workspace is locked by ${describe(current.by)} and may not be unlocked except by them.`,
-      heldBy(workspace, current, now),
+      lockFacts(workspace, current, now),
     )
   if (newestIsPending)
     throw pending("Unable to unlock workspace. The latest state version is still pending; please try again shortly.")
@@ -117,7 +117,7 @@ function circumstances({ since, end, reason }: HeldLock): string {
 }
 
 /** Returns the same details as `circumstances` in machine-readable form. */
-const heldBy = ({ id }: Workspace, { by, reason, since, end }: HeldLock, now: Instant): EngineErrorOptions => ({
+const lockFacts = ({ id }: Workspace, { by, reason, since, end }: HeldLock, now: Instant): EngineErrorOptions => ({
   subject: id,
   facts: {
     lockedBy: { type: by.kind, id: by.id, ...(by.name !== undefined && { name: by.name }) },
@@ -151,17 +151,17 @@ export interface HolderRepositories {
 
 /** Returns the workspace with the name of its lock's holder. Omits the name if the holder is `by` or has no name. */
 export async function nameHolder<W extends Workspace>(
-  stores: HolderRepositories,
+  repositories: HolderRepositories,
   workspace: W,
   by?: Actor,
 ): Promise<W> {
-  const [named] = await nameHolders(stores, [workspace], by)
+  const [named] = await nameHolders(repositories, [workspace], by)
   return named ?? workspace
 }
 
 /** Does the same for several workspaces. Reads each holder once. */
 export async function nameHolders<W extends Workspace>(
-  stores: HolderRepositories,
+  repositories: HolderRepositories,
   workspaces: readonly W[],
   by?: Actor,
 ): Promise<readonly W[]> {
@@ -174,7 +174,7 @@ export async function nameHolders<W extends Workspace>(
       continue
     }
     const { id } = lock.by
-    if (!names.has(id)) names.set(id, await nameOf(stores, lock.by))
+    if (!names.has(id)) names.set(id, await nameOf(repositories, lock.by))
     const name = names.get(id)
     found.push(name === undefined ? workspace : { ...workspace, lock: { ...lock, by: { ...lock.by, name } } })
   }

@@ -55,15 +55,15 @@ export class AgentPoolService implements AgentPools {
   create(organizationName: string, input: AgentPoolInput): Promise<AgentPoolView> {
     const id = newId("apool", this.#runtime.random)
     const createdAt = this.#runtime.clock.now()
-    return this.#storage.transact(async (stores) => {
+    return this.#storage.transact(async (repositories) => {
       const { organization } = await authorizeOrganization(
-        stores,
+        repositories,
         this.#caller,
         organizationName,
         "canUpdateAgentPools",
       )
       const { name } = input
-      const scope = await this.#checkedScope(stores, organization.id, noScope, input)
+      const scope = await this.#checkedScope(repositories, organization.id, noScope, input)
       const pool: AgentPool = {
         id,
         organizationId: organization.id,
@@ -71,57 +71,57 @@ export class AgentPoolService implements AgentPools {
         organizationScoped: scopeOf(true, input),
         createdAt,
       }
-      await stores.agentPools.insert(pool)
-      await stores.agentPools.saveScope(id, scope)
-      return this.#view(stores, pool, organization)
+      await repositories.agentPools.insert(pool)
+      await repositories.agentPools.saveScope(id, scope)
+      return this.#view(repositories, pool, organization)
     })
   }
 
   list(organizationName: string, filter: AgentPoolFilter, page: PageRequest): Promise<Page<AgentPoolView>> {
-    return this.#storage.read(async (stores) => {
-      const { organization } = await authorizeOrganization(stores, this.#caller, organizationName)
-      const found = await stores.agentPools.list(organization.id, filter, page)
-      return pageOf(await this.#views(stores, found.items, organization), page, found.totalCount)
+    return this.#storage.read(async (repositories) => {
+      const { organization } = await authorizeOrganization(repositories, this.#caller, organizationName)
+      const found = await repositories.agentPools.list(organization.id, filter, page)
+      return pageOf(await this.#views(repositories, found.items, organization), page, found.totalCount)
     })
   }
 
   get(id: string): Promise<AgentPoolView> {
-    return this.#storage.read(async (stores) => {
-      const { pool, organization } = await this.#authorized(stores, id, "canTraverse")
-      return this.#view(stores, pool, organization)
+    return this.#storage.read(async (repositories) => {
+      const { pool, organization } = await this.#authorized(repositories, id, "canTraverse")
+      return this.#view(repositories, pool, organization)
     })
   }
 
   update(id: string, patch: Partial<AgentPoolInput>): Promise<AgentPoolView> {
     // Repeatable read suffices: one row is written, whose name is unique by constraint. The workspaces of the pool are only returned.
-    return this.#storage.transact(async (stores) => {
-      const { pool, organization } = await this.#authorized(stores, id, "canUpdateAgentPools")
-      const present = (await stores.agentPools.scopesOf([id])).get(id) ?? noScope
-      const scope = await this.#checkedScope(stores, pool.organizationId, present, patch)
+    return this.#storage.transact(async (repositories) => {
+      const { pool, organization } = await this.#authorized(repositories, id, "canUpdateAgentPools")
+      const present = (await repositories.agentPools.scopesOf([id])).get(id) ?? noScope
+      const scope = await this.#checkedScope(repositories, pool.organizationId, present, patch)
       const after = {
         ...pool,
         name: patch.name ?? pool.name,
         organizationScoped: scopeOf(pool.organizationScoped, patch),
       }
-      await stores.agentPools.save(after)
-      await stores.agentPools.saveScope(id, scope)
-      return this.#view(stores, after, organization)
+      await repositories.agentPools.save(after)
+      await repositories.agentPools.saveScope(id, scope)
+      return this.#view(repositories, after, organization)
     }, repeatableRead)
   }
 
   delete(id: string): Promise<void> {
-    return this.#storage.transact(async (stores) => {
-      await this.#authorized(stores, id, "canUpdateAgentPools")
-      rejectUsedPool(id, await stores.agentPools.usesOf(id))
-      await stores.agentPools.remove(id)
+    return this.#storage.transact(async (repositories) => {
+      await this.#authorized(repositories, id, "canUpdateAgentPools")
+      rejectUsedPool(id, await repositories.agentPools.usesOf(id))
+      await repositories.agentPools.remove(id)
       // The tokens of its agents were deleted with it.
-      await stores.identity.bumpCacheVersion()
+      await repositories.identity.bumpCacheVersion()
     })
   }
 
   /** Returns the lists of the input. Ids of the present lists that the caller cannot see are kept. */
   async #checkedScope(
-    stores: UsedRepositories,
+    repositories: UsedRepositories,
     organizationId: OrganizationId,
     present: AgentPoolScope,
     input: Partial<AgentPoolInput>,
@@ -132,7 +132,7 @@ export class AgentPoolService implements AgentPools {
       allowedProjectIds: (allowedProjectIds ?? []) as ProjectId[],
       excludedWorkspaceIds: (excludedWorkspaceIds ?? []) as WorkspaceId[],
     }
-    const seen = await seenOf(stores, this.#caller, organizationId, [named, present])
+    const seen = await seenOf(repositories, this.#caller, organizationId, [named, present])
     rejectFaults([
       ...agentPoolFaults(input),
       ...unknownIdFaults("allowedWorkspaceIds", "Workspace", allowedWorkspaceIds, seen),
@@ -154,40 +154,40 @@ export class AgentPoolService implements AgentPools {
   }
 
   async #authorized(
-    stores: UsedRepositories,
+    repositories: UsedRepositories,
     id: string,
     permission: OrganizationPermissionName,
   ): Promise<{ readonly pool: AgentPool; readonly organization: Organization }> {
-    const pool = await stores.agentPools.find(id)
+    const pool = await repositories.agentPools.find(id)
     if (pool === undefined || !permissionsIn(this.#caller, pool.organizationId)?.[permission]) throw notFound(id)
-    const organization = await stores.organizations.find(pool.organizationId)
+    const organization = await repositories.organizations.find(pool.organizationId)
     if (organization === undefined) throw notFound(id)
     return { pool, organization }
   }
 
-  async #view(stores: UsedRepositories, pool: AgentPool, organization: Organization): Promise<AgentPoolView> {
-    const [view] = await this.#views(stores, [pool], organization)
+  async #view(repositories: UsedRepositories, pool: AgentPool, organization: Organization): Promise<AgentPoolView> {
+    const [view] = await this.#views(repositories, [pool], organization)
     return view as AgentPoolView
   }
 
-  #views(stores: UsedRepositories, pools: readonly AgentPool[], organization: Organization) {
-    return viewAgentPools(stores, this.#caller, pools, organization)
+  #views(repositories: UsedRepositories, pools: readonly AgentPool[], organization: Organization) {
+    return viewAgentPools(repositories, this.#caller, pools, organization)
   }
 }
 
 /** Returns pools with those of their workspaces that the caller can see. */
 export async function viewAgentPools(
-  stores: Pick<UsedRepositories, "access" | "agentPools" | "projects" | "workspaces">,
+  repositories: Pick<UsedRepositories, "access" | "agentPools" | "projects" | "workspaces">,
   caller: Caller,
   pools: readonly AgentPool[],
   organization: Organization,
 ): Promise<readonly AgentPoolView[]> {
-  const { agentPools } = stores
+  const { agentPools } = repositories
   const visibility = visibilityIn(caller, organization.id)
   const ids = pools.map(({ id }) => id)
   const workspaces = visibility && (await agentPools.workspacesOf(ids, visibility))
   const scopes = await agentPools.scopesOf(ids)
-  const seen = await seenOf(stores, caller, organization.id, [...scopes.values()])
+  const seen = await seenOf(repositories, caller, organization.id, [...scopes.values()])
   return pools.map(({ organizationId: _, ...pool }) => {
     const { allowedWorkspaceIds, allowedProjectIds, excludedWorkspaceIds } = scopes.get(pool.id) ?? noScope
     return {
@@ -205,25 +205,25 @@ const noScope: AgentPoolScope = { allowedWorkspaceIds: [], allowedProjectIds: []
 
 /** Returns those of the ids that are workspaces and projects of the organization and that the caller can see. */
 async function seenOf(
-  stores: Pick<UsedRepositories, "access" | "projects" | "workspaces">,
+  repositories: Pick<UsedRepositories, "access" | "projects" | "workspaces">,
   caller: Caller,
   organizationId: OrganizationId,
   scopes: readonly AgentPoolScope[],
 ): Promise<ReadonlySet<string>> {
   const workspaceIds = new Set(scopes.flatMap((scope) => [...scope.allowedWorkspaceIds, ...scope.excludedWorkspaceIds]))
   const projectIds = new Set(scopes.flatMap((scope) => scope.allowedProjectIds))
-  const found = workspaceIds.size === 0 ? [] : await stores.workspaces.findMany([...workspaceIds])
+  const found = workspaceIds.size === 0 ? [] : await repositories.workspaces.findMany([...workspaceIds])
   const workspaces = await withPermissions(
-    stores,
+    repositories,
     caller,
     found.filter((workspace) => workspace.organizationId === organizationId),
   )
-  const projects = (projectIds.size === 0 ? [] : await stores.projects.findMany([...projectIds])).filter(
+  const projects = (projectIds.size === 0 ? [] : await repositories.projects.findMany([...projectIds])).filter(
     (project) => project.organizationId === organizationId,
   )
-  const permissions = await permissionsOn(stores, caller, projects)
+  const permissions = await permissionsOn(repositories, caller, projects)
   return new Set<string>([
-    ...workspaces.filter(({ permissions: held }) => isVisible(held)).map(({ workspace }) => workspace.id),
+    ...workspaces.filter(({ permissions: own }) => isVisible(own)).map(({ workspace }) => workspace.id),
     ...projects.filter((_, index) => permissions[index]?.canRead).map(({ id }) => id),
   ])
 }

@@ -7,7 +7,7 @@ import type { EventRepository } from "../../events/feed/event.ts"
 import type { TeamRepository } from "../../organizations/team.ts"
 import type { UserRepository } from "../../organizations/user.ts"
 import type { ConfigurationVersionRepository } from "../configuration-versions/configuration-version-repository.ts"
-import { canBeGivenBack, isClaimAhead, longestClaimMs, stageOf } from "./run-claim.ts"
+import { canBeReleased, isClaimAhead, longestClaimMs, stageOf } from "./run-claim.ts"
 import { carryOut } from "./run-progress.ts"
 import type { RunRecordRepository, RunRepository } from "./run-repository.ts"
 import type { StateVersionRepository } from "../state/state-version-repository.ts"
@@ -44,27 +44,27 @@ export async function endRunClaims(
   for (const id of ids) {
     signal.throwIfAborted()
     const now = clock.now()
-    const ended = await storage.transact(async (stores) => {
-      const run = await stores.runs.find(id)
+    const ended = await storage.transact(async (repositories) => {
+      const run = await repositories.runs.find(id)
       // The executor may have called since the read.
       if (run === undefined || run.claim === null || run.finishedAt !== null) return undefined
       const { name, leaseMs, expiresAt } = run.claim
       if (isClaimAhead(run.claim, now)) {
         // The executor may be alive. It gets one more lease to show it.
-        await stores.runs.save({ ...run, claim: { ...run.claim, expiresAt: now + leaseMs } })
+        await repositories.runs.save({ ...run, claim: { ...run.claim, expiresAt: now + leaseMs } })
         return { name, becomes: run.status, aheadUntil: expiresAt }
       }
       if (expiresAt > now) return undefined
-      if (canBeGivenBack(run)) {
-        await stores.runs.save({ ...run, claim: null })
+      if (canBeReleased(run)) {
+        await repositories.runs.save({ ...run, claim: null })
         return { name, becomes: run.status, aheadUntil: undefined }
       }
-      const workspace = await stores.workspaces.find({ id: run.workspaceId })
+      const workspace = await repositories.workspaces.find({ id: run.workspaceId })
       if (workspace === undefined) return undefined
       const words = `\nThe executor "${name}" did not report for more than ${leaseMs / secondMs} seconds while the run was ${run.status}.\n`
-      await stores.runRecords.appendLog(run.id, stageOf(run), Buffer.from(words))
+      await repositories.runRecords.appendLog(run.id, stageOf(run), Buffer.from(words))
       const status = run.cancelRequestedAt === null ? "errored" : "canceled"
-      await carryOut(stores, run, workspace, { status, hasChanges: null }, now)
+      await carryOut(repositories, run, workspace, { status, hasChanges: null }, now)
       return { name, becomes: status, aheadUntil: undefined }
     })
     if (ended?.aheadUntil !== undefined)

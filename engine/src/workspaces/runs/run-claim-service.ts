@@ -17,7 +17,7 @@ import type { ConfigurationVersionRepository } from "../configuration-versions/c
 import { noPermissions, type WorkspacePermission } from "../access/workspace-permissions.ts"
 import type { Run, RunClaim, RunExecutor, RunStep } from "./run.ts"
 import {
-  canBeGivenBack,
+  canBeReleased,
   claimFaults,
   type ClaimInput,
   type ClaimTarget,
@@ -26,7 +26,7 @@ import {
   renewed,
   requireDocument,
   requireLive,
-  requirePiece,
+  requireLogChunk,
   requireUnended,
   type RunClaims,
   type RunClaimView,
@@ -102,10 +102,10 @@ export class RunClaimService implements RunClaims {
   }
 
   async claim(target: ClaimTarget, input: ClaimInput): Promise<RunClaimView | undefined> {
-    const scope = await this.#storage.read((stores) => this.#scope(stores, target))
+    const scope = await this.#storage.read((repositories) => this.#scope(repositories, target))
     rejectFaults(claimFaults(input))
     for (let waitedMs = 0; ; waitedMs += lookMs) {
-      const waits = await this.#storage.read((stores) => this.#next(stores, scope))
+      const waits = await this.#storage.read((repositories) => this.#next(repositories, scope))
       // The transaction searches again: if several executors see the same run, one of them gets it.
       const claimed = waits && (await this.#take(target, input))
       if (claimed !== undefined || waitedMs >= input.waitMs) return claimed
@@ -114,8 +114,8 @@ export class RunClaimService implements RunClaims {
   }
 
   get(id: string): Promise<RunClaimView> {
-    return this.#storage.read(async (stores) => {
-      const { run, workspace } = await this.#claimed(stores, id)
+    return this.#storage.read(async (repositories) => {
+      const { run, workspace } = await this.#claimed(repositories, id)
       return viewClaim(run, workspace)
     })
   }
@@ -126,31 +126,31 @@ export class RunClaimService implements RunClaims {
 
   report(id: string, step: RunStep): Promise<RunClaimView> {
     const now = this.#runtime.clock.now()
-    return this.#storage.transact(async (stores) => {
-      const { run, claim, workspace } = await this.#claimed(stores, id)
+    return this.#storage.transact(async (repositories) => {
+      const { run, claim, workspace } = await this.#claimed(repositories, id)
       rejectFaults(countFaults(step.counts))
       if (wasReported(run, step)) return viewClaim(run, workspace)
       requireLive(run, claim, now)
       const renewedRun = renewed(run, claim, now)
-      const after = await carryOut(stores, renewedRun, workspace, step, now)
+      const after = await carryOut(repositories, renewedRun, workspace, step, now)
       // The step may have ended the claim. The response still contains it.
       return viewClaim(after, workspace, renewedRun.claim)
     })
   }
 
   release(id: string): Promise<void> {
-    return this.#storage.transact(async (stores) => {
-      const { run } = await this.#claimed(stores, id)
+    return this.#storage.transact(async (repositories) => {
+      const { run } = await this.#claimed(repositories, id)
       if (isFinal(run.status)) return
-      if (!canBeGivenBack(run))
+      if (!canBeReleased(run))
         throw conflict(`The run is ${run.status} and cannot be released; report its result.`, { subject: run.id })
-      await stores.runs.save({ ...run, claim: null })
+      await repositories.runs.save({ ...run, claim: null })
     })
   }
 
   appendLog(id: string, stage: RunStage, offset: number, bytes: Uint8Array): Promise<number> {
     return this.#alive(id, async ({ runRecords }, { run }) => {
-      requirePiece(offset, bytes)
+      requireLogChunk(offset, bytes)
       const size = await runRecords.logSize(run.id, stage)
       const added = newPart(bytes, offset, size)
       const known = bytes.subarray(0, bytes.length - added.length)
@@ -164,7 +164,7 @@ export class RunClaimService implements RunClaims {
   }
 
   async saveDocument(id: string, document: RunDocument, bytes: Uint8Array): Promise<void> {
-    const { run } = await this.#storage.read((stores) => this.#claimed(stores, id))
+    const { run } = await this.#storage.read((repositories) => this.#claimed(repositories, id))
     requireDocument(document, bytes)
     const chunks = this.#tools.archive.pack(run.id, document, bytes)
     await this.#alive(id, async ({ runRecords }, { run: present }) => {
@@ -175,50 +175,50 @@ export class RunClaimService implements RunClaims {
   }
 
   async document(id: string, document: RunDocument): Promise<Uint8Array> {
-    const { runId, chunks } = await this.#storage.read(async (stores) => {
-      const { run } = await this.#claimed(stores, id)
-      return { runId: run.id, chunks: await stores.runRecords.document(run.id, document) }
+    const { runId, chunks } = await this.#storage.read(async (repositories) => {
+      const { run } = await this.#claimed(repositories, id)
+      return { runId: run.id, chunks: await repositories.runRecords.document(run.id, document) }
     })
     if (chunks.length === 0) throw notFound(runId)
     return this.#tools.archive.unpack(runId, document, chunks)
   }
 
   variables(id: string): Promise<readonly ExecutionVariable[]> {
-    return this.#storage.read(async (stores) => {
-      const { run } = await this.#working(stores, id)
-      const variables = await stores.variables.list(run.workspaceId)
+    return this.#storage.read(async (repositories) => {
+      const { run } = await this.#working(repositories, id)
+      const variables = await repositories.variables.list(run.workspaceId)
       return variables.map(({ key, value, category, hcl, sensitive }) => ({ key, value, category, hcl, sensitive }))
     })
   }
 
   async configuration(id: string): Promise<Uint8Array> {
-    const { version, chunks } = await this.#storage.read(async (stores) => {
-      const { run } = await this.#working(stores, id)
+    const { version, chunks } = await this.#storage.read(async (repositories) => {
+      const { run } = await this.#working(repositories, id)
       const { configurationVersionId: versionId } = run
-      const version = versionId === null ? undefined : await stores.configurationVersions.find(versionId)
+      const version = versionId === null ? undefined : await repositories.configurationVersions.find(versionId)
       if (version?.status !== "uploaded") throw notFound(run.id)
-      return { version, chunks: await stores.configurationVersions.content(version.id) }
+      return { version, chunks: await repositories.configurationVersions.content(version.id) }
     })
     return this.#tools.configurations.unpack(version.id, chunks)
   }
 
   async state(id: string): Promise<AsyncIterable<Uint8Array>> {
     const { currentStateVersionId: versionId } = await this.#storage.read(
-      async (stores) => (await this.#working(stores, id)).workspace,
+      async (repositories) => (await this.#working(repositories, id)).workspace,
     )
     if (versionId === null) throw notFound(id)
     return openStateDocument(this.#storage, this.#tools.states.archive, versionId, "state")
   }
 
   async createState(id: string, input: StateVersionInput): Promise<StateVersionView> {
-    const { run } = await this.#storage.read((stores) => this.#working(stores, id))
+    const { run } = await this.#storage.read((repositories) => this.#working(repositories, id))
     return createStateVersion(
       this.#storage,
       this.#runtime,
       this.#tools.states,
       { ...input, runId: run.id },
-      async (stores) => {
-        const { run: present, workspace } = await this.#working(stores, id)
+      async (repositories) => {
+        const { run: present, workspace } = await this.#working(repositories, id)
         if (present.status !== "applying")
           throw conflict(`The run is ${present.status}; only an applying run can create state versions.`, {
             subject: run.id,
@@ -229,8 +229,8 @@ export class RunClaimService implements RunClaims {
   }
 
   /** Throws unless the claim is live and the run is unfinished. Secrets are only returned to the executor of such a run. */
-  async #working(stores: ClaimRepositories, id: string): Promise<Claimed> {
-    const claimed = await this.#claimed(stores, id)
+  async #working(repositories: ClaimRepositories, id: string): Promise<Claimed> {
+    const claimed = await this.#claimed(repositories, id)
     const { run, claim } = claimed
     requireLive(run, claim, this.#runtime.clock.now())
     if (isFinal(run.status)) throw conflict(`The run is ${run.status}.`, { subject: run.id })
@@ -238,20 +238,20 @@ export class RunClaimService implements RunClaims {
   }
 
   /** Returns the scope of the search for a run. Throws if the caller may not claim runs of the target. */
-  async #scope(stores: UsedRepositories, target: ClaimTarget): Promise<ClaimScope> {
+  async #scope(repositories: UsedRepositories, target: ClaimTarget): Promise<ClaimScope> {
     const caller = this.#caller
     switch (target.kind) {
       case "organization": {
-        const { organization } = await authorizeOrganization(stores, caller, target.name)
+        const { organization } = await authorizeOrganization(repositories, caller, target.name)
         executorOf(caller)
         const visibility = visibilityIn(caller, organization.id)
         if (visibility === undefined) throw notFound(target.name)
         return { organizationId: organization.id, visibility }
       }
       case "workspace":
-        return this.#scopeOf(stores, target.ref)
+        return this.#scopeOf(repositories, target.ref)
       case "agent-pool":
-        return this.#scopeOfPool(stores, target.id)
+        return this.#scopeOfPool(repositories, target.id)
       default:
         return target satisfies never
     }
@@ -276,15 +276,15 @@ export class RunClaimService implements RunClaims {
     return { ...scope, visibility }
   }
 
-  async #scopeOf(stores: UsedRepositories, ref: WorkspaceRef): Promise<ClaimScope> {
+  async #scopeOf(repositories: UsedRepositories, ref: WorkspaceRef): Promise<ClaimScope> {
     const caller = this.#caller
     if (caller.kind === "agent") {
-      const workspace = await stores.workspaces.find(ref)
-      if (workspace === undefined || !(await executes(stores, caller.agentPoolId, workspace))) throw notFound()
+      const workspace = await repositories.workspaces.find(ref)
+      if (workspace === undefined || !(await executes(repositories, caller.agentPoolId, workspace))) throw notFound()
       const { id, organizationId } = workspace
       return { organizationId, workspaceId: id, agentPoolId: caller.agentPoolId }
     }
-    const { workspace } = await authorizeWorkspace(stores, caller, ref, "canQueueRun")
+    const { workspace } = await authorizeWorkspace(repositories, caller, ref, "canQueueRun")
     const { mode } = effectiveExecution(workspace)
     if (mode !== "remote")
       throw conflict(`The execution mode of the workspace is ${mode}; runs can only be claimed when it is remote.`, {
@@ -294,11 +294,11 @@ export class RunClaimService implements RunClaims {
     return { organizationId: workspace.organizationId, workspaceId: workspace.id }
   }
 
-  async #next(stores: UsedRepositories, scope: ClaimScope): Promise<Run | undefined> {
-    const waiting = await stores.runs.claimable(scope, this.#runtime.clock.now(), maxCandidates)
+  async #next(repositories: UsedRepositories, scope: ClaimScope): Promise<Run | undefined> {
+    const waiting = await repositories.runs.claimable(scope, this.#runtime.clock.now(), maxCandidates)
     if (scope.visibility === undefined && scope.agentPoolId !== undefined) return waiting[0]
-    const workspaces = await stores.workspaces.findMany([...new Set(waiting.map((run) => run.workspaceId))])
-    const authorized = await withPermissions(stores, this.#caller, workspaces)
+    const workspaces = await repositories.workspaces.findMany([...new Set(waiting.map((run) => run.workspaceId))])
+    const authorized = await withPermissions(repositories, this.#caller, workspaces)
     const permissionsOf = new Map(authorized.map(({ workspace, permissions }) => [workspace.id, permissions]))
     return waiting.find((run) => permissionsOf.get(run.workspaceId)?.[neededFor(run)] === true)
   }
@@ -306,44 +306,50 @@ export class RunClaimService implements RunClaims {
   #take(target: ClaimTarget, { name, leaseMs }: ClaimInput): Promise<RunClaimView | undefined> {
     const id = newId("claim", this.#runtime.random)
     const now = this.#runtime.clock.now()
-    return this.#storage.transact(async (stores) => {
-      const run = await this.#next(stores, await this.#scope(stores, target))
-      const workspace = run && (await stores.workspaces.find({ id: run.workspaceId }))
+    return this.#storage.transact(async (repositories) => {
+      const run = await this.#next(repositories, await this.#scope(repositories, target))
+      const workspace = run && (await repositories.workspaces.find({ id: run.workspaceId }))
       if (run === undefined || workspace === undefined) return undefined
       const by = executorOf(this.#caller)
       const claimed: Run = { ...run, claim: { id, by, name, leaseMs, claimedAt: now, expiresAt: now + leaseMs } }
       const status = claimedStatus(run.status)
       if (status !== run.status)
-        return viewClaim(await carryOut(stores, claimed, workspace, { status, hasChanges: null }, now), workspace)
+        return viewClaim(await carryOut(repositories, claimed, workspace, { status, hasChanges: null }, now), workspace)
       // Another executor released the run, or was lost, before it began.
-      await stores.runs.save(claimed)
+      await repositories.runs.save(claimed)
       return viewClaim(claimed, workspace)
     })
   }
 
   /** Renews the lease and runs `work`. Each call of a live executor renews its lease. */
-  #alive<T>(id: string, work: (stores: UsedRepositories, claimed: Claimed) => Promise<T>): Promise<T> {
+  #alive<T>(id: string, work: (repositories: UsedRepositories, claimed: Claimed) => Promise<T>): Promise<T> {
     const now = this.#runtime.clock.now()
-    return this.#storage.transact(async (stores) => {
-      const claimed = await this.#claimed(stores, id)
+    return this.#storage.transact(async (repositories) => {
+      const claimed = await this.#claimed(repositories, id)
       requireLive(claimed.run, claimed.claim, now)
       const run = renewed(claimed.run, claimed.claim, now)
-      if (run !== claimed.run) await stores.runs.save(run)
-      return work(stores, { ...claimed, run })
+      if (run !== claimed.run) await repositories.runs.save(run)
+      return work(repositories, { ...claimed, run })
     })
   }
 
   /** Throws `not-found` unless the caller is the executor that made the claim and may still execute the run. */
-  async #claimed(stores: ClaimRepositories, id: string): Promise<Claimed> {
-    const run = await stores.runs.findByClaim(id)
+  async #claimed(repositories: ClaimRepositories, id: string): Promise<Claimed> {
+    const run = await repositories.runs.findByClaim(id)
     const claim = run?.claim ?? null
     if (run === undefined || claim === null || !isSame(executorOf(this.#caller), claim.by)) throw notFound(id)
     if (this.#caller.kind !== "agent") {
-      const { workspace } = await authorizeWorkspace(stores, this.#caller, { id: run.workspaceId }, neededFor(run))
+      const { workspace } = await authorizeWorkspace(
+        repositories,
+        this.#caller,
+        { id: run.workspaceId },
+        neededFor(run),
+      )
       return { run, claim, workspace }
     }
-    const workspace = await stores.workspaces.find({ id: run.workspaceId })
-    if (workspace === undefined || !(await executes(stores, this.#caller.agentPoolId, workspace))) throw notFound(id)
+    const workspace = await repositories.workspaces.find({ id: run.workspaceId })
+    if (workspace === undefined || !(await executes(repositories, this.#caller.agentPoolId, workspace)))
+      throw notFound(id)
     return { run, claim, workspace }
   }
 

@@ -81,7 +81,7 @@ export interface RunClaims {
 export const defaultLeaseMs = minuteMs
 const leaseBoundsMs = { least: 10 * secondMs, most: 10 * minuteMs }
 /** Shorter than the timeouts of proxies and clients. */
-const waitMaximumMs = 30 * secondMs
+const maxWaitMs = 30 * secondMs
 const maxName = 255
 
 export function claimFaults({ name, leaseMs, waitMs }: ClaimInput): Fault[] {
@@ -93,8 +93,8 @@ export function claimFaults({ name, leaseMs, waitMs }: ClaimInput): Fault[] {
       field: ["leaseSeconds"],
       detail: `lease-seconds must be from ${leaseBoundsMs.least / secondMs} to ${leaseBoundsMs.most / secondMs}`,
     })
-  if (!(waitMs >= 0 && waitMs <= waitMaximumMs))
-    faults.push({ field: ["waitSeconds"], detail: `wait-seconds must be from 0 to ${waitMaximumMs / secondMs}` })
+  if (!(waitMs >= 0 && waitMs <= maxWaitMs))
+    faults.push({ field: ["waitSeconds"], detail: `wait-seconds must be from 0 to ${maxWaitMs / secondMs}` })
   return faults
 }
 
@@ -140,14 +140,14 @@ export function requireForceCancel(run: Run, now: Instant): void {
 }
 
 /** Returns whether another executor can take over safely, or the run has no work for an executor now. */
-export const canBeGivenBack = ({ status }: Run): boolean =>
+export const canBeReleased = ({ status }: Run): boolean =>
   isUntouched(status) || isConfirmable(status) || status === "policy_override"
 
 /** Returns the stage that the run is in. */
 export const stageOf = ({ status }: Run): RunStage => (isApplyStatus(status) ? "apply" : "plan")
 
 /** Limit of one request that appends to a log. */
-export const maxLogPiece = 512 * 1024
+export const maxLogChunk = 512 * 1024
 /** Limit of a whole log. It suffices for the debug output of long applies. */
 const maxLog = 64 * 1024 * 1024
 export const maxDocument = 32 * 1024 * 1024
@@ -159,15 +159,15 @@ export function newPart(bytes: Uint8Array, offset: number, size: number): Uint8A
   return bytes.subarray(Math.min(bytes.length, size - offset))
 }
 
-export function requirePiece(offset: number, bytes: Uint8Array): void {
+export function requireLogChunk(offset: number, bytes: Uint8Array): void {
   if (!Number.isSafeInteger(offset) || offset < 0)
     throw new EngineError("bad-request", "The offset is not valid.", {
       faults: [{ detail: "offset must be a non-negative integer", parameter: "offset" }],
     })
-  if (bytes.length > maxLogPiece) throw pieceTooLarge()
+  if (bytes.length > maxLogChunk) throw logChunkTooLarge()
 }
 
-export const pieceTooLarge = () => new EngineError("too-large", `The log chunk is larger than ${maxLogPiece} bytes.`)
+export const logChunkTooLarge = () => new EngineError("too-large", `The log chunk is larger than ${maxLogChunk} bytes.`)
 
 /** Throws `conflict` unless the stage can still write its log: an apply must have begun, and neither stage can write after its end. */
 export function requireUnended(run: Run, stage: RunStage): void {

@@ -44,7 +44,7 @@ const lockReason = "Locked by a run"
 
 /** Writes a step and its consequences. A step that is decided automatically follows at the same instant. */
 export async function carryOut(
-  stores: UsedRepositories,
+  repositories: UsedRepositories,
   before: Run,
   workspace: SituatedWorkspace,
   step: RunStep,
@@ -57,23 +57,23 @@ export async function carryOut(
   const waits = step.checksFollow === true && stepped.cancelRequestedAt === null
   const status = waits ? undefined : decision(stepped)
   const run = withoutSettledClaim(status === undefined ? stepped : advance(stepped, { status, hasChanges: null }, now))
-  await stores.runs.save(run)
-  await stores.events.append(runEvent("run.updated", workspace, run))
-  switch (lockStep(before, run, await nameHolder(stores, workspace, runActor(run)))) {
+  await repositories.runs.save(run)
+  await repositories.events.append(runEvent("run.updated", workspace, run))
+  switch (lockStep(before, run, await nameHolder(repositories, workspace, runActor(run)))) {
     case "take":
-      await stores.workspaces.saveLock(workspace.id, lock(workspace, runActor(run), { reason: lockReason }, now))
-      await stores.events.append({ kind: "workspace.locked", workspace, changed: ["locked"] })
-      if (run.savePlan) await stores.runs.makeCurrent(run)
+      await repositories.workspaces.saveLock(workspace.id, lock(workspace, runActor(run), { reason: lockReason }, now))
+      await repositories.events.append({ kind: "workspace.locked", workspace, changed: ["locked"] })
+      if (run.savePlan) await repositories.runs.makeCurrent(run)
       break
     case "release":
-      await stores.workspaces.saveLock(workspace.id, { lock: { held: false }, lockNumber: workspace.lockNumber })
-      await discardAndPromote(stores, workspace)
-      await stores.events.append({ kind: "workspace.unlocked", workspace, changed: ["locked"] })
+      await repositories.workspaces.saveLock(workspace.id, { lock: { held: false }, lockNumber: workspace.lockNumber })
+      await discardAndPromote(repositories, workspace)
+      await repositories.events.append({ kind: "workspace.unlocked", workspace, changed: ["locked"] })
       break
     case "keep":
       break
   }
-  if (isFinal(run.status)) await recordEnd(stores, run)
+  if (isFinal(run.status)) await recordEnd(repositories, run)
   return run
 }
 
@@ -94,18 +94,18 @@ function requireFreshPlan(run: Run, { status }: RunStep, { id, latestChangeAt }:
     throw conflict("The saved plan is stale: the workspace's state has changed since it was made.", { subject: id })
 }
 
-async function recordEnd(stores: UsedRepositories, run: Run): Promise<void> {
+async function recordEnd(repositories: UsedRepositories, run: Run): Promise<void> {
   // Read again: state versions of the released lock may have changed it.
-  const workspace = await stores.workspaces.find({ id: run.workspaceId })
+  const workspace = await repositories.workspaces.find({ id: run.workspaceId })
   if (workspace === undefined) return
   const metrics = isMeasured(run.status)
-    ? runMetrics(await stores.runs.measured(run.workspaceId, maxMeasuredRuns))
+    ? runMetrics(await repositories.runs.measured(run.workspaceId, maxMeasuredRuns))
     : workspace.metrics
   const configuration =
     run.status === "applied" && run.configurationVersionId !== null
-      ? await stores.configurationVersions.find(run.configurationVersionId)
+      ? await repositories.configurationVersions.find(run.configurationVersionId)
       : undefined
-  await stores.workspaces.save(workspace, {
+  await repositories.workspaces.save(workspace, {
     ...workspace,
     metrics,
     ...(run.source === lifecycleSource ? afterAutoDestroy(run, workspace) : {}),

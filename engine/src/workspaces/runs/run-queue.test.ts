@@ -17,7 +17,7 @@ async function queued(
   const inserted: Run[] = []
   const current: Run[] = []
   const told: Change[] = []
-  const stores = {
+  const repositories = {
     workspaces: {
       find: async () => ({
         id: "ws-1",
@@ -45,7 +45,7 @@ async function queued(
     ...configuration,
   } as ConfigurationVersion
   const made = { ...newRun(systemRuntime().random, 5), createdBy: null }
-  const run = await queueRunFor(stores, version, made)
+  const run = await queueRunFor(repositories, version, made)
   expect(told.map(({ kind, subject }) => [kind, subject?.id])).toEqual(
     run === undefined ? [] : [["run.created", run.id]],
   )

@@ -100,18 +100,22 @@ function requireQueue(workspace: SituatedWorkspace): void {
  * locally. The same applies if the configuration comes from VCS, `queue-all-runs` is false and no run was queued manually yet.
  */
 export async function queueRunFor(
-  stores: { readonly events: EventRepository; readonly workspaces: WorkspaceRepository; readonly runs: RunRepository },
+  repositories: {
+    readonly events: EventRepository
+    readonly workspaces: WorkspaceRepository
+    readonly runs: RunRepository
+  },
   configuration: ConfigurationVersion,
   made: NewRun & { readonly createdBy: Actor | null },
 ): Promise<Run | undefined> {
   if (!configuration.autoQueueRuns) return undefined
-  const workspace = await stores.workspaces.find({ id: configuration.workspaceId })
+  const workspace = await repositories.workspaces.find({ id: configuration.workspaceId })
   if (workspace === undefined || !hasQueue(workspace)) return undefined
   const ofVcs = configuration.ingress !== null
-  if (ofVcs && !workspace.queueAllRuns && !(await stores.runs.hasAny(workspace.id))) return undefined
+  if (ofVcs && !workspace.queueAllRuns && !(await repositories.runs.hasAny(workspace.id))) return undefined
   const { createdBy, ...ids } = made
   const input = { message: null, isDestroy: false, autoApply: null, planOnly: false, refreshOnly: false }
-  return queueRun(stores, workspace, { ...input, configurationVersionId: configuration.id }, configuration, ids, {
+  return queueRun(repositories, workspace, { ...input, configurationVersionId: configuration.id }, configuration, ids, {
     source: "tfe-configuration-version",
     createdBy,
     message: configuration.ingress?.attributes.commitMessage ?? "Queued by an uploaded configuration",

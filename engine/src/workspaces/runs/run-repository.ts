@@ -59,7 +59,7 @@ export interface RunRepository {
   /** Returns unclaimed runs that could begin now, the longest waiting first. */
   claimable(scope: ClaimScope, now: Instant, limit: number): Promise<readonly Run[]>
   /** Returns unfinished runs whose claim has expired, or expires after `latest`. */
-  claimsToEnd(asked: ClaimsToEnd): Promise<readonly RunId[]>
+  claimsToEnd(query: ClaimsToEnd): Promise<readonly RunId[]>
   /** Returns whether an unfinished run uses the configuration version. */
   needsConfiguration(id: ConfigurationVersionId): Promise<boolean>
   /** Returns whether any run uses the configuration version, finished or not. */

@@ -89,24 +89,24 @@ function variableFaults(variables: NonNullable<RunInput["variables"]>): Fault[] 
 function contradictions(input: RunInput): Fault[] {
   const faults: Fault[] = []
   const { isDestroy, planOnly, refreshOnly, savePlan = false, refresh = true } = input
-  const refuse = (holds: boolean, field: string, detail: string) => {
+  const addFault = (holds: boolean, field: string, detail: string) => {
     if (holds) faults.push({ field: [field], detail })
   }
-  refuse(refreshOnly && isDestroy, "refreshOnly", "refresh-only cannot be combined with is-destroy")
-  refuse(refreshOnly && !refresh, "refresh", "refresh cannot be false when refresh-only is true")
-  refuse(
+  addFault(refreshOnly && isDestroy, "refreshOnly", "refresh-only cannot be combined with is-destroy")
+  addFault(refreshOnly && !refresh, "refresh", "refresh cannot be false when refresh-only is true")
+  addFault(
     refreshOnly && (input.replaceAddrs?.length ?? 0) > 0,
     "replaceAddrs",
     "replace-addrs cannot be combined with refresh-only",
   )
-  refuse(
+  addFault(
     isDestroy && (input.replaceAddrs?.length ?? 0) > 0,
     "replaceAddrs",
     "replace-addrs cannot be combined with is-destroy",
   )
-  refuse(savePlan && planOnly, "savePlan", "save-plan cannot be combined with plan-only")
-  refuse(savePlan && input.autoApply === true, "autoApply", "auto-apply cannot be combined with save-plan")
-  refuse(
+  addFault(savePlan && planOnly, "savePlan", "save-plan cannot be combined with plan-only")
+  addFault(savePlan && input.autoApply === true, "autoApply", "auto-apply cannot be combined with save-plan")
+  addFault(
     (input.engineVersion ?? null) !== null && !planOnly,
     "engineVersion",
     "terraform-version can only be set when plan-only is true",

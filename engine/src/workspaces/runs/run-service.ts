@@ -80,12 +80,12 @@ export class RunService implements Runs {
   create(ref: WorkspaceRef, input: RunInput): Promise<RunView> {
     const { random, clock } = this.#runtime
     const made = newRun(random, clock.now())
-    return this.#storage.transact(async (stores) => {
-      const { workspace, permissions } = await authorizeWorkspace(stores, this.#caller, ref, "canQueueRun")
+    return this.#storage.transact(async (repositories) => {
+      const { workspace, permissions } = await authorizeWorkspace(repositories, this.#caller, ref, "canQueueRun")
       rejectFaults(runInputFaults(input))
       if (input.isDestroy) requireDestroyable(workspace, permissions)
-      const configuration = await configurationOf(stores, workspace, input)
-      const run = await queueRun(stores, workspace, input, configuration, made, {
+      const configuration = await configurationOf(repositories, workspace, input)
+      const run = await queueRun(repositories, workspace, input, configuration, made, {
         source: "tfe-api",
         createdBy: actorOf(this.#caller),
         message: defaultMessage,
@@ -95,25 +95,25 @@ export class RunService implements Runs {
   }
 
   get(id: string): Promise<RunView> {
-    return this.#read((stores) => stores.runs.find(id), id)
+    return this.#read((repositories) => repositories.runs.find(id), id)
   }
 
   getByPlan(planId: string): Promise<RunView> {
-    return this.#read((stores) => stores.runs.findByPlan(planId), planId)
+    return this.#read((repositories) => repositories.runs.findByPlan(planId), planId)
   }
 
   getByApply(applyId: string): Promise<RunView> {
-    return this.#read((stores) => stores.runs.findByApply(applyId), applyId)
+    return this.#read((repositories) => repositories.runs.findByApply(applyId), applyId)
   }
 
   async planJson(planId: string): Promise<Uint8Array | undefined> {
-    const { run, chunks } = await this.#storage.read(async (stores) => {
-      const run = await stores.runs.findByPlan(planId)
+    const { run, chunks } = await this.#storage.read(async (repositories) => {
+      const run = await repositories.runs.findByPlan(planId)
       if (run === undefined) throw notFound(planId)
       // `canUpdate` alone would admit the organization's token, which may not queue runs.
       const needed = ["canUpdate", "canQueueApply"] as const
-      await authorizeWorkspace(stores, this.#caller, { id: run.workspaceId }, ...needed)
-      return { run, chunks: await stores.runRecords.document(run.id, "json-output") }
+      await authorizeWorkspace(repositories, this.#caller, { id: run.workspaceId }, ...needed)
+      return { run, chunks: await repositories.runRecords.document(run.id, "json-output") }
     })
     if (!hasEnded(planStatus(run.status, run.statusTimestamps))) return undefined
     if (chunks.length === 0) throw notFound(planId)
@@ -121,30 +121,32 @@ export class RunService implements Runs {
   }
 
   list(ref: WorkspaceRef, query: RunQuery, page: PageRequest): Promise<Page<RunView>> {
-    return this.#storage.readReplica(async (stores) => {
-      const { workspace, permissions } = await authorizeWorkspace(stores, this.#caller, ref, "canReadRun")
-      return mapPage(await stores.runs.list(workspace.id, query, page), (run) => viewRun(run, permissions))
+    return this.#storage.readReplica(async (repositories) => {
+      const { workspace, permissions } = await authorizeWorkspace(repositories, this.#caller, ref, "canReadRun")
+      return mapPage(await repositories.runs.list(workspace.id, query, page), (run) => viewRun(run, permissions))
     })
   }
 
   listForOrganization(organization: string, query: OrganizationRunQuery, page: PageRequest): Promise<Page<RunView>> {
-    return this.#storage.readReplica(async (stores) => {
-      const visibility = await this.#visibility(stores, organization)
-      return this.#viewed(stores, await stores.runs.listVisible(visibility, query, page))
+    return this.#storage.readReplica(async (repositories) => {
+      const visibility = await this.#visibility(repositories, organization)
+      return this.#viewed(repositories, await repositories.runs.listVisible(visibility, query, page))
     })
   }
 
   queue(organization: string, page: PageRequest): Promise<Page<RunView>> {
-    return this.#storage.read(async (stores) => {
-      const visibility = await this.#visibility(stores, organization)
-      const queue = await this.#viewed(stores, await stores.runs.queue(visibility, page))
+    return this.#storage.read(async (repositories) => {
+      const visibility = await this.#visibility(repositories, organization)
+      const queue = await this.#viewed(repositories, await repositories.runs.queue(visibility, page))
       const before = offsetOf(page)
       return { ...queue, items: queue.items.map((run, index) => ({ ...run, positionInQueue: before + index })) }
     })
   }
 
   capacity(organization: string): Promise<RunCapacity> {
-    return this.#storage.read(async (stores) => stores.runs.capacity(await this.#visibility(stores, organization)))
+    return this.#storage.read(async (repositories) =>
+      repositories.runs.capacity(await this.#visibility(repositories, organization)),
+    )
   }
 
   apply(id: string, comment?: string): Promise<void> {
@@ -162,10 +164,10 @@ export class RunService implements Runs {
       status: "canceled",
       when: isCancelable,
       refusal: "cannot be canceled",
-      async instead(stores, run, workspace) {
+      async instead(repositories, run, workspace) {
         if (!isExecuting(run, now)) return false
         if (run.cancelRequestedAt !== null) throw conflict("The run is already being canceled.", { subject: run.id })
-        await requestCancel(stores, run, workspace, now)
+        await requestCancel(repositories, run, workspace, now)
         return true
       },
     })
@@ -187,8 +189,8 @@ export class RunService implements Runs {
 
   forceExecute(id: string): Promise<void> {
     const now = this.#runtime.clock.now()
-    return this.#storage.transact(async (stores) => {
-      const { run, workspace } = await this.#authorized(stores, id, () => "canQueueApply")
+    return this.#storage.transact(async (repositories) => {
+      const { run, workspace } = await this.#authorized(repositories, id, () => "canQueueApply")
       if (run.status !== "pending")
         throw forbidden(`The run is ${run.status}; only a pending run can be forced to execute.`)
       const { lock } = workspace
@@ -196,73 +198,78 @@ export class RunService implements Runs {
         throw conflict(`The run has to wait. The workspace is locked by ${describe(lock.by)}.`, {
           subject: workspace.id,
         })
-      const earlier = await stores.runs.before(run)
-      const holder = lock.held ? await stores.runs.find(lock.by.id) : undefined
+      const earlier = await repositories.runs.before(run)
+      const holder = lock.held ? await repositories.runs.find(lock.by.id) : undefined
       if (holder === undefined && earlier.length === 0) throw forbidden("The run is not waiting for another run.")
       // Pending runs do not change the lock, so `workspace` is still current when the lock's holder is ended.
       for (const other of [...earlier, ...(holder === undefined ? [] : [holder])])
-        await endForAnother(stores, other, workspace, now)
+        await endForAnother(repositories, other, workspace, now)
     })
   }
 
   addComment(id: string, body: string): Promise<RunComment> {
-    return this.#storage.transact(async (stores) => {
-      const { run, workspace } = await this.#authorized(stores, id, () => "canQueueRun")
-      const { run: commented, comment } = await this.#withComment(stores, run, body)
-      await stores.runs.save(commented)
-      await stores.events.append(runEvent("run.updated", workspace, commented, ["comments"]))
+    return this.#storage.transact(async (repositories) => {
+      const { run, workspace } = await this.#authorized(repositories, id, () => "canQueueRun")
+      const { run: commented, comment } = await this.#withComment(repositories, run, body)
+      await repositories.runs.save(commented)
+      await repositories.events.append(runEvent("run.updated", workspace, commented, ["comments"]))
       return comment
     })
   }
 
   comments(id: string, page: PageRequest): Promise<Page<RunComment>> {
-    return this.#storage.read(async (stores) => {
-      const { run } = await this.#authorized(stores, id, () => "canReadRun")
-      return stores.runs.comments(run.id, page)
+    return this.#storage.read(async (repositories) => {
+      const { run } = await this.#authorized(repositories, id, () => "canReadRun")
+      return repositories.runs.comments(run.id, page)
     })
   }
 
   comment(id: string): Promise<RunComment> {
-    return this.#storage.read(async (stores) => {
-      const comment = await stores.runs.findComment(id)
+    return this.#storage.read(async (repositories) => {
+      const comment = await repositories.runs.findComment(id)
       if (comment === undefined) throw notFound(id)
-      await this.#authorized(stores, comment.runId, () => "canReadRun")
+      await this.#authorized(repositories, comment.runId, () => "canReadRun")
       return comment
     })
   }
 
   advance(id: string, step: RunStep): Promise<RunView> {
     const now = this.#runtime.clock.now()
-    return this.#storage.transact(async (stores) => {
-      const { run, workspace, permissions } = await this.#authorized(stores, id, (run) =>
+    return this.#storage.transact(async (repositories) => {
+      const { run, workspace, permissions } = await this.#authorized(repositories, id, (run) =>
         run.planOnly ? "canQueueRun" : "canQueueApply",
       )
       rejectFaults(countFaults(step.counts))
       requireUnclaimed(run, now)
-      return viewRun(await carryOut(stores, this.#confirmed(run, step.status), workspace, step, now), permissions)
+      return viewRun(await carryOut(repositories, this.#confirmed(run, step.status), workspace, step, now), permissions)
     })
   }
 
-  async #visibility(stores: UsedRepositories, organization: string): Promise<Visibility> {
-    const { organization: found } = await authorizeOrganization(stores, this.#caller, organization)
+  async #visibility(repositories: UsedRepositories, organization: string): Promise<Visibility> {
+    const { organization: found } = await authorizeOrganization(repositories, this.#caller, organization)
     const visibility = visibilityIn(this.#caller, found.id)
     if (visibility === undefined) throw notFound(organization)
     return visibility
   }
 
   /** Adds to each run the permissions of the caller. */
-  async #viewed(stores: UsedRepositories, runs: Page<Run>): Promise<Page<RunView>> {
-    const workspaces = await stores.workspaces.findMany([...new Set(runs.items.map((run) => run.workspaceId))])
-    const authorized = await withPermissions(stores, this.#caller, workspaces)
+  async #viewed(repositories: UsedRepositories, runs: Page<Run>): Promise<Page<RunView>> {
+    const workspaces = await repositories.workspaces.findMany([...new Set(runs.items.map((run) => run.workspaceId))])
+    const authorized = await withPermissions(repositories, this.#caller, workspaces)
     const permissionsOf = new Map(authorized.map(({ workspace, permissions }) => [workspace.id, permissions]))
     return mapPage(runs, (run) => viewRun(run, permissionsOf.get(run.workspaceId) ?? noPermissions))
   }
 
-  #read(find: (stores: UsedRepositories) => Promise<Run | undefined>, id: string): Promise<RunView> {
-    return this.#storage.read(async (stores) => {
-      const run = await find(stores)
+  #read(find: (repositories: UsedRepositories) => Promise<Run | undefined>, id: string): Promise<RunView> {
+    return this.#storage.read(async (repositories) => {
+      const run = await find(repositories)
       if (run === undefined) throw notFound(id)
-      const { permissions } = await authorizeWorkspace(stores, this.#caller, { id: run.workspaceId }, "canReadRun")
+      const { permissions } = await authorizeWorkspace(
+        repositories,
+        this.#caller,
+        { id: run.workspaceId },
+        "canReadRun",
+      )
       return viewRun(run, permissions)
     })
   }
@@ -275,20 +282,20 @@ export class RunService implements Runs {
       readonly refusal: string
       readonly comment: string | undefined
       /** Runs before the change of status, and can replace it: returns true if it did. */
-      readonly instead?: (stores: UsedRepositories, run: Run, workspace: SituatedWorkspace) => Promise<boolean>
+      readonly instead?: (repositories: UsedRepositories, run: Run, workspace: SituatedWorkspace) => Promise<boolean>
     },
   ): Promise<void> {
     const now = this.#runtime.clock.now()
-    await this.#storage.transact(async (stores) => {
-      const { run: found, workspace } = await this.#authorized(stores, id, () => "canQueueApply")
+    await this.#storage.transact(async (repositories) => {
+      const { run: found, workspace } = await this.#authorized(repositories, id, () => "canQueueApply")
       if (!action.when(found.status))
         throw conflict(`The run is ${found.status} and ${action.refusal}.`, { subject: found.id })
       const { comment = "" } = action
       // Clients send an empty comment for none.
-      const run = comment === "" ? found : (await this.#withComment(stores, found, comment)).run
-      if ((await action.instead?.(stores, run, workspace)) === true) return
+      const run = comment === "" ? found : (await this.#withComment(repositories, found, comment)).run
+      if ((await action.instead?.(repositories, run, workspace)) === true) return
       await carryOut(
-        stores,
+        repositories,
         this.#confirmed(run, action.status),
         workspace,
         { status: action.status, hasChanges: null },
@@ -299,7 +306,7 @@ export class RunService implements Runs {
 
   /** Stores a comment. The caller must save the returned run, which contains the id of the comment. */
   async #withComment(
-    stores: UsedRepositories,
+    repositories: UsedRepositories,
     run: Run,
     body: string,
   ): Promise<{ readonly run: Run; readonly comment: RunComment }> {
@@ -308,7 +315,7 @@ export class RunService implements Runs {
     const { random, clock } = this.#runtime
     const createdBy = actorOf(this.#caller)
     const comment = { id: newId("wsc", random), runId: run.id, body, createdAt: clock.now(), createdBy }
-    await stores.runs.insertComment(comment)
+    await repositories.runs.insertComment(comment)
     return { run: { ...run, commentIds: [...run.commentIds, comment.id] }, comment }
   }
 
@@ -318,13 +325,13 @@ export class RunService implements Runs {
   }
 
   async #authorized(
-    stores: UsedRepositories,
+    repositories: UsedRepositories,
     id: string,
     permission: (run: Run) => WorkspacePermission,
   ): Promise<AuthorizedWorkspace & { readonly run: Run }> {
-    const run = await stores.runs.find(id)
+    const run = await repositories.runs.find(id)
     if (run === undefined) throw notFound(id)
-    return { ...(await authorizeWorkspace(stores, this.#caller, { id: run.workspaceId }, permission(run))), run }
+    return { ...(await authorizeWorkspace(repositories, this.#caller, { id: run.workspaceId }, permission(run))), run }
   }
 }
 
@@ -349,29 +356,29 @@ export function viewRun(run: Run, permissions: WorkspacePermissions): RunView {
 }
 
 async function requestCancel(
-  stores: UsedRepositories,
+  repositories: UsedRepositories,
   run: Run,
   workspace: SituatedWorkspace,
   now: Instant,
 ): Promise<void> {
-  await stores.runs.save({ ...run, cancelRequestedAt: now })
-  await stores.events.append(runEvent("run.updated", workspace, run, ["canceled-at"]))
+  await repositories.runs.save({ ...run, cancelRequestedAt: now })
+  await repositories.events.append(runEvent("run.updated", workspace, run, ["canceled-at"]))
 }
 
 /** Discards a waiting run, and cancels one that is being executed. A live executor has to stop first. */
 async function endForAnother(
-  stores: UsedRepositories,
+  repositories: UsedRepositories,
   run: Run,
   workspace: SituatedWorkspace,
   now: Instant,
 ): Promise<void> {
   if (isDiscardable(run.status)) {
-    await carryOut(stores, run, workspace, { status: "discarded", hasChanges: null }, now)
+    await carryOut(repositories, run, workspace, { status: "discarded", hasChanges: null }, now)
     return
   }
   if (run.cancelRequestedAt !== null || !isCancelable(run.status)) return
-  if (isExecuting(run, now)) await requestCancel(stores, run, workspace, now)
-  else await carryOut(stores, run, workspace, { status: "canceled", hasChanges: null }, now)
+  if (isExecuting(run, now)) await requestCancel(repositories, run, workspace, now)
+  else await carryOut(repositories, run, workspace, { status: "canceled", hasChanges: null }, now)
 }
 
 const defaultMessage = "Queued manually via the API"

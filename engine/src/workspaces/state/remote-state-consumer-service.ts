@@ -41,52 +41,56 @@ export class RemoteStateConsumerService implements RemoteStateConsumers {
   }
 
   list(workspaceId: string, page: PageRequest): Promise<Page<WorkspaceView>> {
-    return this.#storage.read(async (stores) => {
-      const { workspace } = await authorizeWorkspace(stores, this.#caller, { id: workspaceId })
+    return this.#storage.read(async (repositories) => {
+      const { workspace } = await authorizeWorkspace(repositories, this.#caller, { id: workspaceId })
       const visibility = visibilityIn(this.#caller, workspace.organizationId)
       if (visibility === undefined) throw notFound(workspaceId)
       const { id, globalRemoteState } = workspace
       const found = globalRemoteState
-        ? await stores.consumers.others(id, visibility, page)
-        : await stores.consumers.listed(id, visibility, page)
-      const consumers = await stores.workspaces.findMany(found.items)
-      const views = await viewsOf(stores, await withPermissions(stores, this.#caller, consumers), this.#edition)
+        ? await repositories.consumers.others(id, visibility, page)
+        : await repositories.consumers.listed(id, visibility, page)
+      const consumers = await repositories.workspaces.findMany(found.items)
+      const views = await viewsOf(
+        repositories,
+        await withPermissions(repositories, this.#caller, consumers),
+        this.#edition,
+      )
       return pageOf(views, page, found.totalCount)
     })
   }
 
   replace(workspaceId: string, consumerIds: readonly string[]): Promise<void> {
-    return this.#change(workspaceId, consumerIds, async (stores, workspace, ids) => {
+    return this.#change(workspaceId, consumerIds, async (repositories, workspace, ids) => {
       this.#requireOrganizationWide(workspace)
       rejectOwnState(workspace, consumerIds)
-      await stores.consumers.clear(workspace.id)
-      await stores.consumers.add(workspace.id, ids)
+      await repositories.consumers.clear(workspace.id)
+      await repositories.consumers.add(workspace.id, ids)
     })
   }
 
   add(workspaceId: string, consumerIds: readonly string[]): Promise<void> {
-    return this.#change(workspaceId, consumerIds, async (stores, workspace, ids) => {
+    return this.#change(workspaceId, consumerIds, async (repositories, workspace, ids) => {
       rejectOwnState(workspace, consumerIds)
-      await stores.consumers.add(workspace.id, ids)
+      await repositories.consumers.add(workspace.id, ids)
     })
   }
 
   remove(workspaceId: string, consumerIds: readonly string[]): Promise<void> {
-    return this.#change(workspaceId, consumerIds, (stores, workspace, ids) =>
-      stores.consumers.remove(workspace.id, ids),
+    return this.#change(workspaceId, consumerIds, (repositories, workspace, ids) =>
+      repositories.consumers.remove(workspace.id, ids),
     )
   }
 
   #change(
     workspaceId: string,
     consumerIds: readonly string[],
-    work: (stores: UsedRepositories, workspace: SituatedWorkspace, ids: readonly WorkspaceId[]) => Promise<void>,
+    work: (repositories: UsedRepositories, workspace: SituatedWorkspace, ids: readonly WorkspaceId[]) => Promise<void>,
   ): Promise<void> {
-    return this.#storage.transact(async (stores) => {
-      const { workspace } = await authorizeWorkspace(stores, this.#caller, { id: workspaceId }, "canUpdate")
+    return this.#storage.transact(async (repositories) => {
+      const { workspace } = await authorizeWorkspace(repositories, this.#caller, { id: workspaceId }, "canUpdate")
       rejectWhileGlobal(workspace)
-      await work(stores, workspace, await this.#readable(stores, workspace.organizationId, consumerIds))
-      await stores.events.append({ kind: "remote-state-consumers.updated", workspace })
+      await work(repositories, workspace, await this.#readable(repositories, workspace.organizationId, consumerIds))
+      await repositories.events.append({ kind: "remote-state-consumers.updated", workspace })
     })
   }
 
@@ -99,12 +103,12 @@ export class RemoteStateConsumerService implements RemoteStateConsumers {
   }
 
   async #readable(
-    stores: UsedRepositories,
+    repositories: UsedRepositories,
     organizationId: OrganizationId,
     consumerIds: readonly string[],
   ): Promise<readonly WorkspaceId[]> {
     const ids = [...new Set(consumerIds)] as WorkspaceId[]
-    const found = await withPermissions(stores, this.#caller, await stores.workspaces.findMany(ids))
+    const found = await withPermissions(repositories, this.#caller, await repositories.workspaces.findMany(ids))
     const readable = new Set(
       found
         .filter(({ workspace, permissions }) => workspace.organizationId === organizationId && isVisible(permissions))

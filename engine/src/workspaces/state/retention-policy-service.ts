@@ -52,9 +52,9 @@ export class RetentionPolicyService implements RetentionPolicies {
   }
 
   get(target: RetentionTarget): Promise<RetentionPolicyView> {
-    return this.#storage.read(async (stores) => {
-      for (const candidate of await this.#authorized(stores, target, "see")) {
-        const policy = await stores.retentionPolicies.find(candidate.subject)
+    return this.#storage.read(async (repositories) => {
+      for (const candidate of await this.#authorized(repositories, target, "see")) {
+        const policy = await repositories.retentionPolicies.find(candidate.subject)
         if (policy !== undefined) return { ...policy, target: candidate.target }
       }
       throw notFound()
@@ -63,28 +63,28 @@ export class RetentionPolicyService implements RetentionPolicies {
 
   set(target: RetentionTarget, rule: RetentionRule): Promise<RetentionPolicyView> {
     const id = newId("drp", this.#runtime.random)
-    return this.#storage.transact(async (stores) => {
-      const [own] = await this.#authorized(stores, target, "change")
+    return this.#storage.transact(async (repositories) => {
+      const [own] = await this.#authorized(repositories, target, "change")
       rejectFaults(retentionFaults(target.kind, rule))
-      const policy = setPolicy(await stores.retentionPolicies.find(own.subject), rule, id)
-      await stores.retentionPolicies.put(own.subject, policy)
-      await stores.events.append(...own.events)
+      const policy = setPolicy(await repositories.retentionPolicies.find(own.subject), rule, id)
+      await repositories.retentionPolicies.put(own.subject, policy)
+      await repositories.events.append(...own.events)
       return { ...policy, target: own.target }
     })
   }
 
   delete(target: RetentionTarget): Promise<void> {
-    return this.#storage.transact(async (stores) => {
-      const [own] = await this.#authorized(stores, target, "change")
-      if ((await stores.retentionPolicies.find(own.subject)) === undefined) throw notFound()
-      await stores.retentionPolicies.remove(own.subject)
-      await stores.events.append(...own.events)
+    return this.#storage.transact(async (repositories) => {
+      const [own] = await this.#authorized(repositories, target, "change")
+      if ((await repositories.retentionPolicies.find(own.subject)) === undefined) throw notFound()
+      await repositories.retentionPolicies.remove(own.subject)
+      await repositories.events.append(...own.events)
     })
   }
 
   /** Returns the target, followed by the one whose policy applies if the target has none. */
   async #authorized(
-    stores: UsedRepositories,
+    repositories: UsedRepositories,
     target: RetentionTarget,
     verb: "see" | "change",
   ): Promise<readonly [Candidate, ...Candidate[]]> {
@@ -92,7 +92,7 @@ export class RetentionPolicyService implements RetentionPolicies {
     switch (target.kind) {
       case "workspace": {
         const needed = verb === "change" ? (["canUpdate"] as const) : []
-        const { workspace } = await authorizeWorkspace(stores, this.#caller, { id: target.id }, ...needed)
+        const { workspace } = await authorizeWorkspace(repositories, this.#caller, { id: target.id }, ...needed)
         return [
           {
             subject: { kind: "workspace", id: workspace.id },
@@ -108,7 +108,7 @@ export class RetentionPolicyService implements RetentionPolicies {
       }
       case "organization": {
         const needed = verb === "change" ? (["canUpdate"] as const) : []
-        const { organization } = await authorizeOrganization(stores, this.#caller, target.name, ...needed)
+        const { organization } = await authorizeOrganization(repositories, this.#caller, target.name, ...needed)
         const { id, name } = organization
         const events = [{ kind: "retention-policy.updated", organizationId: id } as const]
         return [{ subject: { kind: "organization", id }, target: { kind: "organization", name }, events }]

@@ -17,18 +17,18 @@ export type StatePermission = Extract<WorkspacePermission, "canReadStateVersions
 
 /** Throws `not-found` unless the caller may read the workspace (`needed` empty), or has the needed permissions on its state. */
 export async function authorizeStateReading(
-  stores: UsedRepositories,
+  repositories: UsedRepositories,
   caller: Caller,
   ref: WorkspaceRef,
   ...needed: readonly StatePermission[]
 ): Promise<AuthorizedWorkspace & { readonly currentStateOnly: boolean }> {
-  const workspace = await stores.workspaces.find(ref)
+  const workspace = await repositories.workspaces.find(ref)
   if (workspace === undefined) throw notFound("id" in ref ? ref.id : `${ref.organization}/${ref.name}`)
-  const [authorized] = await withPermissions(stores, caller, [workspace])
+  const [authorized] = await withPermissions(repositories, caller, [workspace])
   const { permissions } = authorized as AuthorizedWorkspace
   if (isVisible(permissions) && needed.every((name) => permissions[name]))
     return { workspace, permissions, currentStateOnly: false }
-  if (!(await runsInConsumer(stores, caller, workspace))) throw notFound(workspace.id)
+  if (!(await runsInConsumer(repositories, caller, workspace))) throw notFound(workspace.id)
   const granted = { ...permissions, canReadStateVersions: true, canReadStateOutputs: true }
   return { workspace, permissions: granted, currentStateOnly: true }
 }

@@ -53,10 +53,10 @@ export async function keepStates(
     storage.transact(({ stateVersions }) => stateVersions.discardOlder(uploadsEndedBefore, versionsPerWrite)),
   )
   const givenUp = await all(() =>
-    storage.transact(async (stores) => {
-      const ids = await stores.stateVersions.givenUp(now, versionsPerWrite)
-      await stores.stateVersions.setBackingDataDeleted(ids)
-      for (const id of ids) await removeBackingData(stores, id)
+    storage.transact(async (repositories) => {
+      const ids = await repositories.stateVersions.givenUp(now, versionsPerWrite)
+      await repositories.stateVersions.setBackingDataDeleted(ids)
+      for (const id of ids) await removeBackingData(repositories, id)
       return ids.length
     }),
   )

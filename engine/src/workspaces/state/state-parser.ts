@@ -245,7 +245,7 @@ function entered(kind: JsonKind): "enter" {
 }
 
 const reading = <T>(reader: JsonReader, result: () => T): Reader<T> => {
-  const told = <U>(step: () => U): U => {
+  const withJsonErrors = <U>(step: () => U): U => {
     try {
       return step()
     } catch (error) {
@@ -254,9 +254,9 @@ const reading = <T>(reader: JsonReader, result: () => T): Reader<T> => {
     }
   }
   return {
-    write: (bytes) => told(() => reader.write(bytes)),
+    write: (bytes) => withJsonErrors(() => reader.write(bytes)),
     end() {
-      told(() => reader.end())
+      withJsonErrors(() => reader.end())
       return result()
     },
   }

@@ -73,7 +73,7 @@ export interface Received<Found> {
   readonly md5: string
   readonly size: number
   /** Stores the document. Call it in the transaction that uses it. */
-  keep(stores: UsedRepositories): Promise<void>
+  keep(repositories: UsedRepositories): Promise<void>
   /** Discards the document. Call it instead of `keep`, outside of a transaction. */
   abandon(): Promise<void>
 }
@@ -108,9 +108,10 @@ export async function receive<Found>(
     if (size > limitBytes) throw tooLarge(limitBytes)
     md5.update(bytes)
   }
-  const kept = (chunks: readonly Uint8Array[], first: number) => async (stores: UsedRepositories) => {
-    await stores.stateDocuments.keep(sent, { chunkCount: first + chunks.length, size })
-    for (const [index, sealed] of chunks.entries()) await stores.stateDocuments.addChunk(sent.id, first + index, sealed)
+  const saveChunks = (chunks: readonly Uint8Array[], first: number) => async (repositories: UsedRepositories) => {
+    await repositories.stateDocuments.keep(sent, { chunkCount: first + chunks.length, size })
+    for (const [index, sealed] of chunks.entries())
+      await repositories.stateDocuments.addChunk(sent.id, first + index, sealed)
   }
 
   const source = content[Symbol.asyncIterator]()
@@ -131,7 +132,7 @@ export async function receive<Found>(
         found,
         md5: md5.digest(),
         size,
-        keep: kept([archive.sealWhole(sent, bytes)], 0),
+        keep: saveChunks([archive.sealWhole(sent, bytes)], 0),
         abandon: async () => {},
       }
     }
@@ -151,7 +152,7 @@ export async function receive<Found>(
     const stored = await storeAsTheyCome(storage, sent, archive.seal(sent, everything()))
     const abandon = () => forget(storage, sent, stored.count)
     try {
-      return { found: reader.end(), md5: md5.digest(), size, keep: kept(stored.left, stored.count), abandon }
+      return { found: reader.end(), md5: md5.digest(), size, keep: saveChunks(stored.left, stored.count), abandon }
     } catch (error) {
       await abandon()
       throw error

@@ -265,7 +265,11 @@ export async function promote<W extends Workspace>(
 }
 
 /** Ends a lock without its holder: discards versions that are still pending, and promotes the newest one. */
-export async function discardAndPromote<W extends Workspace>(stores: UsedRepositories, workspace: W): Promise<W> {
-  await stores.stateVersions.discardPending(workspace.id)
-  return promote(stores, workspace, await stores.stateVersions.newestUnderLock(workspace.id, workspace.lockNumber))
+export async function discardAndPromote<W extends Workspace>(repositories: UsedRepositories, workspace: W): Promise<W> {
+  await repositories.stateVersions.discardPending(workspace.id)
+  return promote(
+    repositories,
+    workspace,
+    await repositories.stateVersions.newestUnderLock(workspace.id, workspace.lockNumber),
+  )
 }

@@ -100,47 +100,54 @@ export class StateVersionService implements StateVersions {
   }
 
   create(ref: WorkspaceRef, input: StateVersionInput): Promise<StateVersionView> {
-    return createStateVersion(this.#storage, this.#runtime, this.#tools, input, async (stores) => {
-      const { workspace } = await authorizeWorkspace(stores, this.#caller, ref, "canCreateStateVersions")
+    return createStateVersion(this.#storage, this.#runtime, this.#tools, input, async (repositories) => {
+      const { workspace } = await authorizeWorkspace(repositories, this.#caller, ref, "canCreateStateVersions")
       return { workspace, by: actorOf(this.#caller) }
     })
   }
 
   get(id: string): Promise<StateVersionView> {
-    return this.#storage.read(async (stores) => {
-      const { version, mayUpload } = await this.#readable(stores, id, "canReadStateVersions")
-      return this.#view(stores, version, mayUpload)
+    return this.#storage.read(async (repositories) => {
+      const { version, mayUpload } = await this.#readable(repositories, id, "canReadStateVersions")
+      return this.#view(repositories, version, mayUpload)
     })
   }
 
   current(ref: WorkspaceRef): Promise<StateVersionView> {
-    return this.#storage.read(async (stores) => {
-      const { workspace } = await authorizeStateReading(stores, this.#caller, ref, "canReadStateVersions")
-      return this.#view(stores, await currentVersion(stores, workspace), false)
+    return this.#storage.read(async (repositories) => {
+      const { workspace } = await authorizeStateReading(repositories, this.#caller, ref, "canReadStateVersions")
+      return this.#view(repositories, await currentVersion(repositories, workspace), false)
     })
   }
 
   list(ref: WorkspaceRef, query: StateVersionQuery, page: PageRequest): Promise<Page<StateVersionView>> {
-    return this.#storage.readReplica(async (stores) => {
-      const { workspace, permissions } = await authorizeWorkspace(stores, this.#caller, ref, "canReadStateVersions")
-      const versions = await stores.stateVersions.list(workspace.id, query, page)
-      const related = await stores.stateVersions.related(versions.items.map(({ id }) => id))
+    return this.#storage.readReplica(async (repositories) => {
+      const { workspace, permissions } = await authorizeWorkspace(
+        repositories,
+        this.#caller,
+        ref,
+        "canReadStateVersions",
+      )
+      const versions = await repositories.stateVersions.list(workspace.id, query, page)
+      const related = await repositories.stateVersions.related(versions.items.map(({ id }) => id))
       const mayUpload = permissions.canCreateStateVersions
       return mapPage(versions, (version) => this.#viewOf(version, mayUpload, related.get(version.id)))
     })
   }
 
   async upload(id: string, document: StateDocument, content: AsyncIterable<Uint8Array>): Promise<void> {
-    const version = await this.#storage.read(async (stores) => {
-      const version = await found(stores, id)
-      await authorizeWorkspace(stores, this.#caller, { id: version.workspaceId }, "canCreateStateVersions")
+    const version = await this.#storage.read(async (repositories) => {
+      const version = await found(repositories, id)
+      await authorizeWorkspace(repositories, this.#caller, { id: version.workspaceId }, "canCreateStateVersions")
       return version
     })
     await uploadDocument(this.#storage, this.#runtime, this.#tools, { id: version.id, document }, content)
   }
 
   async download(id: string, document: StateDocument): Promise<DocumentContent> {
-    const { version } = await this.#storage.read((stores) => this.#readable(stores, id, "canReadStateVersions"))
+    const { version } = await this.#storage.read((repositories) =>
+      this.#readable(repositories, id, "canReadStateVersions"),
+    )
     return openStateDocument(this.#storage, this.#tools.archive, version.id, document)
   }
 
@@ -148,18 +155,18 @@ export class StateVersionService implements StateVersions {
     const { random, clock } = this.#runtime
     const id = newId("sv", random)
     const now = clock.now()
-    const pending = await this.#storage.transact(async (stores) => {
-      const { workspace } = await authorizeWorkspace(stores, this.#caller, ref, "canCreateStateVersions")
-      const target = await stores.stateVersions.find(stateVersionId)
+    const pending = await this.#storage.transact(async (repositories) => {
+      const { workspace } = await authorizeWorkspace(repositories, this.#caller, ref, "canCreateStateVersions")
+      const target = await repositories.stateVersions.find(stateVersionId)
       if (target?.workspaceId !== workspace.id) throw notFound(stateVersionId)
-      const earlier = await earlierVersions(stores, workspace)
+      const earlier = await earlierVersions(repositories, workspace)
       const input = rollbackInput(target, earlier)
       const by = actorOf(this.#caller)
-      const admitted = admit(await nameHolder(stores, workspace, by), input, earlier, { id, by, now })
-      await stores.stateVersions.discardPending(workspace.id)
-      await stores.stateVersions.insert(admitted)
-      await stores.workspaces.save(workspace, { ...workspace, latestChangeAt: admitted.createdAt })
-      await stores.events.append(stateEvent("state.created", workspace, admitted))
+      const admitted = admit(await nameHolder(repositories, workspace, by), input, earlier, { id, by, now })
+      await repositories.stateVersions.discardPending(workspace.id)
+      await repositories.stateVersions.insert(admitted)
+      await repositories.workspaces.save(workspace, { ...workspace, latestChangeAt: admitted.createdAt })
+      await repositories.events.append(stateEvent("state.created", workspace, admitted))
       return { ...admitted, targetId: target.id }
     })
     try {
@@ -186,9 +193,9 @@ export class StateVersionService implements StateVersions {
     })
     const jsonPlace = { versionId, document: "json-state", reading: readingJson, storage } as const
     const jsonState = json && (await receive(tools, runtime, jsonPlace, oneAtATime(json)))
-    await finish(storage, state, async (stores) => {
-      await jsonState?.keep(stores)
-      return finishState(stores, runtime, versionId, state, state.md5)
+    await finish(storage, state, async (repositories) => {
+      await jsonState?.keep(repositories)
+      return finishState(repositories, runtime, versionId, state, state.md5)
     })
     if (state.found.contents === undefined) tools.wakeReading()
   }
@@ -207,61 +214,66 @@ export class StateVersionService implements StateVersions {
 
   #changeBackingData(id: string, action: BackingDataAction): Promise<void> {
     if (this.#tools.edition === "hosted") throw notFound(id)
-    return this.#storage.transact(async (stores) => {
-      const version = await found(stores, id)
-      const { workspace } = await authorizeWorkspace(stores, this.#caller, { id: version.workspaceId }, "canUpdate")
+    return this.#storage.transact(async (repositories) => {
+      const version = await found(repositories, id)
+      const { workspace } = await authorizeWorkspace(
+        repositories,
+        this.#caller,
+        { id: version.workspaceId },
+        "canUpdate",
+      )
       const changed = changeBackingData(version, action, workspace)
-      await stores.stateVersions.save(changed)
-      if (changed.status === "backing_data_permanently_deleted") await removeBackingData(stores, changed.id)
-      await stores.events.append({ ...stateEvent("state.updated", workspace, changed), changed: ["status"] })
+      await repositories.stateVersions.save(changed)
+      if (changed.status === "backing_data_permanently_deleted") await removeBackingData(repositories, changed.id)
+      await repositories.events.append({ ...stateEvent("state.updated", workspace, changed), changed: ["status"] })
     })
   }
 
   resources(ref: WorkspaceRef, page: PageRequest): Promise<Page<WorkspaceResource>> {
-    return listResources(this.#storage, this.#tools, this.#runtime, page, async (stores) => {
-      const { workspace } = await authorizeWorkspace(stores, this.#caller, ref, "canReadStateVersions")
+    return listResources(this.#storage, this.#tools, this.#runtime, page, async (repositories) => {
+      const { workspace } = await authorizeWorkspace(repositories, this.#caller, ref, "canReadStateVersions")
       return workspace
     })
   }
 
   outputs(id: string, page: PageRequest): Promise<Page<StateVersionOutput>> {
-    return this.#storage.read(async (stores) => {
-      const { version } = await this.#readable(stores, id, "canReadStateOutputs")
+    return this.#storage.read(async (repositories) => {
+      const { version } = await this.#readable(repositories, id, "canReadStateOutputs")
       requireOutputs(version)
-      const outputs = await stores.stateVersions.outputs(version.id)
+      const outputs = await repositories.stateVersions.outputs(version.id)
       return pageOf(outputs.slice(offsetOf(page), offsetOf(page) + page.size), page, outputs.length)
     })
   }
 
   currentOutputs(ref: WorkspaceRef): Promise<readonly StateVersionOutput[]> {
-    return this.#storage.read(async (stores) => {
-      const { workspace } = await authorizeStateReading(stores, this.#caller, ref, "canReadStateOutputs")
-      const version = await currentVersion(stores, workspace)
+    return this.#storage.read(async (repositories) => {
+      const { workspace } = await authorizeStateReading(repositories, this.#caller, ref, "canReadStateOutputs")
+      const version = await currentVersion(repositories, workspace)
       requireOutputs(version)
-      return (await stores.stateVersions.outputs(version.id)).map(withoutSecret)
+      return (await repositories.stateVersions.outputs(version.id)).map(withoutSecret)
     })
   }
 
   output(id: string): Promise<StateVersionOutput> {
-    return this.#storage.read(async (stores) => {
-      const found = await stores.stateVersions.findOutput(id)
+    return this.#storage.read(async (repositories) => {
+      const found = await repositories.stateVersions.findOutput(id)
       if (found === undefined) throw notFound(id)
-      const { version } = await this.#readable(stores, found.stateVersionId, "canReadStateOutputs")
+      const { version } = await this.#readable(repositories, found.stateVersionId, "canReadStateOutputs")
       requireOutputs(version)
       return found.output
     })
   }
 
   async #readable(
-    stores: UsedRepositories,
+    repositories: UsedRepositories,
     id: string,
     permission: StatePermission,
   ): Promise<{ readonly version: StateVersion; readonly mayUpload: boolean }> {
-    const version = await stores.stateVersions.find(id)
+    const version = await repositories.stateVersions.find(id)
     if (version === undefined) throw notFound(id)
     const ref = { id: version.workspaceId }
     const { workspace, permissions, currentStateOnly } = await authorizeStateReading(
-      stores,
+      repositories,
       this.#caller,
       ref,
       permission,
@@ -270,8 +282,8 @@ export class StateVersionService implements StateVersions {
     return { version, mayUpload: permissions.canCreateStateVersions }
   }
 
-  async #view(stores: UsedRepositories, version: StateVersion, mayUpload: boolean): Promise<StateVersionView> {
-    return this.#viewOf(version, mayUpload, (await stores.stateVersions.related([version.id])).get(version.id))
+  async #view(repositories: UsedRepositories, version: StateVersion, mayUpload: boolean): Promise<StateVersionView> {
+    return this.#viewOf(version, mayUpload, (await repositories.stateVersions.related([version.id])).get(version.id))
   }
 
   #viewOf(version: StateVersion, mayUpload: boolean, related: Related | undefined): StateVersionView {
@@ -281,7 +293,7 @@ export class StateVersionService implements StateVersions {
 
 /** Function that returns the workspace and the creator of a new state version. It throws if the caller may not create one. */
 type AuthorizeState = (
-  stores: Pick<UsedRepositories, "workspaces" | "access" | "agentPools" | "runs">,
+  repositories: Pick<UsedRepositories, "workspaces" | "access" | "agentPools" | "runs">,
 ) => Promise<{ readonly workspace: SituatedWorkspace; readonly by: Actor }>
 
 /** Creates a pending version, or a finalized one if the input contains a state. */
@@ -304,28 +316,29 @@ export async function createStateVersion(
   const jsonState = input.jsonState && (await received("json-state", readingJson, input.jsonState))
   const outputs = withIds(state?.found.contents?.outputs ?? [], runtime)
   const now = clock.now()
-  const made = await storage.transact(async (stores) => {
-    const { workspace, by } = await authorize(stores)
-    if (input.runId !== null && (await stores.runs.find(input.runId))?.workspaceId !== workspace.id) throw foreignRun()
-    const earlier = await earlierVersions(stores, workspace)
-    const pending = admit(await nameHolder(stores, workspace, by), input, earlier, { id, by, now })
+  const made = await storage.transact(async (repositories) => {
+    const { workspace, by } = await authorize(repositories)
+    if (input.runId !== null && (await repositories.runs.find(input.runId))?.workspaceId !== workspace.id)
+      throw foreignRun()
+    const earlier = await earlierVersions(repositories, workspace)
+    const pending = admit(await nameHolder(repositories, workspace, by), input, earlier, { id, by, now })
     const finalized = state === null ? undefined : finalize(pending, state)
     const version = finalized ?? pending
-    await stores.stateVersions.discardPending(workspace.id)
-    await stores.stateVersions.insert(version)
-    await state?.keep(stores)
-    await jsonState?.keep(stores)
-    await stores.stateVersions.saveOutputs(id, outputs)
-    await stores.workspaces.save(workspace, {
+    await repositories.stateVersions.discardPending(workspace.id)
+    await repositories.stateVersions.insert(version)
+    await state?.keep(repositories)
+    await jsonState?.keep(repositories)
+    await repositories.stateVersions.saveOutputs(id, outputs)
+    await repositories.workspaces.save(workspace, {
       ...workspace,
       latestChangeAt: pending.createdAt,
       ...(finalized === undefined ? {} : becomingCurrent(finalized)),
     })
-    await stores.events.append(
+    await repositories.events.append(
       stateEvent("state.created", workspace, pending),
       ...(finalized === undefined ? [] : [stateEvent("state.finalized", workspace, finalized)]),
     )
-    const related = (await stores.stateVersions.related([id])).get(id)
+    const related = (await repositories.stateVersions.related([id])).get(id)
     return viewOf(version, tools, { now: clock.now(), mayUpload: true }, related)
   })
   if (made.summary?.resourcesProcessed === false) tools.wakeReading()
@@ -399,18 +412,18 @@ async function uploadDocument(
   { id, document }: { readonly id: StateVersionId; readonly document: StateDocument },
   content: AsyncIterable<Uint8Array>,
 ): Promise<void> {
-  const announced = await storage.read((stores) => found(stores, id))
+  const announced = await storage.read((repositories) => found(repositories, id))
   requireNotDiscarded(announced)
   if (document === "json-state") {
     const received = await receive(tools, runtime, { versionId: id, document, reading: readingJson, storage }, content)
-    return finish(storage, received, async (stores) => {
-      requireNotDiscarded(await found(stores, id))
-      await received.keep(stores)
+    return finish(storage, received, async (repositories) => {
+      requireNotDiscarded(await found(repositories, id))
+      await received.keep(repositories)
       return true
     })
   }
   const received = await receive(tools, runtime, { versionId: id, document, reading: readingState, storage }, content)
-  await finish(storage, received, (stores) => finishState(stores, runtime, id, received))
+  await finish(storage, received, (repositories) => finishState(repositories, runtime, id, received))
   if (received.found.contents === undefined) tools.wakeReading()
 }
 
@@ -418,36 +431,36 @@ async function uploadDocument(
 async function finish(
   storage: Storage<UsedRepositories>,
   received: Received<unknown>,
-  work: (stores: UsedRepositories) => Promise<boolean>,
+  work: (repositories: UsedRepositories) => Promise<boolean>,
 ): Promise<void> {
-  let kept = false
+  let isKept = false
   try {
-    kept = await storage.transact(work)
+    isKept = await storage.transact(work)
   } finally {
-    if (!kept) await received.abandon()
+    if (!isKept) await received.abandon()
   }
 }
 
 async function finishState(
-  stores: UsedRepositories,
+  repositories: UsedRepositories,
   runtime: Runtime,
   id: StateVersionId,
   state: Received<ReceivedState>,
   md5?: string,
 ): Promise<boolean> {
-  const announced = await found(stores, id)
+  const announced = await found(repositories, id)
   const pending = md5 === undefined ? announced : { ...announced, md5 }
   // The same bytes again are a retry of a request whose response was lost.
   if (pending.status === "finalized" && pending.md5 === state.md5) return false
   requirePending(pending)
   const finalized = finalize(pending, state)
-  const workspace = await stores.workspaces.find({ id: pending.workspaceId })
+  const workspace = await repositories.workspaces.find({ id: pending.workspaceId })
   if (workspace === undefined) throw notFound(id)
-  await stores.stateVersions.save(finalized)
-  await state.keep(stores)
-  await stores.stateVersions.saveOutputs(id, withIds(state.found.contents?.outputs ?? [], runtime))
-  await stores.workspaces.save(workspace, { ...workspace, ...becomingCurrent(finalized) })
-  await stores.events.append(stateEvent("state.finalized", workspace, finalized))
+  await repositories.stateVersions.save(finalized)
+  await state.keep(repositories)
+  await repositories.stateVersions.saveOutputs(id, withIds(state.found.contents?.outputs ?? [], runtime))
+  await repositories.workspaces.save(workspace, { ...workspace, ...becomingCurrent(finalized) })
+  await repositories.events.append(stateEvent("state.finalized", workspace, finalized))
   return true
 }
 

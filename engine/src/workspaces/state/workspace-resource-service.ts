@@ -35,15 +35,15 @@ export async function listResources<S extends UsedRepositories>(
   tools: ListingTools,
   runtime: Runtime,
   page: PageRequest,
-  find: (stores: S) => Promise<Workspace>,
+  find: (repositories: S) => Promise<Workspace>,
 ): Promise<Page<WorkspaceResource>> {
-  const { workspace, current, listed } = await storage.read(async (stores) => {
-    const workspace = await find(stores)
+  const { workspace, current, listed } = await storage.read(async (repositories) => {
+    const workspace = await find(repositories)
     const id = workspace.currentStateVersionId
     return {
       workspace,
-      current: id === null ? undefined : await stores.stateVersions.find(id),
-      listed: await stores.workspaceResources.listedFrom(workspace.id),
+      current: id === null ? undefined : await repositories.stateVersions.find(id),
+      listed: await repositories.workspaceResources.listedFrom(workspace.id),
     }
   })
   if (current === undefined) return pageOf([], page, 0)
@@ -67,8 +67,8 @@ async function listAnew(
   const known = await storage.read(({ workspaceResources }) => workspaceResources.known(workspaceId))
   const digests = new Map(known.map(({ address, digest }) => [address, digest]))
   const changed = [...found.values()].filter(({ address, digest }) => digests.get(address) !== digest)
-  const gone = known.filter(({ address }) => !found.has(address)).map(({ id }) => id)
-  await eachBatch(gone, (ids) => storage.transact(({ workspaceResources }) => workspaceResources.remove(ids)))
+  const removedIds = known.filter(({ address }) => !found.has(address)).map(({ id }) => id)
+  await eachBatch(removedIds, (ids) => storage.transact(({ workspaceResources }) => workspaceResources.remove(ids)))
   await eachBatch(changed, (resources) => {
     const withIds = resources.map((resource) => ({ ...resource, id: newId("wsr", random) }))
     return storage.transact(async ({ workspaceResources }) => {

@@ -6,7 +6,7 @@ import type { BindingChange } from "./tag-binding.ts"
 import type { Taggable, TagRepository } from "./tag-repository.ts"
 
 export interface TaggableChange {
-  readonly bearer: Taggable
+  readonly taggable: Taggable
   readonly change: BindingChange
 }
 
@@ -20,32 +20,32 @@ export async function bind(
   made: { readonly now: Instant; readonly random: RandomSource },
 ): Promise<void> {
   const tagIds = await ensureTags(store, changes, made)
-  const tagIdOf = (bearer: Taggable, key: string, isTag: boolean) =>
-    bearer.kind === "workspace" && isTag ? (tagIds.get(foldTag(key)) ?? null) : null
+  const tagIdOf = (taggable: Taggable, key: string, isTag: boolean) =>
+    taggable.kind === "workspace" && isTag ? (tagIds.get(foldTag(key)) ?? null) : null
   const left = new Set<TagId>()
-  for (const { bearer, change } of changes) {
+  for (const { taggable, change } of changes) {
     await store.removeBindings(
-      bearer.kind,
+      taggable.kind,
       change.remove.map(({ id }) => id),
     )
     for (const { tagId } of change.remove) if (tagId !== null) left.add(tagId)
     for (const { present, owners = present?.owners, ...entry } of change.put) {
       if (present === undefined) continue
-      const tagId = tagIdOf(bearer, entry.key, entry.isTag)
-      await store.updateBinding(bearer, { ...present, ...entry, tagId, owners: owners ?? [] })
+      const tagId = tagIdOf(taggable, entry.key, entry.isTag)
+      await store.updateBinding(taggable, { ...present, ...entry, tagId, owners: owners ?? [] })
       if (present.tagId !== null && present.tagId !== tagId) left.add(present.tagId)
     }
   }
   await store.insertBindings(
-    changes.flatMap(({ bearer, change }) =>
+    changes.flatMap(({ taggable, change }) =>
       change.put.flatMap(({ present, owners = [], ...entry }) =>
         present === undefined
           ? [
               {
-                bearer,
+                taggable,
                 id: newOrderedId("tb", made.random, made.now),
                 ...entry,
-                tagId: tagIdOf(bearer, entry.key, entry.isTag),
+                tagId: tagIdOf(taggable, entry.key, entry.isTag),
                 createdAt: made.now,
                 owners,
               },
@@ -63,14 +63,14 @@ async function ensureTags(
   { now, random }: { readonly now: Instant; readonly random: RandomSource },
 ): Promise<ReadonlyMap<string, TagId>> {
   const drafts = new Map<string, Tag>()
-  for (const { bearer, change } of changes) {
-    if (bearer.kind !== "workspace") continue
+  for (const { taggable, change } of changes) {
+    if (taggable.kind !== "workspace") continue
     for (const { key } of change.put.filter(({ isTag }) => isTag)) {
       const folded = foldTag(key)
       if (drafts.has(folded)) continue
       drafts.set(folded, {
         id: newId("tag", random),
-        organizationId: bearer.organizationId,
+        organizationId: taggable.organizationId,
         name: key,
         createdAt: now,
       })

@@ -8,10 +8,10 @@ import type { Taggable, TagRepository } from "./tag-repository.ts"
 export const projectBindings: ProjectBindings<{ readonly tags: TagRepository }> = {
   faults: (bindings) => bindingFaults(bindings, ["tagBindings"]),
   async replace({ tags }, { id, organizationId }, bindings, made) {
-    const bearer: Taggable = { kind: "project", id, organizationId }
-    const before = (await tags.bindingsOf([bearer])).get(id) ?? []
+    const taggable: Taggable = { kind: "project", id, organizationId }
+    const before = (await tags.bindingsOf([taggable])).get(id) ?? []
     const plan = replaceAllAs(made.owner, before, bindings, ["tagBindings"])
     rejectPlan(plan)
-    await bind(tags, [{ bearer, change: changesBetween(before, plan.bindings) }], made)
+    await bind(tags, [{ taggable, change: changesBetween(before, plan.bindings) }], made)
   },
 }

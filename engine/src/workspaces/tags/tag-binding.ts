@@ -122,8 +122,8 @@ export function addFlat(present: readonly TagEntry[], names: readonly string[], 
 
 /** Removes flat tags by key, case-insensitively. Bindings stay. */
 export function removeFlat<E extends TagEntry>(present: readonly E[], names: readonly string[]): E[] {
-  const gone = new Set(names.map(foldTag))
-  return present.flatMap((entry) => (entry.isTag && gone.has(foldTag(entry.key)) ? withoutTag(entry) : [entry]))
+  const removed = new Set(names.map(foldTag))
+  return present.flatMap((entry) => (entry.isTag && removed.has(foldTag(entry.key)) ? withoutTag(entry) : [entry]))
 }
 
 /** Returns the entry as a binding only, or nothing if it is not a binding. */
@@ -142,8 +142,8 @@ export function changesBetween(
       const { key, owners } = binding
       const found = present.get(foldTag(key))
       if (found === undefined) return [binding]
-      const isHeldTheSame = owners === undefined || sameOwners(owners, found.owners)
-      return isSameEntry(found, binding) && isHeldTheSame ? [] : [{ ...binding, present: found }]
+      const hasSameOwners = owners === undefined || sameOwners(owners, found.owners)
+      return isSameEntry(found, binding) && hasSameOwners ? [] : [{ ...binding, present: found }]
     }),
     remove: before.filter(({ key }) => !wanted.has(foldTag(key))),
   }

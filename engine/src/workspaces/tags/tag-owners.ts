@@ -52,7 +52,7 @@ export function bindAs(
   prefix: FieldPath,
 ): OwnershipPlan {
   const { bindings, faults } = addAndChange(present, given, prefix)
-  if (owner === undefined) return heldAsBefore(present, { bindings, faults })
+  if (owner === undefined) return withSameOwners(present, { bindings, faults })
   const before = byKey(present)
   const indexes = new Map(given.map(({ key }, index) => [foldTag(key), index]))
   const conflicts: Fault[] = []
@@ -78,7 +78,7 @@ export function replaceAs(
   wanted: readonly Binding[],
   prefix: FieldPath,
 ): OwnershipPlan {
-  if (owner === undefined) return heldAsBefore(present, replaceBindings(present, wanted, prefix))
+  if (owner === undefined) return withSameOwners(present, replaceBindings(present, wanted, prefix))
   return bindAs(owner, withoutMine(owner, present, wanted), wanted, prefix)
 }
 
@@ -91,7 +91,7 @@ export function replaceAllAs(
 ): OwnershipPlan {
   const before = owner === undefined ? [] : withoutMine(owner, present, wanted)
   const plan = bindAs(owner, before, wanted, prefix)
-  return owner === undefined ? heldAsBefore(present, plan) : plan
+  return owner === undefined ? withSameOwners(present, plan) : plan
 }
 
 export function addFlatAs(
@@ -100,7 +100,7 @@ export function addFlatAs(
   names: readonly string[],
   prefix: FieldPath,
 ): OwnershipPlan {
-  const planned = heldAsBefore(present, addFlat(present, names, prefix))
+  const planned = withSameOwners(present, addFlat(present, names, prefix))
   if (owner === undefined) return planned
   const indexes = new Map(names.map((name, index) => [foldTag(name), index]))
   const conflicts: Fault[] = []
@@ -145,7 +145,7 @@ const byKey = (bindings: readonly OwnedBinding[]): ReadonlyMap<string, OwnedBind
   new Map(bindings.map((binding) => [foldTag(binding.key), binding]))
 
 /** Keeps the owners of every binding. */
-function heldAsBefore(present: readonly OwnedBinding[], { bindings, faults }: PlannedBindings): OwnershipPlan {
+function withSameOwners(present: readonly OwnedBinding[], { bindings, faults }: PlannedBindings): OwnershipPlan {
   const before = byKey(present)
   return {
     bindings: bindings.map((entry) => ({ ...entry, owners: before.get(foldTag(entry.key))?.owners ?? [] })),

@@ -42,12 +42,12 @@ export interface TagRepository {
   /** Deletes those of the tags that no resource has. */
   removeUnused(ids: readonly TagId[]): Promise<void>
 
-  bindingsOf(bearers: readonly Taggable[]): Promise<ReadonlyMap<string, readonly TagBinding[]>>
+  bindingsOf(taggables: readonly Taggable[]): Promise<ReadonlyMap<string, readonly TagBinding[]>>
   /** Returns flat tags of one workspace. */
   tagsOf(workspaceId: WorkspaceId, page: PageRequest, search?: string): Promise<Page<CountedTag>>
-  insertBindings(bindings: readonly (TagBinding & { readonly bearer: Taggable })[]): Promise<void>
-  updateBinding(bearer: Taggable, binding: TagBinding): Promise<void>
-  removeBindings(bearer: Taggable["kind"], ids: readonly string[]): Promise<void>
+  insertBindings(bindings: readonly (TagBinding & { readonly taggable: Taggable })[]): Promise<void>
+  updateBinding(taggable: Taggable, binding: TagBinding): Promise<void>
+  removeBindings(taggable: Taggable["kind"], ids: readonly string[]): Promise<void>
   /** Deletes the tags that only this workspace has from the pool. Call before the workspace is deleted. */
   releaseTagsOf(workspaceId: WorkspaceId): Promise<void>
 }

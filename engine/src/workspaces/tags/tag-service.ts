@@ -61,10 +61,10 @@ export class TagService implements Tags {
   }
 
   list(organizationName: string, { search, exceptOf = [] }: TagFilter, page: PageRequest): Promise<Page<TagView>> {
-    return this.#storage.readReplica(async (stores) => {
-      const { organization } = await authorizeOrganization(stores, this.#caller, organizationName)
-      const seen = await this.#visible(stores, exceptOf)
-      const found = await stores.tags.list(
+    return this.#storage.readReplica(async (repositories) => {
+      const { organization } = await authorizeOrganization(repositories, this.#caller, organizationName)
+      const seen = await this.#visible(repositories, exceptOf)
+      const found = await repositories.tags.list(
         { organizationId: organization.id, ...(search === undefined ? {} : { search }), exceptOf: seen },
         page,
       )
@@ -74,8 +74,13 @@ export class TagService implements Tags {
 
   create(organizationName: string, names: readonly string[]): Promise<readonly TagView[]> {
     const now = this.#runtime.clock.now()
-    return this.#storage.transact(async (stores) => {
-      const { organization } = await authorizeOrganization(stores, this.#caller, organizationName, "canManageTags")
+    return this.#storage.transact(async (repositories) => {
+      const { organization } = await authorizeOrganization(
+        repositories,
+        this.#caller,
+        organizationName,
+        "canManageTags",
+      )
       rejectFaults(flatTagFaults(names, prefix))
       const firstSpellings = new Map<string, string>()
       for (const name of names) if (!firstSpellings.has(foldTag(name))) firstSpellings.set(foldTag(name), name)
@@ -85,9 +90,9 @@ export class TagService implements Tags {
         name,
         createdAt: now,
       }))
-      const tags = await stores.tags.ensure(drafts)
+      const tags = await repositories.tags.ensure(drafts)
       const made = new Set<string>(drafts.map(({ id }) => id))
-      await stores.events.append(
+      await repositories.events.append(
         ...tags
           .filter(({ id }) => made.has(id))
           .map(({ id, organizationId }): Change => ({
@@ -96,21 +101,26 @@ export class TagService implements Tags {
             subject: { type: "tags", id },
           })),
       )
-      const counted = await stores.tags.counted(tags.map(({ id }) => id))
+      const counted = await repositories.tags.counted(tags.map(({ id }) => id))
       const views = new Map(counted.map((tag) => [tag.id, viewOf(tag, organization.name)]))
       return tags.flatMap(({ id }) => views.get(id) ?? [])
     }, repeatableRead)
   }
 
   delete(organizationName: string, ids: readonly string[], writer: Writer = {}): Promise<void> {
-    return this.#storage.transact(async (stores) => {
-      const { organization } = await authorizeOrganization(stores, this.#caller, organizationName, "canManageTags")
-      const found = await stores.tags.findMany(organization.id, ids)
+    return this.#storage.transact(async (repositories) => {
+      const { organization } = await authorizeOrganization(
+        repositories,
+        this.#caller,
+        organizationName,
+        "canManageTags",
+      )
+      const found = await repositories.tags.findMany(organization.id, ids)
       rejectMissing(ids, found)
       const owner = ownerOf(writer)
-      if (owner !== undefined) await rejectHeld(stores, found, owner)
-      await stores.tags.remove(found.map(({ id }) => id))
-      await stores.events.append(
+      if (owner !== undefined) await rejectForeignTags(repositories, found, owner)
+      await repositories.tags.remove(found.map(({ id }) => id))
+      await repositories.events.append(
         ...found.map(({ id, organizationId, name }): Change => {
           const formerTags = [{ key: name, value: "" }]
           return { kind: "tag.deleted", organizationId, subject: { type: "tags", id }, formerTags }
@@ -120,11 +130,11 @@ export class TagService implements Tags {
   }
 
   apply(tagId: string, workspaceIds: readonly string[], writer: Writer = {}): Promise<void> {
-    return this.#storage.transact(async (stores) => {
-      const tag = await stores.tags.find(tagId)
+    return this.#storage.transact(async (repositories) => {
+      const tag = await repositories.tags.find(tagId)
       if (tag === undefined || permissionsIn(this.#caller, tag.organizationId) === undefined) throw notFound(tagId)
       const ids = [...new Set(workspaceIds)] as WorkspaceId[]
-      const found = await withPermissions(stores, this.#caller, await stores.workspaces.findMany(ids))
+      const found = await withPermissions(repositories, this.#caller, await repositories.workspaces.findMany(ids))
       const manageable = found.filter(
         ({ workspace, permissions }) =>
           workspace.organizationId === tag.organizationId && isVisible(permissions) && permissions.canManageTags,
@@ -133,19 +143,19 @@ export class TagService implements Tags {
         ids,
         manageable.map(({ workspace }) => workspace),
       )
-      const bearers = manageable.map(({ workspace }) => taggableOf(workspace))
-      stores.workspaces.guard(bearers.map(({ id }) => id as WorkspaceId))
-      const present = await stores.tags.bindingsOf(bearers)
+      const taggables = manageable.map(({ workspace }) => taggableOf(workspace))
+      repositories.workspaces.guard(taggables.map(({ id }) => id as WorkspaceId))
+      const present = await repositories.tags.bindingsOf(taggables)
       const owner = ownerOf(writer)
-      const changes = bearers.map((bearer) => {
-        const before = present.get(bearer.id) ?? []
+      const changes = taggables.map((taggable) => {
+        const before = present.get(taggable.id) ?? []
         const plan = addFlatAs(owner, before, [tag.name], prefix)
         const placed = ({ detail }: Fault): Fault => ({
-          field: [...prefix, workspaceIds.indexOf(bearer.id), "id"],
-          detail: `${bearer.id}: ${detail}`,
+          field: [...prefix, workspaceIds.indexOf(taggable.id), "id"],
+          detail: `${taggable.id}: ${detail}`,
         })
         return {
-          change: { bearer, change: changesBetween(before, plan.bindings) },
+          change: { taggable, change: changesBetween(before, plan.bindings) },
           faults: plan.faults.map(placed),
           conflicts: plan.conflicts.map(placed),
         }
@@ -155,10 +165,10 @@ export class TagService implements Tags {
         conflicts: changes.flatMap(({ conflicts }) => conflicts),
       })
       await this.#bind(
-        stores,
+        repositories,
         changes.map(({ change }) => change),
       )
-      await stores.events.append(
+      await repositories.events.append(
         ...manageable.flatMap(({ workspace }, index) => {
           const change = changes[index]?.change.change
           return change === undefined ? [] : tagChanges(workspace, change)
@@ -172,39 +182,39 @@ export class TagService implements Tags {
     page: PageRequest,
     { search }: Pick<TagFilter, "search"> = {},
   ): Promise<Page<TagView>> {
-    return this.#storage.read(async (stores) => {
-      const { workspace } = await authorizeWorkspace(stores, this.#caller, { id: workspaceId })
-      const found = await stores.tags.tagsOf(workspace.id, page, search)
+    return this.#storage.read(async (repositories) => {
+      const { workspace } = await authorizeWorkspace(repositories, this.#caller, { id: workspaceId })
+      const found = await repositories.tags.tagsOf(workspace.id, page, search)
       return mapPage(found, (tag) => viewOf(tag, workspace.organization.name))
     })
   }
 
   add(workspaceId: string, references: readonly TagReference[], writer: Writer = {}): Promise<void> {
-    return this.#changeWorkspace(workspaceId, async (stores, workspace, present) => {
-      const names = await namesOf(stores, workspace, references)
+    return this.#changeWorkspace(workspaceId, async (repositories, workspace, present) => {
+      const names = await namesOf(repositories, workspace, references)
       const plan = addFlatAs(ownerOf(writer), present, names, prefix)
       return { ...plan, faults: [...newNameFaults(references), ...plan.faults] }
     })
   }
 
   remove(workspaceId: string, references: readonly TagReference[], writer: Writer = {}): Promise<void> {
-    return this.#changeWorkspace(workspaceId, async (stores, workspace, present) =>
-      removeFlatAs(ownerOf(writer), present, await namesOf(stores, workspace, references)),
+    return this.#changeWorkspace(workspaceId, async (repositories, workspace, present) =>
+      removeFlatAs(ownerOf(writer), present, await namesOf(repositories, workspace, references)),
     )
   }
 
   bindings(workspaceId: string, showing: Showing = {}): Promise<readonly TagBindingView[]> {
-    return this.#storage.read(async (stores) => {
-      const { workspace } = await authorizeWorkspace(stores, this.#caller, { id: workspaceId })
-      return bindingViews(stores, taggableOf(workspace), showing)
+    return this.#storage.read(async (repositories) => {
+      const { workspace } = await authorizeWorkspace(repositories, this.#caller, { id: workspaceId })
+      return bindingViews(repositories, taggableOf(workspace), showing)
     })
   }
 
   effectiveBindings(workspaceId: string, showing: Showing = {}): Promise<readonly EffectiveTagBinding[]> {
-    return this.#storage.read(async (stores) => {
-      const { workspace } = await authorizeWorkspace(stores, this.#caller, { id: workspaceId })
+    return this.#storage.read(async (repositories) => {
+      const { workspace } = await authorizeWorkspace(repositories, this.#caller, { id: workspaceId })
       const { organizationId, projectId } = workspace
-      const present = await stores.tags.bindingsOf([
+      const present = await repositories.tags.bindingsOf([
         taggableOf(workspace),
         { kind: "project", id: projectId, organizationId },
       ])
@@ -218,18 +228,22 @@ export class TagService implements Tags {
   }
 
   bind(workspaceId: string, bindings: readonly Binding[], writer: Writer = {}): Promise<readonly TagBindingView[]> {
-    return this.#storage.transact(async (stores) => {
-      const { workspace } = await authorizeWorkspace(stores, this.#caller, { id: workspaceId }, "canManageTags")
-      const change = await this.#bindTo(stores, taggableOf(workspace), bindings, writer)
-      await stores.events.append(...tagChanges(workspace, change))
-      return bindingViews(stores, taggableOf(workspace))
+    return this.#storage.transact(async (repositories) => {
+      const { workspace } = await authorizeWorkspace(repositories, this.#caller, { id: workspaceId }, "canManageTags")
+      const change = await this.#bindTo(repositories, taggableOf(workspace), bindings, writer)
+      await repositories.events.append(...tagChanges(workspace, change))
+      return bindingViews(repositories, taggableOf(workspace))
     }, repeatableRead)
   }
 
   projectBindings(projectId: string, showing: Showing = {}): Promise<readonly TagBindingView[]> {
-    return this.#storage.read(async (stores) => {
-      const { project } = await authorizeProject(stores, this.#caller, projectId)
-      return bindingViews(stores, { kind: "project", id: project.id, organizationId: project.organizationId }, showing)
+    return this.#storage.read(async (repositories) => {
+      const { project } = await authorizeProject(repositories, this.#caller, projectId)
+      return bindingViews(
+        repositories,
+        { kind: "project", id: project.id, organizationId: project.organizationId },
+        showing,
+      )
     })
   }
 
@@ -238,48 +252,52 @@ export class TagService implements Tags {
     bindings: readonly Binding[],
     writer: Writer = {},
   ): Promise<readonly TagBindingView[]> {
-    return this.#storage.transact(async (stores) => {
-      const { project } = await authorizeProject(stores, this.#caller, projectId, "canUpdate")
-      const bearer: Taggable = { kind: "project", id: project.id, organizationId: project.organizationId }
-      const { put, remove } = await this.#bindTo(stores, bearer, bindings, writer)
+    return this.#storage.transact(async (repositories) => {
+      const { project } = await authorizeProject(repositories, this.#caller, projectId, "canUpdate")
+      const taggable: Taggable = { kind: "project", id: project.id, organizationId: project.organizationId }
+      const { put, remove } = await this.#bindTo(repositories, taggable, bindings, writer)
       if (put.length + remove.length > 0)
-        await stores.events.append({
+        await repositories.events.append({
           kind: "project-tag-bindings.updated",
           organizationId: project.organizationId,
           subject: { type: "projects", id: project.id },
           changed: ["tagBindings"],
         })
-      return bindingViews(stores, bearer)
+      return bindingViews(repositories, taggable)
     })
   }
 
   async #bindTo(
-    stores: UsedRepositories,
-    bearer: Taggable,
+    repositories: UsedRepositories,
+    taggable: Taggable,
     given: readonly Binding[],
     writer: Writer,
   ): Promise<BindingChange> {
-    const present = (await stores.tags.bindingsOf([bearer])).get(bearer.id) ?? []
+    const present = (await repositories.tags.bindingsOf([taggable])).get(taggable.id) ?? []
     const plan = bindAs(ownerOf(writer), present, given, prefix)
     rejectPlan(plan)
     const change = changesBetween(present, plan.bindings)
-    await this.#bind(stores, [{ bearer, change }])
+    await this.#bind(repositories, [{ taggable, change }])
     return change
   }
 
   #changeWorkspace(
     workspaceId: string,
-    plan: (stores: UsedRepositories, workspace: Workspace, present: readonly TagBinding[]) => Promise<OwnershipPlan>,
+    plan: (
+      repositories: UsedRepositories,
+      workspace: Workspace,
+      present: readonly TagBinding[],
+    ) => Promise<OwnershipPlan>,
   ): Promise<void> {
-    return this.#storage.transact(async (stores) => {
-      const { workspace } = await authorizeWorkspace(stores, this.#caller, { id: workspaceId }, "canManageTags")
-      const bearer = taggableOf(workspace)
-      const present = (await stores.tags.bindingsOf([bearer])).get(workspace.id) ?? []
-      const planned = await plan(stores, workspace, present)
+    return this.#storage.transact(async (repositories) => {
+      const { workspace } = await authorizeWorkspace(repositories, this.#caller, { id: workspaceId }, "canManageTags")
+      const taggable = taggableOf(workspace)
+      const present = (await repositories.tags.bindingsOf([taggable])).get(workspace.id) ?? []
+      const planned = await plan(repositories, workspace, present)
       rejectPlan(planned)
       const change = changesBetween(present, planned.bindings)
-      await this.#bind(stores, [{ bearer, change }])
-      await stores.events.append(...tagChanges(workspace, change))
+      await this.#bind(repositories, [{ taggable, change }])
+      await repositories.events.append(...tagChanges(workspace, change))
     }, repeatableRead)
   }
 
@@ -288,9 +306,9 @@ export class TagService implements Tags {
   }
 
   /** Returns the ids of workspaces that the caller can see, so that the filter reveals no tags of hidden workspaces. */
-  async #visible(stores: UsedRepositories, ids: readonly string[]): Promise<WorkspaceId[]> {
-    const found = await stores.workspaces.findMany(ids as readonly WorkspaceId[])
-    const authorized = await withPermissions(stores, this.#caller, found)
+  async #visible(repositories: UsedRepositories, ids: readonly string[]): Promise<WorkspaceId[]> {
+    const found = await repositories.workspaces.findMany(ids as readonly WorkspaceId[])
+    const authorized = await withPermissions(repositories, this.#caller, found)
     return authorized.filter(({ permissions }) => isVisible(permissions)).map(({ workspace }) => workspace.id)
   }
 }
@@ -303,10 +321,10 @@ export const taggableOf = ({ id, organizationId }: Pick<Workspace, "id" | "organ
 
 export async function bindingViews(
   { tags }: Pick<UsedRepositories, "tags">,
-  bearer: Taggable,
+  taggable: Taggable,
   showing: Showing = {},
 ): Promise<readonly TagBindingView[]> {
-  const present = (await tags.bindingsOf([bearer])).get(bearer.id) ?? []
+  const present = (await tags.bindingsOf([taggable])).get(taggable.id) ?? []
   return present
     .filter(({ isBinding }) => isBinding || showing.tags === true)
     .map((entry) => ({ id: entry.id, ...shownEntry(entry, showing), createdAt: entry.createdAt }))
@@ -319,18 +337,18 @@ const shownEntry = ({ key, value, isTag, isBinding, owners }: TagBinding, showin
   ...(showing.tags && { isTag, isBinding }),
 })
 
-async function rejectHeld({ tags }: UsedRepositories, found: readonly Tag[], owner: string): Promise<void> {
-  const held = await tags.heldByOthers(
+async function rejectForeignTags({ tags }: UsedRepositories, found: readonly Tag[], owner: string): Promise<void> {
+  const foreign = await tags.heldByOthers(
     found.map(({ id }) => id),
     owner,
   )
-  if (held.length === 0) return
+  if (foreign.length === 0) return
   const names = new Map(found.map(({ id, name }) => [id, name]))
-  const told = held.map(({ tagId, workspaceId, owners }) => {
+  const details = foreign.map(({ tagId, workspaceId, owners }) => {
     const others = owners.filter((one) => one !== owner).join(", ")
     return `Tag ${names.get(tagId) ?? tagId} of ${workspaceId} is owned by ${others}; ${owner} cannot delete it`
   })
-  throw conflict(told.join("; "))
+  throw conflict(details.join("; "))
 }
 
 /** Resolves references to names. An id must belong to a tag of the organization; a name need not exist. */

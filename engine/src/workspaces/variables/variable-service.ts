@@ -45,8 +45,8 @@ export class VariableService implements Variables {
     const id = newId("var", this.#runtime.random)
     const versionId = this.#versionId()
     const createdAt = this.#runtime.clock.now()
-    return this.#storage.transact(async (stores) => {
-      const { workspace } = await authorizeWorkspace(stores, this.#caller, ref, "canUpdateVariable")
+    return this.#storage.transact(async (repositories) => {
+      const { workspace } = await authorizeWorkspace(repositories, this.#caller, ref, "canUpdateVariable")
       rejectFaults(variableFaults(input))
       const variable: Variable = {
         ...input,
@@ -56,45 +56,45 @@ export class VariableService implements Variables {
         versionId,
         createdAt,
       }
-      await stores.variables.insert(variable)
-      await stores.events.append({ kind: "variable.created", workspace, subject: { type: "vars", id } })
+      await repositories.variables.insert(variable)
+      await repositories.events.append({ kind: "variable.created", workspace, subject: { type: "vars", id } })
       return viewVariable(variable)
     })
   }
 
   get(ref: WorkspaceRef, id: string): Promise<VariableView> {
-    return this.#storage.read(async (stores) => {
-      const { workspace } = await authorizeWorkspace(stores, this.#caller, ref, "canReadVariable")
-      return viewVariable(await found(stores, workspace.id, id))
+    return this.#storage.read(async (repositories) => {
+      const { workspace } = await authorizeWorkspace(repositories, this.#caller, ref, "canReadVariable")
+      return viewVariable(await found(repositories, workspace.id, id))
     })
   }
 
   findById(id: string): Promise<VariableView> {
-    return this.#storage.read(async (stores) => {
-      const variable = await stores.variables.findById(id)
+    return this.#storage.read(async (repositories) => {
+      const variable = await repositories.variables.findById(id)
       if (variable === undefined) throw notFound(id)
-      await authorizeWorkspace(stores, this.#caller, { id: variable.workspaceId }, "canReadVariable")
+      await authorizeWorkspace(repositories, this.#caller, { id: variable.workspaceId }, "canReadVariable")
       return viewVariable(variable)
     })
   }
 
   list(ref: WorkspaceRef): Promise<readonly VariableView[]> {
-    return this.#storage.read(async (stores) => {
-      const { workspace } = await authorizeWorkspace(stores, this.#caller, ref, "canReadVariable")
-      return (await stores.variables.list(workspace.id)).map(viewVariable)
+    return this.#storage.read(async (repositories) => {
+      const { workspace } = await authorizeWorkspace(repositories, this.#caller, ref, "canReadVariable")
+      return (await repositories.variables.list(workspace.id)).map(viewVariable)
     })
   }
 
   update(ref: WorkspaceRef, id: string, patch: VariablePatch): Promise<VariableView> {
     const versionId = this.#versionId()
-    return this.#storage.transact(async (stores) => {
-      const { workspace } = await authorizeWorkspace(stores, this.#caller, ref, "canUpdateVariable")
-      const before = await found(stores, workspace.id, id)
+    return this.#storage.transact(async (repositories) => {
+      const { workspace } = await authorizeWorkspace(repositories, this.#caller, ref, "canUpdateVariable")
+      const before = await found(repositories, workspace.id, id)
       const { changed, faults } = changeVariable(before, patch)
       rejectFaults(faults)
       const variable = { ...changed, versionId }
-      await stores.variables.save(variable)
-      await stores.events.append({
+      await repositories.variables.save(variable)
+      await repositories.events.append({
         kind: "variable.updated",
         workspace,
         subject: { type: "vars", id: variable.id },
@@ -105,11 +105,15 @@ export class VariableService implements Variables {
   }
 
   delete(ref: WorkspaceRef, id: string): Promise<void> {
-    return this.#storage.transact(async (stores) => {
-      const { workspace } = await authorizeWorkspace(stores, this.#caller, ref, "canUpdateVariable")
-      const variable = await found(stores, workspace.id, id)
-      await stores.variables.remove(variable.id)
-      await stores.events.append({ kind: "variable.deleted", workspace, subject: { type: "vars", id: variable.id } })
+    return this.#storage.transact(async (repositories) => {
+      const { workspace } = await authorizeWorkspace(repositories, this.#caller, ref, "canUpdateVariable")
+      const variable = await found(repositories, workspace.id, id)
+      await repositories.variables.remove(variable.id)
+      await repositories.events.append({
+        kind: "variable.deleted",
+        workspace,
+        subject: { type: "vars", id: variable.id },
+      })
     })
   }
 

@@ -58,18 +58,18 @@ export class InclusionService implements WorkspaceInclusions {
     const holding = (permission: WorkspacePermission) => workspaces.filter(({ permissions }) => permissions[permission])
     const holders = wants("locked_by") ? workspaces.flatMap(({ lock }) => (lock.held ? [lock.by] : [])) : []
     const seen = workspaces.filter(({ permissions }) => isVisible(permissions))
-    return this.#storage.read(async (stores) => {
-      const runs = wants("current_run", "latest_run", ...ofRun) ? await this.#runs(stores, seen) : []
-      const lockers = await this.#lockingRuns(stores, seen, holders)
-      const versions = await versionsOf(stores, seen, runs, parts)
+    return this.#storage.read(async (repositories) => {
+      const runs = wants("current_run", "latest_run", ...ofRun) ? await this.#runs(repositories, seen) : []
+      const lockers = await this.#lockingRuns(repositories, seen, holders)
+      const versions = await versionsOf(repositories, seen, runs, parts)
       const organizations = await this.#organizations(
-        stores,
+        repositories,
         workspaces,
         wants("agent_pool", "organization", "project", "locked_by"),
       )
-      const outputs = wants("outputs") ? await outputsOf(stores, holding("canReadStateOutputs")) : []
+      const outputs = wants("outputs") ? await outputsOf(repositories, holding("canReadStateOutputs")) : []
       const variables = wants("vars")
-        ? await stores.variables.listMany(holding("canReadVariable").map(({ id }) => id))
+        ? await repositories.variables.listMany(holding("canReadVariable").map(({ id }) => id))
         : []
       return {
         runs: [...new Map([...runs, ...lockers].map((run) => [run.id, run])).values()],
@@ -78,41 +78,41 @@ export class InclusionService implements WorkspaceInclusions {
         ...versions,
         outputs,
         stateVersions: wants("current_state_version")
-          ? await stateVersionsOf(stores, holding("canReadStateVersions"))
+          ? await stateVersionsOf(repositories, holding("canReadStateVersions"))
           : [],
         variables: variables.map(viewVariable),
-        users: (await stores.users.findMany(idsOf<UserId>(holders, "users"))).map(shownToOthers),
-        teams: await this.#teams(stores, organizations, idsOf<TeamId>(holders, "teams")),
+        users: (await repositories.users.findMany(idsOf<UserId>(holders, "users"))).map(shownToOthers),
+        teams: await this.#teams(repositories, organizations, idsOf<TeamId>(holders, "teams")),
         organizations: wants("organization")
           ? organizations.flatMap((organization) => {
               const permissions = permissionsIn(this.#caller, organization.id)
               return permissions === undefined ? [] : [{ ...organization, permissions }]
             })
           : [],
-        projects: wants("project") ? await this.#projects(stores, workspaces, organizations) : [],
-        agentPools: wants("agent_pool") ? await this.#agentPools(stores, seen, organizations) : [],
+        projects: wants("project") ? await this.#projects(repositories, workspaces, organizations) : [],
+        agentPools: wants("agent_pool") ? await this.#agentPools(repositories, seen, organizations) : [],
         effectiveTagBindings: wants("effective_tag_bindings")
-          ? await this.#effectiveTagBindings(stores, seen)
+          ? await this.#effectiveTagBindings(repositories, seen)
           : new Map(),
       }
     })
   }
 
-  async #runs(stores: UsedRepositories, workspaces: readonly WorkspaceView[]) {
+  async #runs(repositories: UsedRepositories, workspaces: readonly WorkspaceView[]) {
     const ids = workspaces.flatMap(({ currentRunId }) => (currentRunId === null ? [] : [currentRunId]))
-    return this.#viewRuns(stores, workspaces, ids)
+    return this.#viewRuns(repositories, workspaces, ids)
   }
 
-  #lockingRuns(stores: UsedRepositories, workspaces: readonly WorkspaceView[], holders: readonly Actor[]) {
-    return this.#viewRuns(stores, workspaces, idsOf<RunId>(holders, "runs"))
+  #lockingRuns(repositories: UsedRepositories, workspaces: readonly WorkspaceView[], holders: readonly Actor[]) {
+    return this.#viewRuns(repositories, workspaces, idsOf<RunId>(holders, "runs"))
   }
 
-  async #viewRuns(stores: UsedRepositories, workspaces: readonly WorkspaceView[], ids: readonly RunId[]) {
+  async #viewRuns(repositories: UsedRepositories, workspaces: readonly WorkspaceView[], ids: readonly RunId[]) {
     const permissions = new Map(workspaces.map((workspace) => [workspace.id, workspace.permissions]))
-    const runs = ids.length === 0 ? [] : await stores.runs.findMany(ids)
+    const runs = ids.length === 0 ? [] : await repositories.runs.findMany(ids)
     return runs.flatMap((run) => {
-      const held = permissions.get(run.workspaceId)
-      return held === undefined ? [] : [viewRun(run, held)]
+      const permitted = permissions.get(run.workspaceId)
+      return permitted === undefined ? [] : [viewRun(run, permitted)]
     })
   }
 
@@ -121,7 +121,7 @@ export class InclusionService implements WorkspaceInclusions {
     workspaces: readonly WorkspaceView[],
   ): Promise<Inclusions["effectiveTagBindings"]> {
     const found = await this.#organizations({ organizations }, workspaces, true)
-    const bearers = found.flatMap(({ id: organizationId, name }) =>
+    const taggables = found.flatMap(({ id: organizationId, name }) =>
       workspaces
         .filter(({ organizationName }) => organizationName === name)
         .flatMap(({ id, projectId }): Taggable[] => [
@@ -129,7 +129,7 @@ export class InclusionService implements WorkspaceInclusions {
           { kind: "project", id: projectId, organizationId },
         ]),
     )
-    const unique = [...new Map(bearers.map((bearer) => [bearer.id, bearer])).values()]
+    const unique = [...new Map(taggables.map((taggable) => [taggable.id, taggable])).values()]
     const bindings = await tags.bindingsOf(unique)
     return new Map(
       workspaces.map(({ id, projectId }) => [
@@ -155,28 +155,30 @@ export class InclusionService implements WorkspaceInclusions {
   }
 
   async #agentPools(
-    stores: UsedRepositories,
+    repositories: UsedRepositories,
     workspaces: readonly WorkspaceView[],
     organizations: readonly Organization[],
   ): Promise<Inclusions["agentPools"]> {
-    const pools = await stores.agentPools.findMany([...new Set(workspaces.flatMap(({ agentPoolId: id }) => id ?? []))])
+    const pools = await repositories.agentPools.findMany([
+      ...new Set(workspaces.flatMap(({ agentPoolId: id }) => id ?? [])),
+    ])
     const views = organizations.map((organization) => {
       const own = pools.filter(({ organizationId }) => organizationId === organization.id)
-      return viewAgentPools(stores, this.#caller, own, organization)
+      return viewAgentPools(repositories, this.#caller, own, organization)
     })
     return (await Promise.all(views)).flat()
   }
 
   async #projects(
-    stores: UsedRepositories,
+    repositories: UsedRepositories,
     workspaces: readonly WorkspaceView[],
     organizations: readonly Organization[],
   ): Promise<Inclusions["projects"]> {
-    const projects = await stores.projects.findMany([...new Set(workspaces.map(({ projectId }) => projectId))])
+    const projects = await repositories.projects.findMany([...new Set(workspaces.map(({ projectId }) => projectId))])
     const views = await Promise.all(
       organizations.map((organization) =>
         viewProjects(
-          stores,
+          repositories,
           this.#caller,
           projects.filter(({ organizationId }) => organizationId === organization.id),
           organization,
@@ -187,13 +189,13 @@ export class InclusionService implements WorkspaceInclusions {
   }
 
   async #teams(
-    stores: UsedRepositories,
+    repositories: UsedRepositories,
     organizations: readonly Organization[],
     ids: readonly TeamId[],
   ): Promise<Inclusions["teams"]> {
     if (ids.length === 0) return []
-    const teams = await stores.teams.findMany(ids)
-    const members = await stores.teams.membersOf(ids)
+    const teams = await repositories.teams.findMany(ids)
+    const members = await repositories.teams.membersOf(ids)
     return teams.flatMap((team) => {
       const organization = organizations.find(({ id }) => id === team.organizationId)
       const membership = membershipIn(this.#caller, team.organizationId)

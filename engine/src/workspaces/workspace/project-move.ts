@@ -16,7 +16,7 @@ import type { Workspace } from "./workspace.ts"
  * project are skipped.
  */
 export async function moveToProject(
-  stores: {
+  repositories: {
     readonly access: AccessRepository
     readonly events: EventRepository
     readonly projects: ProjectRepository
@@ -26,19 +26,19 @@ export async function moveToProject(
   caller: Caller,
   move: { readonly projectId: string; readonly workspaceIds: readonly string[]; readonly now: Instant },
 ): Promise<void> {
-  const { project } = await authorizeProject(stores, caller, move.projectId, "canMoveWorkspaces")
+  const { project } = await authorizeProject(repositories, caller, move.projectId, "canMoveWorkspaces")
   const moved: Change[] = []
   for (const id of new Set(move.workspaceIds)) {
-    const { workspace } = await authorizeWorkspace(stores, caller, { id })
+    const { workspace } = await authorizeWorkspace(repositories, caller, { id })
     if (workspace.organizationId !== project.organizationId) throw notFound(id)
     if (workspace.projectId === project.id) continue
-    await authorizeProject(stores, caller, workspace.projectId, "canMoveWorkspaces")
+    await authorizeProject(repositories, caller, workspace.projectId, "canMoveWorkspaces")
     const after = { ...workspace, projectId: project.id, updatedAt: move.now }
-    await assertTokenAdmitted(stores, after, { from: workspace.projectId })
-    await stores.workspaces.save(workspace, after)
+    await assertTokenAdmitted(repositories, after, { from: workspace.projectId })
+    await repositories.workspaces.save(workspace, after)
     moved.push({ kind: "workspace.moved", workspace, changed: ["project"] })
   }
-  await stores.events.append(...moved)
+  await repositories.events.append(...moved)
 }
 
 /**

@@ -52,26 +52,26 @@ export async function destroyWhenDue(context: Context, { signal }: Pick<HeldLeas
 async function settle({ storage, runtime }: Context, id: WorkspaceId): Promise<void> {
   const { clock, log, random } = runtime
   const made = newRun(random, clock.now())
-  const status = await storage.transact(async (stores) => {
-    const workspace = await stores.workspaces.find({ id })
+  const status = await storage.transact(async (repositories) => {
+    const workspace = await repositories.workspaces.find({ id })
     if (workspace === undefined || !isDue(workspace, made.now)) return undefined
     const outcome = obstacle(workspace)
     if (outcome === undefined) {
       const current = workspace.currentConfigurationVersionId
-      const configuration = current === null ? undefined : await stores.configurationVersions.find(current)
-      await queueRun(stores, workspace, destruction, configuration, made, {
+      const configuration = current === null ? undefined : await repositories.configurationVersions.find(current)
+      await queueRun(repositories, workspace, destruction, configuration, made, {
         source: lifecycleSource,
         createdBy: null,
         message: "Queued because the auto-destroy time of the workspace has passed",
       })
     }
-    await stores.events.append({
+    await repositories.events.append({
       kind: "workspace.updated",
       workspace,
       changed: ["autoDestroyAt", "autoDestroyStatus"],
     })
     const activity = lastActivity(workspace)
-    await stores.workspaces.save(workspace, {
+    await repositories.workspaces.save(workspace, {
       ...workspace,
       autoDestroyAt: null,
       autoDestroyStatus: outcome ?? "queued",

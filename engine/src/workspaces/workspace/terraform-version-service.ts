@@ -38,40 +38,40 @@ export class TerraformVersionService implements TerraformVersions {
     requireSiteAdmin(this.#caller)
     const { clock, random } = this.#runtime
     const version = createTerraformVersion(input, { id: newId("tool", random), now: clock.now() })
-    return this.#storage.transact(async (stores) => {
-      await stores.terraformVersions.insert(version)
-      return toView(stores, version)
+    return this.#storage.transact(async (repositories) => {
+      await repositories.terraformVersions.insert(version)
+      return toView(repositories, version)
     })
   }
 
   async list(filter: TerraformVersionFilter, page: PageRequest): Promise<Page<TerraformVersionView>> {
     requireSiteAdmin(this.#caller)
-    return this.#storage.read(async (stores) => {
-      const found = await stores.terraformVersions.list(filter, page)
-      return { ...found, items: await toViews(stores, found.items) }
+    return this.#storage.read(async (repositories) => {
+      const found = await repositories.terraformVersions.list(filter, page)
+      return { ...found, items: await toViews(repositories, found.items) }
     })
   }
 
   async get(id: string): Promise<TerraformVersionView> {
     requireSiteAdmin(this.#caller)
-    return this.#storage.read(async (stores) => toView(stores, await existing(stores, id)))
+    return this.#storage.read(async (repositories) => toView(repositories, await existing(repositories, id)))
   }
 
   async update(id: string, patch: Partial<TerraformVersionInput>): Promise<TerraformVersionView> {
     requireSiteAdmin(this.#caller)
-    return this.#storage.transact(async (stores) => {
-      const after = updateTerraformVersion(await existing(stores, id), patch)
-      await stores.terraformVersions.save(after)
-      return toView(stores, after)
+    return this.#storage.transact(async (repositories) => {
+      const after = updateTerraformVersion(await existing(repositories, id), patch)
+      await repositories.terraformVersions.save(after)
+      return toView(repositories, after)
     })
   }
 
   async delete(id: string): Promise<void> {
     requireSiteAdmin(this.#caller)
-    return this.#storage.transact(async (stores) => {
-      const view = await toView(stores, await existing(stores, id))
+    return this.#storage.transact(async (repositories) => {
+      const view = await toView(repositories, await existing(repositories, id))
       assertDeletable(view, view.usage)
-      await stores.terraformVersions.remove(id)
+      await repositories.terraformVersions.remove(id)
     })
   }
 }
@@ -82,8 +82,8 @@ async function existing({ terraformVersions }: UsedRepositories, id: string): Pr
   return version
 }
 
-async function toView(stores: UsedRepositories, version: TerraformVersion): Promise<TerraformVersionView> {
-  const [view] = await toViews(stores, [version])
+async function toView(repositories: UsedRepositories, version: TerraformVersion): Promise<TerraformVersionView> {
+  const [view] = await toViews(repositories, [version])
   return view as TerraformVersionView
 }
 

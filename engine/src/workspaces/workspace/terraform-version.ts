@@ -78,7 +78,7 @@ export interface TerraformVersionRepository {
   countWorkspaces(versions: readonly string[]): Promise<ReadonlyMap<string, number>>
 }
 
-const versionMaximum = 128
+const maxVersion = 128
 const maxUrl = 2_048
 const maxReason = 1_000
 const operatingSystems = ["linux"]
@@ -207,8 +207,8 @@ const oneOfFaults = (text: string, values: readonly string[], field: FieldPath):
 
 function versionFaults(version: string): readonly Fault[] {
   const field = ["version"]
-  if (version.length > versionMaximum)
-    return [{ field, detail: `version is too long (maximum is ${versionMaximum} characters)` }]
+  if (version.length > maxVersion)
+    return [{ field, detail: `version is too long (maximum is ${maxVersion} characters)` }]
   return semanticVersion.test(version)
     ? []
     : [{ field, detail: "version must be a semantic version, such as 1.5.7 or 1.5.7-custom" }]

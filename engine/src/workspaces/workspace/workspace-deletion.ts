@@ -14,13 +14,13 @@ export function rejectUnsafeDelete(
   workspace: Pick<Workspace, "id" | "lock" | "resourceCount">,
   stateIsProcessed: boolean,
 ): void {
-  const refuse = (detail: string) => conflict(detail, { subject: workspace.id })
+  const deletionError = (detail: string) => conflict(detail, { subject: workspace.id })
   if (workspace.lock.held)
-    throw refuse("Workspace is currently locked. Workspace must be unlocked before it can be safely deleted")
+    throw deletionError("Workspace is currently locked. Workspace must be unlocked before it can be safely deleted")
   if (!stateIsProcessed)
-    throw refuse("Latest workspace state is being processed to discover resources, please try again later")
+    throw deletionError("Latest workspace state is being processed to discover resources, please try again later")
   if (workspace.resourceCount > 0)
-    throw refuse("Workspace cannot be safely deleted because it is still managing resources")
+    throw deletionError("Workspace cannot be safely deleted because it is still managing resources")
 }
 
 /** Deletes the workspace, and the flat tags that no other resource has. */

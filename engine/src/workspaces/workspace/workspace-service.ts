@@ -91,68 +91,72 @@ export class WorkspaceService implements Workspaces {
   }
 
   get(ref: WorkspaceRef, { bindings }: WorkspaceShowing = {}): Promise<ShownWorkspace> {
-    return this.#storage.read(async (stores) => {
-      const authorized = await authorizeStateReading(stores, this.#caller, ref)
-      const view = await viewOf(stores, authorized, this.#edition)
+    return this.#storage.read(async (repositories) => {
+      const authorized = await authorizeStateReading(repositories, this.#caller, ref)
+      const view = await viewOf(repositories, authorized, this.#edition)
       if (bindings === undefined || authorized.currentStateOnly) return view
-      return { ...view, bindings: await bindingViews(stores, taggableOf(authorized.workspace), bindings) }
+      return { ...view, bindings: await bindingViews(repositories, taggableOf(authorized.workspace), bindings) }
     })
   }
 
   create(organizationName: string, input: WorkspaceInput, writer: Writer = {}): Promise<WorkspaceView> {
     const now = this.#runtime.clock.now()
     const id = newId("ws", this.#runtime.random)
-    return this.#storage.transact(async (stores) => {
-      const { organization } = await authorizeOrganization(stores, this.#caller, organizationName)
+    return this.#storage.transact(async (repositories) => {
+      const { organization } = await authorizeOrganization(repositories, this.#caller, organizationName)
       const projectId = input.projectId || organization.defaultProjectId
-      const { project } = await authorizeProject(stores, this.#caller, projectId, "canCreateWorkspace")
+      const { project } = await authorizeProject(repositories, this.#caller, projectId, "canCreateWorkspace")
       if (project.organizationId !== organization.id) throw notFound(projectId)
-      const bearer = { kind: "workspace", id, organizationId: organization.id } as const
-      const planned = await planTags(stores, organization.id, [], input, ownerOf(writer))
-      const surroundings = await this.#surroundings(stores, { organization, project, id }, input)
+      const taggable = { kind: "workspace", id, organizationId: organization.id } as const
+      const planned = await planTags(repositories, organization.id, [], input, ownerOf(writer))
+      const surroundings = await this.#surroundings(repositories, { organization, project, id }, input)
       const workspace = createWorkspace(
         { ...input, faults: [...(input.faults ?? []), ...planned.faults] },
         { id, organizationId: organization.id, projectId: project.id },
         surroundings,
         now,
       )
-      await stores.workspaces.insert(workspace)
-      await bind(stores.tags, [{ bearer, change: changesBetween([], planned.bindings) }], {
+      await repositories.workspaces.insert(workspace)
+      await bind(repositories.tags, [{ taggable, change: changesBetween([], planned.bindings) }], {
         now,
         random: this.#runtime.random,
       })
-      await stores.events.append({ kind: "workspace.created", workspace })
+      await repositories.events.append({ kind: "workspace.created", workspace })
       const needed = planned.bindings.length === 0 ? [] : (["canManageTags"] as const)
-      return viewOf(stores, await authorizeWorkspace(stores, this.#caller, { id }, ...needed), this.#edition)
+      return viewOf(
+        repositories,
+        await authorizeWorkspace(repositories, this.#caller, { id }, ...needed),
+        this.#edition,
+      )
     })
   }
 
   list(organizationName: string, query: WorkspaceQuery, page: PageRequest): Promise<Page<WorkspaceView>> {
-    return this.#storage.readReplica(async (stores) => {
-      const { organization } = await authorizeOrganization(stores, this.#caller, organizationName)
+    return this.#storage.readReplica(async (repositories) => {
+      const { organization } = await authorizeOrganization(repositories, this.#caller, organizationName)
       const visibility = visibilityIn(this.#caller, organization.id)
       if (visibility === undefined) throw notFound(organizationName)
-      const found = await stores.workspaces.list(query, visibility, page)
-      const authorized = await withPermissions(stores, this.#caller, found.items)
-      return { ...found, items: await viewsOf(stores, authorized, this.#edition) }
+      const found = await repositories.workspaces.list(query, visibility, page)
+      const authorized = await withPermissions(repositories, this.#caller, found.items)
+      return { ...found, items: await viewsOf(repositories, authorized, this.#edition) }
     })
   }
 
   update(ref: WorkspaceRef, changes: WorkspaceInput, writer: Writer = {}): Promise<WorkspaceView> {
     const now = this.#runtime.clock.now()
-    return this.#storage.transact(async (stores) => {
+    return this.#storage.transact(async (repositories) => {
       const changesTags = changes.tagBindings !== undefined || changes.tags !== undefined
       const needed = changesTags ? (["canManageTags"] as const) : []
-      const { workspace } = await authorizeWorkspace(stores, this.#caller, ref, "canUpdate", ...needed)
+      const { workspace } = await authorizeWorkspace(repositories, this.#caller, ref, "canUpdate", ...needed)
       const { id, organizationId } = workspace
-      const projectId = await this.#destination(stores, workspace, changes.projectId)
-      const organization = await stores.organizations.find(organizationId)
-      const project = await stores.projects.find(projectId)
+      const projectId = await this.#destination(repositories, workspace, changes.projectId)
+      const organization = await repositories.organizations.find(organizationId)
+      const project = await repositories.projects.find(projectId)
       if (organization === undefined || project === undefined) throw notFound(id)
-      const bearer = { kind: "workspace", id, organizationId } as const
-      const present = (await stores.tags.bindingsOf([bearer])).get(id) ?? []
-      const planned = await planTags(stores, organizationId, present, changes, ownerOf(writer))
-      const surroundings = await this.#surroundings(stores, { organization, project, id }, changes)
+      const taggable = { kind: "workspace", id, organizationId } as const
+      const present = (await repositories.tags.bindingsOf([taggable])).get(id) ?? []
+      const planned = await planTags(repositories, organizationId, present, changes, ownerOf(writer))
+      const surroundings = await this.#surroundings(repositories, { organization, project, id }, changes)
       const after = changeWorkspace(
         workspace,
         projectId,
@@ -161,30 +165,30 @@ export class WorkspaceService implements Workspaces {
         now,
       )
       rejectPlan({ faults: [], conflicts: planned.conflicts })
-      await assertTokenAdmitted(stores, after, { from: workspace.projectId })
-      await stores.workspaces.save(workspace, after)
+      await assertTokenAdmitted(repositories, after, { from: workspace.projectId })
+      await repositories.workspaces.save(workspace, after)
       const change = changesBetween(present, planned.bindings)
-      await bind(stores.tags, [{ bearer, change }], { now, random: this.#runtime.random })
-      await stores.events.append(...settingChanges(workspace, after), ...tagChanges(after, change))
-      return viewOf(stores, await authorizeWorkspace(stores, this.#caller, { id }), this.#edition)
+      await bind(repositories.tags, [{ taggable, change }], { now, random: this.#runtime.random })
+      await repositories.events.append(...settingChanges(workspace, after), ...tagChanges(after, change))
+      return viewOf(repositories, await authorizeWorkspace(repositories, this.#caller, { id }), this.#edition)
     })
   }
 
   async assignSshKey(ref: WorkspaceRef, sshKeyId: string | null): Promise<WorkspaceView> {
     const now = this.#runtime.clock.now()
     let value: string | undefined
-    const view = await this.#storage.transact(async (stores) => {
-      const { workspace, permissions } = await authorizeWorkspace(stores, this.#caller, ref, "canUpdate")
+    const view = await this.#storage.transact(async (repositories) => {
+      const { workspace, permissions } = await authorizeWorkspace(repositories, this.#caller, ref, "canUpdate")
       value = undefined
       if (sshKeyId !== null) {
-        const key = await stores.sshKeys.find(sshKeyId)
+        const key = await repositories.sshKeys.find(sshKeyId)
         if (key?.organizationId !== workspace.organizationId) throw notFound(sshKeyId)
-        value = await stores.sshKeys.value(sshKeyId)
+        value = await repositories.sshKeys.value(sshKeyId)
       }
       const after = { ...workspace, sshKeyId, updatedAt: now }
-      await stores.workspaces.save(workspace, after)
-      await stores.events.append(...settingChanges(workspace, after))
-      return viewOf(stores, { workspace: after, permissions }, this.#edition)
+      await repositories.workspaces.save(workspace, after)
+      await repositories.events.append(...settingChanges(workspace, after))
+      return viewOf(repositories, { workspace: after, permissions }, this.#edition)
     })
     if (value !== undefined && !isPrivateKey(value))
       this.#runtime.log.warn("ssh-key-unusable", { sshKey: sshKeyId, workspace: view.id })
@@ -192,86 +196,99 @@ export class WorkspaceService implements Workspaces {
   }
 
   safeDelete(ref: WorkspaceRef): Promise<void> {
-    return this.#storage.transact(async (stores) => {
-      const { workspace } = await authorizeWorkspace(stores, this.#caller, ref, "canDestroy")
-      rejectUnsafeDelete(workspace, await stores.workspaces.stateIsProcessed(workspace.id))
-      await removeWorkspace(stores, workspace)
+    return this.#storage.transact(async (repositories) => {
+      const { workspace } = await authorizeWorkspace(repositories, this.#caller, ref, "canDestroy")
+      rejectUnsafeDelete(workspace, await repositories.workspaces.stateIsProcessed(workspace.id))
+      await removeWorkspace(repositories, workspace)
     })
   }
 
   forceDelete(ref: WorkspaceRef): Promise<void> {
-    return this.#storage.transact(async (stores) => {
-      const { workspace } = await authorizeWorkspace(stores, this.#caller, ref, "canForceDelete")
-      await removeWorkspace(stores, workspace)
+    return this.#storage.transact(async (repositories) => {
+      const { workspace } = await authorizeWorkspace(repositories, this.#caller, ref, "canForceDelete")
+      await removeWorkspace(repositories, workspace)
     })
   }
 
   lock(ref: WorkspaceRef, input: LockInput): Promise<WorkspaceView> {
-    return this.#storage.transact(async (stores) => {
-      const authorized = await authorizeWorkspace(stores, this.#caller, ref, "canLock")
+    return this.#storage.transact(async (repositories) => {
+      const authorized = await authorizeWorkspace(repositories, this.#caller, ref, "canLock")
       // Locking a locked workspace fails for its holder too. The error contains the name of the holder.
-      const named = await nameHolder(stores, authorized.workspace)
+      const named = await nameHolder(repositories, authorized.workspace)
       // Read the clock after the workspace: a lock that has just expired must not block this one.
       const change = lock(named, actorOf(this.#caller), input, this.#runtime.clock.now())
-      return changeLock(stores, authorized, change, "workspace.locked", this.#edition)
+      return changeLock(repositories, authorized, change, "workspace.locked", this.#edition)
     })
   }
 
   extendLock(ref: WorkspaceRef, input: LockExtension = {}): Promise<WorkspaceView> {
-    return this.#storage.transact(async (stores) => {
-      const authorized = await authorizeWorkspace(stores, this.#caller, ref, "canLock")
+    return this.#storage.transact(async (repositories) => {
+      const authorized = await authorizeWorkspace(repositories, this.#caller, ref, "canLock")
       const now = this.#runtime.clock.now()
-      const change = extendLock(await this.#named(stores, authorized.workspace), actorOf(this.#caller), input, now)
-      return changeLock(stores, authorized, change, "workspace.lock-extended", this.#edition)
+      const change = extendLock(
+        await this.#named(repositories, authorized.workspace),
+        actorOf(this.#caller),
+        input,
+        now,
+      )
+      return changeLock(repositories, authorized, change, "workspace.lock-extended", this.#edition)
     })
   }
 
   unlock(ref: WorkspaceRef): Promise<WorkspaceView> {
     const now = this.#runtime.clock.now()
-    return this.#storage.transact(async (stores) => {
-      const { workspace, permissions } = await authorizeWorkspace(stores, this.#caller, ref, "canUnlock")
-      const newest = await stores.stateVersions.newestUnderLock(workspace.id, workspace.lockNumber)
-      const named = await this.#named(stores, workspace)
+    return this.#storage.transact(async (repositories) => {
+      const { workspace, permissions } = await authorizeWorkspace(repositories, this.#caller, ref, "canUnlock")
+      const newest = await repositories.stateVersions.newestUnderLock(workspace.id, workspace.lockNumber)
+      const named = await this.#named(repositories, workspace)
       const change = unlock(named, actorOf(this.#caller), newest?.status === "pending", now)
-      const promoted = await promote(stores, workspace, newest)
-      return changeLock(stores, { workspace: promoted, permissions }, change, "workspace.unlocked", this.#edition)
+      const promoted = await promote(repositories, workspace, newest)
+      return changeLock(repositories, { workspace: promoted, permissions }, change, "workspace.unlocked", this.#edition)
     })
   }
 
   forceUnlock(ref: WorkspaceRef): Promise<WorkspaceView> {
-    return this.#storage.transact(async (stores) => {
-      const { workspace, permissions } = await authorizeWorkspace(stores, this.#caller, ref, "canForceUnlock")
+    return this.#storage.transact(async (repositories) => {
+      const { workspace, permissions } = await authorizeWorkspace(repositories, this.#caller, ref, "canForceUnlock")
       const change = forceUnlock(workspace)
-      const promoted = await discardAndPromote(stores, workspace)
-      return changeLock(stores, { workspace: promoted, permissions }, change, "workspace.force-unlocked", this.#edition)
+      const promoted = await discardAndPromote(repositories, workspace)
+      return changeLock(
+        repositories,
+        { workspace: promoted, permissions },
+        change,
+        "workspace.force-unlocked",
+        this.#edition,
+      )
     })
   }
 
   moveToProject(projectId: string, workspaceIds: readonly string[]): Promise<void> {
     const now = this.#runtime.clock.now()
-    return this.#storage.transact((stores) => moveToProject(stores, this.#caller, { projectId, workspaceIds, now }))
+    return this.#storage.transact((repositories) =>
+      moveToProject(repositories, this.#caller, { projectId, workspaceIds, now }),
+    )
   }
 
   /** Adds the holder's name for an error text. */
-  #named(stores: UsedRepositories, workspace: SituatedWorkspace): Promise<SituatedWorkspace> {
-    return nameHolder(stores, workspace, actorOf(this.#caller))
+  #named(repositories: UsedRepositories, workspace: SituatedWorkspace): Promise<SituatedWorkspace> {
+    return nameHolder(repositories, workspace, actorOf(this.#caller))
   }
 
   /** Returns the destination project of a move. The caller must be an administrator of both projects. */
   async #destination(
-    stores: Pick<UsedRepositories, "projects">,
+    repositories: Pick<UsedRepositories, "projects">,
     workspace: Workspace,
     wanted: string | null | undefined,
   ): Promise<ProjectId> {
     if (!wanted || wanted === workspace.projectId) return workspace.projectId
-    const { project } = await authorizeProject(stores, this.#caller, wanted, "canMoveWorkspaces")
+    const { project } = await authorizeProject(repositories, this.#caller, wanted, "canMoveWorkspaces")
     if (project.organizationId !== workspace.organizationId) throw notFound(wanted)
-    await authorizeProject(stores, this.#caller, workspace.projectId, "canMoveWorkspaces")
+    await authorizeProject(repositories, this.#caller, workspace.projectId, "canMoveWorkspaces")
     return project.id
   }
 
   async #surroundings(
-    stores: Pick<UsedRepositories, "agentPools" | "workspaces" | "settings" | "vcsConnections">,
+    repositories: Pick<UsedRepositories, "agentPools" | "workspaces" | "settings" | "vcsConnections">,
     place: { readonly organization: Organization; readonly project: Project; readonly id: WorkspaceId },
     input: WorkspaceInput,
   ): Promise<Surroundings> {
@@ -279,8 +296,8 @@ export class WorkspaceService implements Workspaces {
     const named =
       input.name === undefined || !isWorkspaceName(input.name)
         ? undefined
-        : await stores.workspaces.find({ organization: organization.name, name: input.name })
-    const settings = await stores.settings.get()
+        : await repositories.workspaces.find({ organization: organization.name, name: input.name })
+    const settings = await repositories.settings.get()
     return {
       edition: this.#edition,
       plan: organization.plan,
@@ -290,10 +307,11 @@ export class WorkspaceService implements Workspaces {
       nameIsTaken: named !== undefined && named.id !== id,
       agentPoolAdmits:
         !input.agentPoolId ||
-        (await stores.agentPools.admits(input.agentPoolId, { workspaceId: id, projectId: project.id })),
+        (await repositories.agentPools.admits(input.agentPoolId, { workspaceId: id, projectId: project.id })),
       oauthTokenAdmits:
-        !input.vcsRepo?.oauthTokenId || (await stores.vcsConnections.admits(input.vcsRepo.oauthTokenId, project.id)),
-      ...(await referencesOf(stores, organization.id, input)),
+        !input.vcsRepo?.oauthTokenId ||
+        (await repositories.vcsConnections.admits(input.vcsRepo.oauthTokenId, project.id)),
+      ...(await referencesOf(repositories, organization.id, input)),
     }
   }
 }
@@ -371,22 +389,22 @@ async function changeLock(
 
 /** Returns the document of a workspace, with the related ids it contains. */
 export async function viewOf(
-  stores: Pick<UsedRepositories, "workspaces">,
+  repositories: Pick<UsedRepositories, "workspaces">,
   authorized: AuthorizedWorkspace,
   edition: Edition,
 ): Promise<WorkspaceView> {
-  const [view] = await viewsOf(stores, [authorized], edition)
+  const [view] = await viewsOf(repositories, [authorized], edition)
   return view as WorkspaceView
 }
 
 /** Returns the documents of several workspaces, with as many queries as for one. */
 export async function viewsOf(
-  stores: Pick<UsedRepositories, "workspaces">,
+  repositories: Pick<UsedRepositories, "workspaces">,
   authorized: readonly AuthorizedWorkspace[],
   edition: Edition,
 ): Promise<WorkspaceView[]> {
   if (authorized.length === 0) return []
-  const related = await stores.workspaces.related(authorized.map(({ workspace }) => workspace))
+  const related = await repositories.workspaces.related(authorized.map(({ workspace }) => workspace))
   return authorized.map(({ workspace, permissions }) =>
     viewWorkspace(workspace, permissions, related.get(workspace.id), edition),
   )

@@ -69,13 +69,15 @@ export function salvageDocument<T>(
   if (parsed.success) return { value: parsed.data, faults }
   const { issues } = parsed.error
   faults.push(...issues.flatMap((issue) => faultsOf(issue, "/data")))
-  const refused = new Set(issues.map(({ path }) => path.slice(0, 2).join("/")))
-  const kept = Object.entries(data).flatMap(([group, members]): [string, unknown][] => {
-    if (refused.has(group)) return []
+  const invalidMembers = new Set(issues.map(({ path }) => path.slice(0, 2).join("/")))
+  const validGroups = Object.entries(data).flatMap(([group, members]): [string, unknown][] => {
+    if (invalidMembers.has(group)) return []
     if (!isObject(members)) return [[group, members]]
-    return [[group, Object.fromEntries(Object.entries(members).filter(([name]) => !refused.has(`${group}/${name}`)))]]
+    return [
+      [group, Object.fromEntries(Object.entries(members).filter(([name]) => !invalidMembers.has(`${group}/${name}`)))],
+    ]
   })
-  const salvaged = schema.safeParse(Object.fromEntries(kept), { reportInput: true })
+  const salvaged = schema.safeParse(Object.fromEntries(validGroups), { reportInput: true })
   if (!salvaged.success) throw invalid(faults)
   return { value: salvaged.data, faults }
 }
@@ -220,9 +222,9 @@ export function encodeDocument(
   attributes: Readonly<Record<string, unknown>>,
   relationships: Readonly<Record<string, unknown>> = {},
 ): RequestDocument {
-  const given = Object.entries(relationships).filter(([, value]) => value !== undefined)
+  const defined = Object.entries(relationships).filter(([, value]) => value !== undefined)
   return {
-    data: { type, attributes, ...(given.length === 0 ? {} : { relationships: Object.fromEntries(given) }) },
+    data: { type, attributes, ...(defined.length === 0 ? {} : { relationships: Object.fromEntries(defined) }) },
   }
 }
 

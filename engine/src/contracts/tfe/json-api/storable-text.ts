@@ -6,14 +6,14 @@ import { textProblem } from "../../../core/text.ts"
 const maxFaults = 100
 
 /** Returns faults of all strings in the value at the pointer `base`. Iterative, because a document may be nested deeper than the stack. */
-export function unstorableFaults(value: unknown, base: string, valuesMaximum = Number.POSITIVE_INFINITY): Fault[] {
+export function unstorableFaults(value: unknown, base: string, maxValues = Number.POSITIVE_INFINITY): Fault[] {
   const faults: Fault[] = []
   const pending: { readonly value: unknown; readonly pointer: string }[] = [{ value, pointer: base }]
   let seen = 0
   for (let next = pending.pop(); next !== undefined && faults.length < maxFaults; next = pending.pop()) {
     const { value, pointer } = next
     seen += 1
-    if (seen > valuesMaximum) break
+    if (seen > maxValues) break
     if (typeof value === "string") {
       const problem = textProblem(value)
       if (problem !== undefined) faults.push({ detail: `${nameOf(pointer)} ${problem}`, pointer })

@@ -8,15 +8,15 @@ const pointer = "/meta/owner"
 
 /** Reads the owner from the header or from `meta.owner`. Throws `invalid` if it is malformed or the two differ. */
 export function decodeWriter(headers: Pick<Headers, "get">, body: unknown): Writer {
-  const said = headers.get(header) ?? undefined
-  const written = memberOf(memberOf(body, "meta"), "owner") ?? undefined
+  const fromHeader = headers.get(header) ?? undefined
+  const fromBody = memberOf(memberOf(body, "meta"), "owner") ?? undefined
   const faults: Fault[] = []
-  if (said !== undefined) faults.push(...problemsOf(said, header).map((detail) => ({ detail, header })))
-  if (written !== undefined) faults.push(...problemsOf(written, "owner").map((detail) => ({ detail, pointer })))
-  if (said !== undefined && written !== undefined && said !== written && faults.length === 0)
+  if (fromHeader !== undefined) faults.push(...problemsOf(fromHeader, header).map((detail) => ({ detail, header })))
+  if (fromBody !== undefined) faults.push(...problemsOf(fromBody, "owner").map((detail) => ({ detail, pointer })))
+  if (fromHeader !== undefined && fromBody !== undefined && fromHeader !== fromBody && faults.length === 0)
     faults.push({ detail: `owner must equal the header ${header}`, pointer })
   if (faults.length > 0) throw invalid(faults)
-  const owner = said ?? written
+  const owner = fromHeader ?? fromBody
   return owner === undefined ? {} : { owner: owner as string }
 }
 

@@ -117,12 +117,12 @@ export class SqlTagRepository implements TagRepository {
     return this.#page(carried.where(containing(dialect, sql.ref("t.name_folded"), foldTag(search))), page)
   }
 
-  async insertBindings(bindings: readonly (TagBinding & { readonly bearer: Taggable })[]): Promise<void> {
+  async insertBindings(bindings: readonly (TagBinding & { readonly taggable: Taggable })[]): Promise<void> {
     const { db } = this.#session
-    for (const chunk of chunks(bindings.filter(({ bearer }) => bearer.kind === "workspace"))) {
-      const rows = chunk.map(({ bearer, tagId, ...binding }) => ({
-        ...bindingColumns(binding, bearer),
-        workspace_id: bearer.id,
+    for (const chunk of chunks(bindings.filter(({ taggable }) => taggable.kind === "workspace"))) {
+      const rows = chunk.map(({ taggable, tagId, ...binding }) => ({
+        ...bindingColumns(binding, taggable),
+        workspace_id: taggable.id,
         tag_id: tagId,
         is_binding: isBindingFlag(binding),
       }))
@@ -133,12 +133,15 @@ export class SqlTagRepository implements TagRepository {
           : this.#session.execute(db.insertInto("workspace_bindings").values(rows)),
       )
     }
-    for (const chunk of chunks(bindings.filter(({ bearer }) => bearer.kind === "project")))
+    for (const chunk of chunks(bindings.filter(({ taggable }) => taggable.kind === "project")))
       await this.#session.execute(
         db
           .insertInto("project_bindings")
           .values(
-            chunk.map(({ bearer, ...binding }) => ({ ...bindingColumns(binding, bearer), project_id: bearer.id })),
+            chunk.map(({ taggable, ...binding }) => ({
+              ...bindingColumns(binding, taggable),
+              project_id: taggable.id,
+            })),
           ),
       )
   }
