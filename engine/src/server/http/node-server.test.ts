@@ -314,9 +314,9 @@ test("headers of the server are added unless the app sets them", async () => {
 })
 
 test.each([
-  ["two Host lines", "GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n"],
-  ["two Host lines in other letters", "GET / HTTP/1.1\r\nhost: a\r\nX-A: 1\r\nHOST: b\r\n\r\n"],
-  ["two Host lines and a method of its own", "LIST /v1/pki/roles HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n"],
+  ["two Host headers", "GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n"],
+  ["two Host headers in different case", "GET / HTTP/1.1\r\nhost: a\r\nX-A: 1\r\nHOST: b\r\n\r\n"],
+  ["two Host headers and an unknown method", "LIST /v1/pki/roles HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n"],
   ["HTTP/2.0 in clear", "GET / HTTP/2.0\r\nHost: a\r\n\r\n"],
   ["the preface of HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"],
   ["HTTP/0.9", "GET / HTTP/0.9\r\nHost: a\r\n\r\n"],

@@ -91,7 +91,7 @@ describe("a path", () => {
 describe("a route table is rejected", () => {
   test.each([
     ["the same endpoint twice", [route("read", "/a/:b"), route("read", "/a/:b")]],
-    ["two names for one address", [route("read", "/a/:b"), route("write", "/a/:c")]],
+    ["two parameter names for one path", [route("read", "/a/:b"), route("write", "/a/:c")]],
   ])("for %s", (_why, routes) => {
     expect(() => routerOf(routes, byOperation)).toThrow(/two routes|one address/)
   })

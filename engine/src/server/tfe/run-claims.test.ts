@@ -496,7 +496,7 @@ describe("the state and the configuration of a run are returned only to its exec
       token: (world) => world.token({ on: { [world.workspace]: "admin" } }),
       statuses: [404, 404, 404],
     },
-    { who: "nobody", token: () => null, statuses: [401, 401, 401] },
+    { who: "a request without a token", token: () => null, statuses: [401, 401, 401] },
   ])("$who is answered $statuses while the run applies", async ({ token, statuses }) => {
     await using world = await workingAgent()
     for (const status of ["planning", "planned", "applying"]) await world.reaches(status)

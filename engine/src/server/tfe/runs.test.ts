@@ -142,7 +142,7 @@ describe("a run", () => {
 
   test.each<{ how: string; at: readonly RunStatus[]; action: string }>([
     { how: "while it waits", at: [], action: "cancel" },
-    { how: "at work without an executor", at: ["planning"], action: "cancel" },
+    { how: "while it executes without an executor", at: ["planning"], action: "cancel" },
     { how: "by force", at: ["planning"], action: "force-cancel" },
   ])("[F-W12] shows when it was canceled $how, during the cancellation and afterwards", async ({ at, action }) => {
     await using world = await runWorld()
@@ -290,9 +290,9 @@ describe("a run", () => {
   })
 
   test.each<{ how: string; attributes: Record<string, unknown>; confirm: readonly [string, object?] | undefined }>([
-    { how: "with the word for it", attributes: {}, confirm: ["apply"] },
-    { how: "by whoever moves it along", attributes: {}, confirm: ["transition", { status: "confirmed" }] },
-    { how: "by itself", attributes: { "auto-apply": true }, confirm: undefined },
+    { how: "by the apply action", attributes: {}, confirm: ["apply"] },
+    { how: "by a transition", attributes: {}, confirm: ["transition", { status: "confirmed" }] },
+    { how: "by auto-apply", attributes: { "auto-apply": true }, confirm: undefined },
   ])("names the user who confirmed it: $how", async ({ attributes, confirm }) => {
     await using world = await runWorld()
     const run = await world.queue(attributes)

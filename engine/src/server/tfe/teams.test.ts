@@ -255,7 +255,7 @@ describe("callers cannot grant more rights than they have", () => {
       token: 404,
     },
     {
-      who: "one who manages both and holds the right",
+      who: "a manager of both with the right",
       access: { "manage-teams": true, "manage-organization-access": true, "manage-projects": true },
       plain: 201,
       granting: 201,

@@ -204,7 +204,7 @@ describe("the workspace attribute", () => {
     ["[W-2.3-r35] structured-run-output-enabled", "structured-run-output-enabled", true, false],
     ["[W-2.3-r36] tag-names", "tag-names", [], ["red"]],
     ["[W-2.3-r37] engine-version", "engine-version", newest, "~> 1.5"],
-    ["[W-2.3-r37] terraform-version, as existing clients read it", "terraform-version", newest, "~> 1.5"],
+    ["[W-2.3-r37] terraform-version, as HCP Terraform clients read it", "terraform-version", newest, "~> 1.5"],
     ["[W-2.3-r38] trigger-prefixes", "trigger-prefixes", [], ["/modules"]],
     ["[W-2.3-r39] trigger-patterns", "trigger-patterns", [], []],
     ["[W-2.3-r42] vcs-repo-identifier", "vcs-repo-identifier", null, "acme/shop"],

@@ -87,7 +87,7 @@ const sorted = (names: readonly WorkspacePermission[]) => [...names].toSorted()
 describe("permissions on a workspace", () => {
   test.each<{ who: string; caller: Caller; grants?: Grant[]; force?: boolean; expected: WorkspacePermission[] }>([
     { who: "a stranger", caller: stranger, expected: [] },
-    { who: "a stranger whom a grant names", caller: stranger, grants: [{ teamId, access: "admin" }], expected: [] },
+    { who: "a stranger with a grant", caller: stranger, grants: [{ teamId, access: "admin" }], expected: [] },
     { who: "a member without a grant", caller: member(), expected: [] },
     { who: "a reader", caller: member(), grants: [{ teamId, access: "read" }], expected: read },
     { who: "a planner", caller: member(), grants: [{ teamId, access: "plan" }], expected: plan },
@@ -108,7 +108,7 @@ describe("permissions on a workspace", () => {
       expected: write,
     },
     {
-      who: "a locker",
+      who: "a caller who may only lock",
       caller: member(),
       grants: [custom({ workspaceLocking: true })],
       expected: ["canReadRun", "canReadSettings", "canReadAssessmentResults", "canLock", "canUnlock"],
@@ -120,7 +120,7 @@ describe("permissions on a workspace", () => {
       expected: ["canReadRun", "canReadSettings", "canReadAssessmentResults", "canReadStateOutputs"],
     },
     {
-      who: "read and plan by two teams",
+      who: "a member of two teams that read and plan",
       caller: member(),
       grants: [
         { teamId, access: "read" },
@@ -130,7 +130,7 @@ describe("permissions on a workspace", () => {
     },
     { who: "a reader of all workspaces", caller: member({ readWorkspaces: true }), expected: read },
     {
-      who: "a reader of all who writes here",
+      who: "a reader of all workspaces who writes to this one",
       caller: member({ readWorkspaces: true }),
       grants: [{ teamId, access: "write" }],
       expected: write,

@@ -51,15 +51,24 @@ const containing = (text: string): unknown => expect.stringContaining(text)
 
 describe("uploading a state", () => {
   test.each<{ who: string; lock: Lock; runId?: string; refusal?: string }>([
-    { who: "the holder of the lock", lock: heldBy(me) },
+    { who: "is accepted from the holder of the lock", lock: heldBy(me) },
     {
-      who: "nobody while the workspace is unlocked",
+      who: "is rejected while the workspace is unlocked",
       lock: { held: false },
       refusal: "will only accept state uploads when locked",
     },
-    { who: "nobody but the holder", lock: heldBy(somebody), refusal: "is locked by Team team-2" },
-    { who: "whoever works for the run that holds the lock", lock: heldBy(run), runId: "run-3" },
-    { who: "nobody in the name of another run", lock: heldBy(run), runId: "run-4", refusal: "is locked by Run run-3" },
+    {
+      who: "is rejected from callers who do not hold the lock",
+      lock: heldBy(somebody),
+      refusal: "is locked by Team team-2",
+    },
+    { who: "is accepted from any caller for the run that holds the lock", lock: heldBy(run), runId: "run-3" },
+    {
+      who: "is rejected for another run than the holder",
+      lock: heldBy(run),
+      runId: "run-4",
+      refusal: "is locked by Run run-3",
+    },
   ])("$who", ({ lock, runId = null, refusal }) => {
     const refused = refusalOf(() =>
       admit(workspaceWith(lock), { ...announced, runId }, { newest: undefined, newestFinalized: undefined }, context),
