@@ -9,15 +9,15 @@ import { populatedEngine } from "../../../testing/populated-engine.ts"
 import { stateFile, stateVersionDocument } from "../../../testing/state-file.ts"
 import { openTestEngine } from "../../../testing/test-engine.ts"
 
-async function auditedWorld() {
+async function auditedEngine() {
   const folder = await mkdtemp(join(tmpdir(), "chancery-audit-"))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
   const file = join(folder, "audit.log")
-  const world = await populatedEngine({ auditFile: file })
-  onTestFinished(() => world[Symbol.asyncDispose]())
+  const testEngine = await populatedEngine({ auditFile: file })
+  onTestFinished(() => testEngine[Symbol.asyncDispose]())
   const text = () => readFileSync(file, "utf8")
   return {
-    ...world,
+    ...testEngine,
     text,
     // oxlint-disable-next-line typescript/no-explicit-any
     entries: (): any[] =>
@@ -32,11 +32,11 @@ async function auditedWorld() {
 const fullDisk = "/dev/full"
 
 test("a change is recorded with caller, request and outcome, without body and token", async () => {
-  const world = await auditedWorld()
+  const testEngine = await auditedEngine()
   const body = document("workspaces", { name: "network", description: "hunter2" })
-  await world.request("POST", "/organizations/acme/workspaces", { body })
-  await world.request("POST", "/organizations/acme/workspaces", { body })
-  await expect.poll(() => world.text().split("\n")).toHaveLength(5)
+  await testEngine.request("POST", "/organizations/acme/workspaces", { body })
+  await testEngine.request("POST", "/organizations/acme/workspaces", { body })
+  await expect.poll(() => testEngine.text().split("\n")).toHaveLength(5)
   const request = {
     type: "request",
     request_id: "test",
@@ -44,61 +44,64 @@ test("a change is recorded with caller, request and outcome, without body and to
     path: "/api/v2/organizations/acme/workspaces",
     caller: { kind: "user", user_id: expect.stringMatching(/^user-/), token_id: expect.stringMatching(/^at-/) },
   }
-  expect(world.entries()).toMatchObject([
+  expect(testEngine.entries()).toMatchObject([
     request,
     { type: "response", request_id: "test", status: 201 },
     request,
     { type: "response", status: 422, errors: [expect.stringContaining("Name")] },
   ])
-  expect(world.text()).not.toContain("hunter2")
-  expect(world.text()).not.toContain(world.rootToken)
+  expect(testEngine.text()).not.toContain("hunter2")
+  expect(testEngine.text()).not.toContain(testEngine.rootToken)
 })
 
 test("a read is recorded after its response, without its query", async () => {
-  const world = await auditedWorld()
-  await world.request("GET", "/organizations/acme/workspaces?search%5Bname%5D=hunter2")
-  await expect.poll(() => world.text()).toContain("response")
-  expect(world.entries()).toMatchObject([
+  const testEngine = await auditedEngine()
+  await testEngine.request("GET", "/organizations/acme/workspaces?search%5Bname%5D=hunter2")
+  await expect.poll(() => testEngine.text()).toContain("response")
+  expect(testEngine.entries()).toMatchObject([
     { type: "request", method: "GET", path: "/api/v2/organizations/acme/workspaces" },
     { type: "response", status: 200 },
   ])
-  expect(world.text()).not.toContain("hunter2")
+  expect(testEngine.text()).not.toContain("hunter2")
 })
 
 test("an unknown token is recorded as a hash that auditors can search for", async () => {
-  const world = await auditedWorld()
-  await world.request("DELETE", "/workspaces/ws-1", { token: "at-x.opensesame" })
-  await world.request("DELETE", "/workspaces/ws-1", { token: null })
-  await expect.poll(() => world.text().split("\n")).toHaveLength(5)
-  const [unknown, refused, without] = world.entries()
-  expect(unknown).toMatchObject({ caller: { kind: "anonymous" }, token: world.engine.audit.hash("at-x.opensesame") })
+  const testEngine = await auditedEngine()
+  await testEngine.request("DELETE", "/workspaces/ws-1", { token: "at-x.opensesame" })
+  await testEngine.request("DELETE", "/workspaces/ws-1", { token: null })
+  await expect.poll(() => testEngine.text().split("\n")).toHaveLength(5)
+  const [unknown, refused, without] = testEngine.entries()
+  expect(unknown).toMatchObject({
+    caller: { kind: "anonymous" },
+    token: testEngine.engine.audit.hash("at-x.opensesame"),
+  })
   expect(refused).toMatchObject({ type: "response", status: 401 })
   expect(without).not.toHaveProperty("token")
-  expect(world.text()).not.toContain("opensesame")
+  expect(testEngine.text()).not.toContain("opensesame")
 })
 
 test("an upload is recorded by its route pattern, because its URL contains the credential", async () => {
-  const world = await auditedWorld()
-  const id = await world.workspace("network")
-  await world.request("POST", `/workspaces/${id}/actions/lock`, { body: {} })
+  const testEngine = await auditedEngine()
+  const id = await testEngine.workspace("network")
+  await testEngine.request("POST", `/workspaces/${id}/actions/lock`, { body: {} })
   const state = stateFile()
-  const { body } = await world.request("POST", `/workspaces/${id}/state-versions`, {
+  const { body } = await testEngine.request("POST", `/workspaces/${id}/state-versions`, {
     body: stateVersionDocument(state),
   })
   const address = body.data.attributes["hosted-state-upload-url"] as string
-  expect((await world.request("PUT", address, { body: state.text, token: null })).status).toBe(204)
-  await expect.poll(() => world.entries().filter(({ method }) => method === "PUT")).toHaveLength(1)
-  const [upload] = world.entries().filter(({ method }) => method === "PUT")
+  expect((await testEngine.request("PUT", address, { body: state.text, token: null })).status).toBe(204)
+  await expect.poll(() => testEngine.entries().filter(({ method }) => method === "PUT")).toHaveLength(1)
+  const [upload] = testEngine.entries().filter(({ method }) => method === "PUT")
   expect(upload.caller).toEqual({ kind: "anonymous" })
   expect(upload.path).toMatch(/\/:[a-z]/)
-  expect(world.text()).not.toContain(new URL(address).pathname)
+  expect(testEngine.text()).not.toContain(new URL(address).pathname)
 })
 
 test("changes are rejected and reads continue while the log cannot be written", async () => {
   await using place = await usualSharedKind.place()
   const { url } = place
-  await using world = await populatedEngine({ url })
-  const someone = await newUser(world, "someone")
+  await using testEngine = await populatedEngine({ url })
+  const someone = await newUser(testEngine, "someone")
   await using unrecorded = await openTestEngine({ url, auditFile: fullDisk })
   const refused = await unrecorded.request("POST", "/organizations/acme/workspaces", {
     body: document("workspaces", { name: "network" }),
@@ -112,19 +115,19 @@ test("changes are rejected and reads continue while the log cannot be written", 
 test("[F-S3] responses with state, outputs or plans are rejected, and others sent, while the log cannot be written", async () => {
   await using place = await usualSharedKind.place()
   const { url } = place
-  await using world = await populatedEngine({ url })
-  const workspace = await world.request("POST", "/organizations/acme/workspaces", {
+  await using testEngine = await populatedEngine({ url })
+  const workspace = await testEngine.request("POST", "/organizations/acme/workspaces", {
     body: document("workspaces", { name: "network" }),
   })
   const { id } = workspace.body.data
-  await world.request("POST", `/workspaces/${id}/actions/lock`, { body: {} })
+  await testEngine.request("POST", `/workspaces/${id}/actions/lock`, { body: {} })
   const outputs = { secret: { value: "hunter2", type: "string", sensitive: true } }
   const body = stateVersionDocument(stateFile({ outputs }), { inline: true })
-  const made = await world.request("POST", `/workspaces/${id}/state-versions`, { body })
+  const made = await testEngine.request("POST", `/workspaces/${id}/state-versions`, { body })
   expect(made.status).toBe(201)
   const { "hosted-state-download-url": address } = made.body.data.attributes
   const version = made.body.data.id
-  const [output] = (await world.request("GET", `/state-versions/${version}/outputs`)).body.data
+  const [output] = (await testEngine.request("GET", `/state-versions/${version}/outputs`)).body.data
   const disclosing = [
     `/state-versions/${version}/download`,
     `/state-versions/${version}/json-download`,
@@ -145,7 +148,7 @@ test("[F-S3] responses with state, outputs or plans are rejected, and others sen
   expect(statuses).toEqual(Object.fromEntries(disclosing.map((path) => [path, 503])))
   const addressed = await unrecorded.request("GET", address, { token: null })
   expect([addressed.status, JSON.stringify(addressed.body)]).toEqual([503, expect.not.stringContaining("hunter2")])
-  expect((await world.request("GET", address, { token: null })).status).toBe(200)
+  expect((await testEngine.request("GET", address, { token: null })).status).toBe(200)
   expect((await unrecorded.request("GET", `/workspaces/${id}/current-state-version`)).status).toBe(200)
   expect((await unrecorded.request("GET", `/workspaces/${id}/state-versions`)).status).toBe(200)
 })

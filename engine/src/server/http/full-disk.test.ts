@@ -67,20 +67,20 @@ describe.each(disks)("on $name", ({ open }) => {
     const logged: string[] = []
     const note = (event: string) => void logged.push(event)
     const runtime = { ...systemRuntime({ ...silentLog, info: note, error: note }), clock }
-    await using world = await populatedEngine({ ...disk, runtime, jobs: false })
-    await world.pki("POST", "/sys/mounts/pki", { body: { type: "pki" } })
-    await world.pki("POST", "/pki/root/generate/internal", {
+    await using testEngine = await populatedEngine({ ...disk, runtime, jobs: false })
+    await testEngine.pki("POST", "/sys/mounts/pki", { body: { type: "pki" } })
+    await testEngine.pki("POST", "/pki/root/generate/internal", {
       body: { common_name: "Root", key_type: "ec", ttl: "700h" },
     })
-    await world.pki("POST", "/pki/config/crl", { body: { expiry: "72h" } })
-    const list = await world.pki("GET", "/pki/crl")
+    await testEngine.pki("POST", "/pki/config/crl", { body: { expiry: "72h" } })
+    const list = await testEngine.pki("GET", "/pki/crl")
     expect(list.status).toBe(200)
-    const id = await world.workspace("web")
+    const id = await testEngine.workspace("web")
     const write = (key: string) => {
       const attributes = { key, value: "x".repeat(30_000), category: "env" }
-      return world.request("POST", `/workspaces/${id}/vars`, { body: { data: { type: "vars", attributes } } })
+      return testEngine.request("POST", `/workspaces/${id}/vars`, { body: { data: { type: "vars", attributes } } })
     }
-    await world.engine.ready()
+    await testEngine.engine.ready()
 
     const kept: string[] = []
     let refused = await write("first")
@@ -90,7 +90,7 @@ describe.each(disks)("on $name", ({ open }) => {
     }
     expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "10"])
     expect(refused.body.errors[0].detail).toBe("The disk of the database is full; free space on it or enlarge it.")
-    await expect(world.engine.ready()).rejects.toSatisfy(isStoreFull)
+    await expect(testEngine.engine.ready()).rejects.toSatisfy(isStoreFull)
     const many = await Promise.all(Array.from({ length: 8 }, (_, index) => write(`many-${index}`)))
     expect(many.map(({ status }) => status)).toEqual(many.map(() => 503))
     expect(logged.filter((event) => event === "storage-full")).toHaveLength(1)
@@ -98,11 +98,11 @@ describe.each(disks)("on $name", ({ open }) => {
 
     // After the stored CRL expires, a read would build a new one, and the disk has no room for that.
     clock.advance(73 * hourMs)
-    const served = await world.pki("GET", "/pki/crl")
+    const served = await testEngine.pki("GET", "/pki/crl")
     expect(served.status).toBe(200)
     expect(served.bytes.length).toBeGreaterThan(0)
-    expect((await world.request("GET", `/workspaces/${id}`)).status).toBe(200)
-    expect((await world.request("GET", `/workspaces/${id}/vars`)).body.data).toHaveLength(kept.length)
+    expect((await testEngine.request("GET", `/workspaces/${id}`)).status).toBe(200)
+    expect((await testEngine.request("GET", `/workspaces/${id}/vars`)).body.data).toHaveLength(kept.length)
   })
 })
 
@@ -110,11 +110,11 @@ test("[F-S4] a full file is writable again after rows are deleted, which is logg
   await using disk = await limited()
   const logged: string[] = []
   const runtime = systemRuntime({ ...silentLog, info: (event: string) => void logged.push(event) })
-  await using world = await populatedEngine({ ...disk, runtime, jobs: false })
-  const id = await world.workspace("web")
+  await using testEngine = await populatedEngine({ ...disk, runtime, jobs: false })
+  const id = await testEngine.workspace("web")
   const write = (key: string) => {
     const attributes = { key, value: "x".repeat(30_000), category: "env" }
-    return world.request("POST", `/workspaces/${id}/vars`, { body: { data: { type: "vars", attributes } } })
+    return testEngine.request("POST", `/workspaces/${id}/vars`, { body: { data: { type: "vars", attributes } } })
   }
   const kept: string[] = []
   for (let count = 0; count < maxWrites; count += 1) {
@@ -122,10 +122,10 @@ test("[F-S4] a full file is writable again after rows are deleted, which is logg
     if (status !== 201) break
     kept.push(body.data.id)
   }
-  await expect(world.engine.ready()).rejects.toSatisfy(isStoreFull)
+  await expect(testEngine.engine.ready()).rejects.toSatisfy(isStoreFull)
   for (const variable of kept)
-    expect((await world.request("DELETE", `/workspaces/${id}/vars/${variable}`)).status).toBe(204)
-  await world.engine.ready()
+    expect((await testEngine.request("DELETE", `/workspaces/${id}/vars/${variable}`)).status).toBe(204)
+  await testEngine.engine.ready()
   expect(logged).toContain("storage-has-room")
   expect((await write("again")).status).toBe(201)
 })

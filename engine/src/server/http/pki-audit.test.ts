@@ -17,10 +17,10 @@ async function temporaryFolder(): Promise<string> {
   return folder
 }
 
-async function auditedWorld(options: TestEngineOptions = {}) {
+async function auditedEngine(options: TestEngineOptions = {}) {
   const auditFile = join(await temporaryFolder(), "audit.log")
-  const world = await openTestEngine({ ...options, auditFile })
-  onTestFinished(() => world[Symbol.asyncDispose]())
+  const testEngine = await openTestEngine({ ...options, auditFile })
+  onTestFinished(() => testEngine[Symbol.asyncDispose]())
   const text = () => readFileSync(auditFile, "utf8")
   // oxlint-disable-next-line typescript/no-explicit-any
   const entries = (): any[] =>
@@ -28,7 +28,7 @@ async function auditedWorld(options: TestEngineOptions = {}) {
       .trimEnd()
       .split("\n")
       .map((line) => JSON.parse(line))
-  return { ...world, text, entries }
+  return { ...testEngine, text, entries }
 }
 
 /** Creates a database with an authority, without an audit log, and returns its URL. */
@@ -36,8 +36,8 @@ async function preparedStore(): Promise<string> {
   const place = await usualSharedKind.place()
   onTestFinished(() => place[Symbol.asyncDispose]())
   const { url } = place
-  await using world = await openTestEngine({ url })
-  await prepare(world)
+  await using testEngine = await openTestEngine({ url })
+  await prepare(testEngine)
   return url
 }
 
@@ -80,11 +80,11 @@ const form = { "content-type": "application/x-www-form-urlencoded" }
 
 describe("a request of the certificate API", () => {
   test("is recorded with hashed data before its response, and so is its outcome", async () => {
-    const world = await auditedWorld()
-    await prepare(world)
+    const testEngine = await auditedEngine()
+    await prepare(testEngine)
     const role = { allowed_domains: "secret.example.com", max_ttl: 3600, metadata: { owner: "carol" } }
-    await world.pki("POST", "/pki/roles/api", { body: role })
-    const [request, response] = world.entries().slice(-2)
+    await testEngine.pki("POST", "/pki/roles/api", { body: role })
+    const [request, response] = testEngine.entries().slice(-2)
     expect(request).toMatchObject({
       type: "request",
       method: "POST",
@@ -92,42 +92,45 @@ describe("a request of the certificate API", () => {
       operation: "write",
       mount: "pki",
       caller: { kind: "user", policies: ["root"] },
-      data: { allowed_domains: world.engine.audit.hash("secret.example.com"), max_ttl: 3600 },
+      data: { allowed_domains: testEngine.engine.audit.hash("secret.example.com"), max_ttl: 3600 },
     })
     expect(response).toMatchObject({ type: "response", request_id: request.request_id, status: 200 })
-    for (const secret of ["secret.example.com", "carol", world.rootToken]) expect(world.text()).not.toContain(secret)
+    for (const secret of ["secret.example.com", "carol", testEngine.rootToken])
+      expect(testEngine.text()).not.toContain(secret)
   })
 
   test("is recorded in plain text for the keys that its mount exempts", async () => {
-    const world = await auditedWorld()
-    await prepare(world)
+    const testEngine = await auditedEngine()
+    await prepare(testEngine)
     const config = { audit_non_hmac_request_keys: ["allowed_domains"] }
-    await world.pki("POST", "/sys/mounts/pki/tune", { body: config })
-    await world.pki("POST", "/pki/roles/api", { body: { allowed_domains: "plain.example.com", issuer_ref: "hidden" } })
-    expect(world.text()).toContain('"allowed_domains":"plain.example.com"')
-    expect(world.text()).not.toContain('"hidden"')
+    await testEngine.pki("POST", "/sys/mounts/pki/tune", { body: config })
+    await testEngine.pki("POST", "/pki/roles/api", {
+      body: { allowed_domains: "plain.example.com", issuer_ref: "hidden" },
+    })
+    expect(testEngine.text()).toContain('"allowed_domains":"plain.example.com"')
+    expect(testEngine.text()).not.toContain('"hidden"')
   })
 
   test("is recorded with the reason when it is rejected, and an unknown token as its hash", async () => {
-    const world = await auditedWorld()
-    await prepare(world)
-    await world.pki("POST", "/pki/roles/web", { token: "s.sesame", body: {} })
-    await expect.poll(() => world.entries().at(-1)).toMatchObject({ status: 403, errors: ["permission denied"] })
-    expect(world.entries().at(-2)).toMatchObject({
+    const testEngine = await auditedEngine()
+    await prepare(testEngine)
+    await testEngine.pki("POST", "/pki/roles/web", { token: "s.sesame", body: {} })
+    await expect.poll(() => testEngine.entries().at(-1)).toMatchObject({ status: 403, errors: ["permission denied"] })
+    expect(testEngine.entries().at(-2)).toMatchObject({
       caller: { kind: "anonymous" },
-      token: world.engine.audit.hash("s.sesame"),
+      token: testEngine.engine.audit.hash("s.sesame"),
     })
-    expect(world.text()).not.toContain("sesame")
+    expect(testEngine.text()).not.toContain("sesame")
   })
 
   test("is not recorded when it needs no token, unless that is configured", async () => {
-    const world = await auditedWorld()
-    await prepare(world)
-    const before = world.entries().length
-    expect((await world.pki("GET", "/sys/seal-status", { token: null })).status).toBe(200)
-    await world.pki("GET", "/pki/roles/web")
+    const testEngine = await auditedEngine()
+    await prepare(testEngine)
+    const before = testEngine.entries().length
+    expect((await testEngine.pki("GET", "/sys/seal-status", { token: null })).status).toBe(200)
+    await testEngine.pki("GET", "/pki/roles/web")
     expect(
-      world
+      testEngine
         .entries()
         .slice(before)
         .map(({ type, path }) => [type, path]),
@@ -135,21 +138,21 @@ describe("a request of the certificate API", () => {
       ["request", "/v1/pki/roles/web"],
       ["response", undefined],
     ])
-    const all = await auditedWorld({ auditOpenReads: true })
+    const all = await auditedEngine({ auditOpenReads: true })
     await all.pki("GET", "/sys/seal-status", { token: null })
     await expect.poll(() => all.entries().length).toBe(2)
   })
 })
 
-const issue = (world: TestEngine, body: object = {}) =>
-  world.pki("POST", "/pki/issue/web", { body: { common_name: "issued.example.com", ...body } })
+const issue = (testEngine: TestEngine, body: object = {}) =>
+  testEngine.pki("POST", "/pki/issue/web", { body: { common_name: "issued.example.com", ...body } })
 
 describe("a certificate", () => {
   test("is recorded with issuer, key and signed content, between its request and its response", async () => {
-    const world = await auditedWorld()
-    await prepare(world)
-    const { body } = await issue(world)
-    const [request, use, response] = world.entries().slice(-3)
+    const testEngine = await auditedEngine()
+    await prepare(testEngine)
+    const { body } = await issue(testEngine)
+    const [request, use, response] = testEngine.entries().slice(-3)
     expect([request.type, use.type, response.type]).toEqual(["request", "key-use", "response"])
     expect(new Set([request.request_id, use.request_id, response.request_id]).size).toBe(1)
     const { body: signed } = parseSigned(
@@ -169,20 +172,28 @@ describe("a certificate", () => {
   })
 
   test("is recorded without its private key, CSR and token in any encoding", async () => {
-    const world = await auditedWorld()
-    await prepare(world)
-    const { body } = await issue(world, { private_key_format: "pkcs8" })
-    const { private: scoped } = await serviceToken(world)
+    const testEngine = await auditedEngine()
+    await prepare(testEngine)
+    const { body } = await issue(testEngine, { private_key_format: "pkcs8" })
+    const { private: scoped } = await serviceToken(testEngine)
     const csr = csrOf(body.data.private_key, "signed.example.com")
-    const signed = await world.pki("POST", "/pki/sign/web", { body: { csr, common_name: "signed.example.com" } })
+    const signed = await testEngine.pki("POST", "/pki/sign/web", { body: { csr, common_name: "signed.example.com" } })
     expect(signed.status).toBe(200)
-    expect((await world.pki("POST", "/pki/sign/web", { body: `-----BEGIN\n${csr}`, token: scoped })).status).toBe(400)
-    expect((await world.pki("POST", "/auth/token/lookup", { body: { token: scoped } })).status).toBe(200)
-    await world.pki("POST", "/pki/roles/web", { body: body.data.private_key, headers: form })
-    await world.engine[Symbol.asyncDispose]()
-    const text = world.text()
+    expect((await testEngine.pki("POST", "/pki/sign/web", { body: `-----BEGIN\n${csr}`, token: scoped })).status).toBe(
+      400,
+    )
+    expect((await testEngine.pki("POST", "/auth/token/lookup", { body: { token: scoped } })).status).toBe(200)
+    await testEngine.pki("POST", "/pki/roles/web", { body: body.data.private_key, headers: form })
+    await testEngine.engine[Symbol.asyncDispose]()
+    const text = testEngine.text()
     const octets = (pem: string) => pem.split("\n").filter((line) => line !== "" && !line.startsWith("-----"))
-    const secrets = [world.rootToken, scoped, ...octets(body.data.private_key), ...octets(csr), "issued.example.com"]
+    const secrets = [
+      testEngine.rootToken,
+      scoped,
+      ...octets(body.data.private_key),
+      ...octets(csr),
+      "issued.example.com",
+    ]
     for (const secret of secrets)
       for (const form of [secret, encodeURIComponent(secret), Buffer.from(secret).toString("base64")])
         expect(text.includes(form)).toBe(false)
@@ -193,7 +204,7 @@ describe("while the log cannot be written", () => {
   test("every request with a token gets 503 and changes nothing; unauthenticated reads continue", async () => {
     const url = await preparedStore()
     {
-      await using world = await openTestEngine({ url, auditFile: "/dev/full" })
+      await using testEngine = await openTestEngine({ url, auditFile: "/dev/full" })
       const requests: readonly [method: string, path: string, body?: object][] = [
         ["POST", "/pki/issue/web", { common_name: "web.example.com" }],
         ["POST", "/pki/sign-verbatim", { csr: csrOf(generateKey(), "web.example.com") }],
@@ -205,14 +216,14 @@ describe("while the log cannot be written", () => {
         ["DELETE", "/sys/mounts/pki"],
       ]
       for (const [method, path, body] of requests) {
-        const answer = await world.pki(method, path, body === undefined ? {} : { body })
+        const answer = await testEngine.pki(method, path, body === undefined ? {} : { body })
         expect([path, answer.status, answer.body]).toEqual([
           path,
           503,
           { errors: ["The audit log cannot be written; requests that it must record are rejected."] },
         ])
       }
-      expect((await world.pki("GET", "/sys/seal-status", { token: null })).status).toBe(200)
+      expect((await testEngine.pki("GET", "/sys/seal-status", { token: null })).status).toBe(200)
     }
     expect(await certificateCount(url)).toBe(1)
     await using after = await openTestEngine({ url })

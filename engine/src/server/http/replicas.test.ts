@@ -18,8 +18,8 @@ async function replicas() {
   return { one, other, [Symbol.asyncDispose]: () => closing.disposeAsync() }
 }
 
-async function done(world: TestEngine, path: string, body: object) {
-  const answer = await world.pki("POST", path, { body })
+async function done(testEngine: TestEngine, path: string, body: object) {
+  const answer = await testEngine.pki("POST", path, { body })
   expect([path, answer.status < 300, answer.body?.errors]).toEqual([path, true, undefined])
   return answer.body?.data
 }
@@ -36,8 +36,8 @@ test.skipIf(kind?.available !== true)(
     const act = (action: string) =>
       Promise.all(
         Array.from({ length: racers }, async (_, index) => {
-          const world = index % 2 === 0 ? one : other
-          return (await world.request("POST", `/workspaces/${body.data.id}/actions/${action}`)).status
+          const testEngine = index % 2 === 0 ? one : other
+          return (await testEngine.request("POST", `/workspaces/${body.data.id}/actions/${action}`)).status
         }),
       )
     for (const action of ["lock", "unlock", "lock"]) {
@@ -53,11 +53,12 @@ test.skipIf(kind?.available !== true)(
     await using stage = await replicas()
     const { one, other } = stage
     const { id, token } = await newUser(one, "someone")
-    const account = async (world: TestEngine) => (await world.request("GET", "/account/details", { token })).status
-    for (const world of [one, other, other]) expect(await account(world)).toBe(200)
+    const account = async (testEngine: TestEngine) =>
+      (await testEngine.request("GET", "/account/details", { token })).status
+    for (const testEngine of [one, other, other]) expect(await account(testEngine)).toBe(200)
     const [{ id: tokenId }] = (await one.request("GET", `/users/${id}/authentication-tokens`)).body.data
     expect((await one.request("DELETE", `/authentication-tokens/${tokenId}`)).status).toBe(204)
-    for (const world of [other, one]) expect(await account(world)).toBe(401)
+    for (const testEngine of [other, one]) expect(await account(testEngine)).toBe(401)
   },
 )
 
@@ -69,8 +70,8 @@ test.skipIf(kind?.available !== true)(
     await done(one, "/sys/mounts/pki", { type: "pki" })
     await done(one, "/pki/root/generate/internal", { common_name: "Root", key_type: "ec" })
     await done(one, "/pki/roles/web", { allow_any_name: true, key_type: "ec", ttl: "1h" })
-    const issue = (world: TestEngine) =>
-      world.pki("POST", "/pki/issue/web", { body: { common_name: "web.example.com" } })
+    const issue = (testEngine: TestEngine) =>
+      testEngine.pki("POST", "/pki/issue/web", { body: { common_name: "web.example.com" } })
     const { serial_number: serial } = (await issue(other)).body.data
     await done(one, "/pki/roles/web", { allowed_domains: ["example.org"], allow_any_name: false, key_type: "ec" })
     expect((await issue(other)).status).toBe(400)
@@ -81,14 +82,14 @@ test.skipIf(kind?.available !== true)(
       issuer,
       serialNumber: Buffer.from(serial.replaceAll(":", ""), "hex"),
     })
-    const answerOf = async (world: TestEngine) => {
+    const answerOf = async (testEngine: TestEngine) => {
       const headers = { "content-type": "application/ocsp-request" }
-      const { status, bytes } = await world.pki("POST", "/pki/ocsp", { body: question, headers, token: null })
+      const { status, bytes } = await testEngine.pki("POST", "/pki/ocsp", { body: question, headers, token: null })
       expect(status).toBe(200)
       return Buffer.from(bytes).toString("hex")
     }
-    const listOf = async (world: TestEngine) => {
-      const { bytes } = await world.pki("GET", "/pki/crl", { token: null })
+    const listOf = async (testEngine: TestEngine) => {
+      const { bytes } = await testEngine.pki("GET", "/pki/crl", { token: null })
       const { number = 0, entries } = parseCertificateList(bytes)
       return { number, count: entries.length, octets: Buffer.from(bytes).toString("hex") }
     }

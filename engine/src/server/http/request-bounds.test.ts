@@ -12,11 +12,11 @@ import { decodePolicyAnswer } from "../../contracts/vault/format/policy-webhook.
 import { decodeTokenReview } from "../../contracts/kubernetes/token-review.ts"
 
 async function opened(options: TestEngineOptions = {}): Promise<TestEngine> {
-  const world = await openTestEngine(options)
-  onTestFinished(() => world[Symbol.asyncDispose]())
-  await world.pki("POST", "/sys/mounts/pki", { body: { type: "pki" } })
-  await world.engine.authMethods.enable({ path: "approle", type: "approle" })
-  return world
+  const testEngine = await openTestEngine(options)
+  onTestFinished(() => testEngine[Symbol.asyncDispose]())
+  await testEngine.pki("POST", "/sys/mounts/pki", { body: { type: "pki" } })
+  await testEngine.engine.authMethods.enable({ path: "approle", type: "approle" })
+  return testEngine
 }
 
 const nested = (depth: number): string => "[".repeat(depth) + "]".repeat(depth)
@@ -54,43 +54,46 @@ describe("a document of the certificate API", () => {
       "the body has a string longer than 2097152 bytes",
     ],
   ])("[F-S1] that is %s is rejected before it is parsed", async (_, body, problem) => {
-    const world = await opened()
-    const answer = await world.pki("POST", "/pki/roles/web", { body })
+    const testEngine = await opened()
+    const answer = await testEngine.pki("POST", "/pki/roles/web", { body })
     expect([answer.status, answer.body.errors]).toEqual([400, [expect.stringContaining(problem)]])
-    expect((await world.pki("GET", "/pki/roles/web")).status).toBe(404)
+    expect((await testEngine.pki("GET", "/pki/roles/web")).status).toBe(404)
   })
 
   test("[F-S1] in form encoding has the same kind of bounds", async () => {
-    const world = await opened()
+    const testEngine = await opened()
     const headers = { "content-type": "application/x-www-form-urlencoded" }
-    const many = await world.pki("POST", "/pki/roles/web", { body: "a=1&".repeat(10_001), headers })
+    const many = await testEngine.pki("POST", "/pki/roles/web", { body: "a=1&".repeat(10_001), headers })
     expect([many.status, many.body.errors[0]]).toEqual([400, expect.stringContaining("more than 10000 members")])
-    const long = await world.pki("POST", "/pki/roles/web", { body: `a=${"1".repeat(2 * 1024 * 1024)}`, headers })
+    const long = await testEngine.pki("POST", "/pki/roles/web", { body: `a=${"1".repeat(2 * 1024 * 1024)}`, headers })
     expect([long.status, long.body.errors[0]]).toEqual([400, expect.stringContaining("member longer than 2097152")])
-    expect((await world.pki("POST", "/pki/roles/web", { body: "ttl=1h&max_ttl=2h", headers })).status).toBe(200)
+    expect((await testEngine.pki("POST", "/pki/roles/web", { body: "ttl=1h&max_ttl=2h", headers })).status).toBe(200)
   })
 
   test("[F-S1] is limited to 64 KiB for logins and on sys paths", async () => {
-    const world = await opened()
+    const testEngine = await opened()
     const body = `{"role_id":"${"a".repeat(64 * 1024)}"}`
     const statuses: number[] = []
     for (const path of ["/auth/approle/login", "/auth/token/create", "/sys/mounts/other", "/auth/approle/role/web"])
-      statuses.push((await world.pki("POST", path, { body })).status)
+      statuses.push((await testEngine.pki("POST", path, { body })).status)
     expect(statuses).toEqual([413, 413, 413, 413])
-    const short = await world.pki("POST", "/auth/approle/login", { body: `{"role_id":${nested(301)}}`, token: null })
+    const short = await testEngine.pki("POST", "/auth/approle/login", {
+      body: `{"role_id":${nested(301)}}`,
+      token: null,
+    })
     expect([short.status, short.body.errors[0]]).toEqual([400, expect.stringContaining("deeper than 300 levels")])
     const policy = `path "pki/${"a".repeat(60)}" { capabilities = ["read"] } # ${"é".repeat(30_000)}`
-    expect((await world.pki("POST", "/sys/policies/acl/long", { body: { policy } })).status).toBe(204)
+    expect((await testEngine.pki("POST", "/sys/policies/acl/long", { body: { policy } })).status).toBe(204)
   })
 
   test("[F-S1] is not read when the token may not change anything at the path", async () => {
-    const world = await opened()
-    await world.engine.policies.put("reader", 'path "pki/*" { capabilities = ["read", "list"] }')
-    await world.engine.policies.put("web", 'path "pki/roles/web" { capabilities = ["update"] }')
+    const testEngine = await opened()
+    await testEngine.engine.policies.put("reader", 'path "pki/*" { capabilities = ["read", "list"] }')
+    await testEngine.engine.policies.put("web", 'path "pki/roles/web" { capabilities = ["update"] }')
     const tokens: Readonly<Record<string, string>> = Object.fromEntries(
       await Promise.all(
         ["default", "reader", "web"].map(
-          async (name) => [name, (await world.engine.serviceTokens.create({ policies: [name] })).secret] as const,
+          async (name) => [name, (await testEngine.engine.serviceTokens.create({ policies: [name] })).secret] as const,
         ),
       ),
     )
@@ -99,7 +102,7 @@ describe("a document of the certificate API", () => {
       const type = method === "PATCH" ? "application/merge-patch+json" : "application/json"
       const sent = { method, headers: { "x-vault-token": token, "content-type": type }, body, duplex: "half" as const }
       const request = new Request(`${origin}/v1${path}`, sent)
-      const { status } = await world.app.fetch(request)
+      const { status } = await testEngine.app.fetch(request)
       return [status, seen.isRead]
     }
     const { default: nobody = "", reader = "", web = "" } = tokens
@@ -116,10 +119,10 @@ describe("a document of the certificate API", () => {
     const folder = mkdtempSync(join(tmpdir(), "chancery-bounds-"))
     onTestFinished(() => rmSync(folder, { recursive: true }))
     const auditFile = join(folder, "audit.log")
-    const world = await opened({ auditFile })
-    await world.pki("POST", "/pki/roles/web", { body: `{"a-member":${nested(5_000)}}` })
-    await world.pki("POST", "/pki/roles/web", { body: members(10_001) })
-    await world[Symbol.asyncDispose]()
+    const testEngine = await opened({ auditFile })
+    await testEngine.pki("POST", "/pki/roles/web", { body: `{"a-member":${nested(5_000)}}` })
+    await testEngine.pki("POST", "/pki/roles/web", { body: members(10_001) })
+    await testEngine[Symbol.asyncDispose]()
     const entries = readFileSync(auditFile, "utf8")
       .trimEnd()
       .split("\n")
@@ -130,12 +133,12 @@ describe("a document of the certificate API", () => {
   })
 
   test("[F-S1] has the same bounds for JSON inside strings", async () => {
-    const world = await opened()
+    const testEngine = await opened()
     const deep = nested(5_000)
-    const { status } = await world.pki("POST", "/pki/roles/web", { body: { policy_identifiers: deep } })
+    const { status } = await testEngine.pki("POST", "/pki/roles/web", { body: { policy_identifiers: deep } })
     expect(status).toBe(400)
-    await world.pki("POST", "/auth/approle/role/web", { body: {} })
-    const answer = await world.pki("POST", "/auth/approle/role/web/secret-id", { body: { metadata: deep } })
+    await testEngine.pki("POST", "/auth/approle/role/web", { body: {} })
+    const answer = await testEngine.pki("POST", "/auth/approle/role/web/secret-id", { body: { metadata: deep } })
     expect(answer.status).toBe(400)
   })
 })
@@ -151,41 +154,41 @@ describe("a document of the workspace API", () => {
       "The body has a string longer than 2097152 bytes",
     ],
   ])("[F-S1] that is %s is rejected before it is parsed", async (_, body, problem) => {
-    const world = await opened()
-    const answer = await world.request("POST", "/organizations", { body })
+    const testEngine = await opened()
+    const answer = await testEngine.request("POST", "/organizations", { body })
     expect([answer.status, answer.body.errors[0].detail]).toEqual([400, expect.stringContaining(problem)])
   })
 
   test("[F-S1] for a token, an account or a lock is limited to 64 KiB", async () => {
-    await using world = await stateEngine()
+    await using testEngine = await stateEngine()
     const body = JSON.stringify({ data: { type: "x", attributes: { description: "a".repeat(64 * 1024) } } })
     const statuses: number[] = []
     for (const [method, path] of [
       ["POST", "/organizations/acme/authentication-token"],
       ["PATCH", "/account/update"],
-      ["POST", `/workspaces/${world.id}/actions/lock`],
+      ["POST", `/workspaces/${testEngine.id}/actions/lock`],
     ] as const)
-      statuses.push((await world.request(method, path, { body })).status)
+      statuses.push((await testEngine.request(method, path, { body })).status)
     expect(statuses).toEqual([413, 413, 413])
   })
 
   test("[F-S1] may contain a state whose base64 is longer than other strings", async () => {
-    await using world = await stateEngine()
-    await world.lock()
+    await using testEngine = await stateEngine()
+    await testEngine.lock()
     const value = "a".repeat(3 * 1024 * 1024)
-    const answer = await world.announce({ outputs: { long: { value, type: "string" } } }, { inline: true })
+    const answer = await testEngine.announce({ outputs: { long: { value, type: "string" } } }, { inline: true })
     expect(answer.status).toBe(201)
   })
 
   test("[F-S1] with a state nested too deep is rejected", async () => {
-    await using world = await stateEngine()
-    await world.lock()
+    await using testEngine = await stateEngine()
+    await testEngine.lock()
     const state = Buffer.from(
       `{"version":4,"serial":1,"lineage":"l","resources":[],"outputs":{},"more":${nested(2_000)}}`,
     )
     const attributes = { serial: 1, lineage: "l", md5: "0".repeat(32), state: state.toString("base64") }
     const body = { data: { type: "state-versions", attributes } }
-    const answer = await world.request("POST", `/workspaces/${world.id}/state-versions`, { body })
+    const answer = await testEngine.request("POST", `/workspaces/${testEngine.id}/state-versions`, { body })
     expect([answer.status, answer.body.errors[0].detail]).toEqual([
       422,
       expect.stringMatching(/^state nests values deeper than 1000 levels/),
@@ -195,8 +198,8 @@ describe("a document of the workspace API", () => {
 
 describe("ACME", () => {
   test("[F-S1] rejects a body, protected header or payload nested too deep before it is parsed", async () => {
-    await using world = await newAcmeEngine()
-    const client = await AcmeTestClient.open(world, `${acmeCluster}/acme`)
+    await using testEngine = await newAcmeEngine()
+    const client = await AcmeTestClient.open(testEngine, `${acmeCluster}/acme`)
     const deepPayload = await client.post("/new-account", `{"contact":${nested(17)}}`)
     const deepHeader = await client.post("/new-account", {}, { header: { more: JSON.parse(nested(17)) } })
     const many = await client.post("/new-account", `{"contact":[${'"",'.repeat(1_000)}""]}`)
@@ -210,7 +213,7 @@ describe("ACME", () => {
         "malformed",
         expect.stringContaining(words),
       ])
-    const body = await world.pki("POST", "/pki/acme/new-account", {
+    const body = await testEngine.pki("POST", "/pki/acme/new-account", {
       token: null,
       body: `{"payload":${nested(17)}}`,
       headers: { "content-type": "application/jose+json" },

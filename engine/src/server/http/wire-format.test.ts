@@ -6,17 +6,17 @@ import { apiPrefix } from "../app.ts"
 
 const privateKey = "-----BEGIN OPENSSH PRIVATE KEY-----\nkey\n-----END OPENSSH PRIVATE KEY-----"
 
-let world: PopulatedEngine
+let testEngine: PopulatedEngine
 let id: string
 beforeAll(async () => {
-  world = await populatedEngine()
-  id = await world.workspace("subject")
+  testEngine = await populatedEngine()
+  id = await testEngine.workspace("subject")
 })
-afterAll(() => world[Symbol.asyncDispose]())
+afterAll(() => testEngine[Symbol.asyncDispose]())
 
 describe("the wire format", () => {
   test("[W-1-n3] is JSON:API: documents with data, links, relationships and meta under its media type", async () => {
-    const { headers, body } = await world.request("GET", "/organizations/acme/workspaces")
+    const { headers, body } = await testEngine.request("GET", "/organizations/acme/workspaces")
     expect(headers.get("content-type")).toBe("application/vnd.api+json")
     expect(Object.keys(body).toSorted()).toEqual(["data", "links", "meta"])
     expect(Object.keys(body.data[0]).toSorted()).toEqual(["attributes", "id", "links", "relationships", "type"])
@@ -30,15 +30,17 @@ describe("the wire format", () => {
     { type: "application/x-www-form-urlencoded", status: 415 },
   ])("[W-1-n3] a body sent as $type answers $status", async ({ type, status }) => {
     const body = JSON.stringify(document("workspaces", { description: "changed" }))
-    const answer = await world.request("PATCH", `/workspaces/${id}`, { body, headers: { "content-type": type } })
+    const answer = await testEngine.request("PATCH", `/workspaces/${id}`, { body, headers: { "content-type": type } })
     expect(answer.status).toBe(status)
   })
 
   test("[W-9-p1] has one version, in the path; others are not found", async () => {
     expect(apiPrefix).toBe("/api/v2")
-    expect((await world.request("GET", "http://chancery.test/api/v2/organizations/acme/workspaces")).status).toBe(200)
+    expect((await testEngine.request("GET", "http://chancery.test/api/v2/organizations/acme/workspaces")).status).toBe(
+      200,
+    )
     for (const prefix of ["/api/v1", "/api/v3", "/api", ""]) {
-      const answer = await world.request("GET", `http://chancery.test${prefix}/organizations/acme/workspaces`)
+      const answer = await testEngine.request("GET", `http://chancery.test${prefix}/organizations/acme/workspaces`)
       expect(answer.status).toBe(404)
       expect(answer.body.errors[0].title).toBe("not found")
     }
@@ -47,7 +49,7 @@ describe("the wire format", () => {
 
 describe("an error object", () => {
   test("[W-7-p1] has a string status, a title, a detail and, for each fault, its source", async () => {
-    const { status, body } = await world.request("POST", "/organizations/acme/workspaces", {
+    const { status, body } = await testEngine.request("POST", "/organizations/acme/workspaces", {
       body: document("workspaces", { name: "no spaces", "auto-apply": "yes", "execution-mode": "elsewhere" }),
     })
     expect(status).toBe(422)
@@ -71,7 +73,7 @@ describe("[W-4.12-p2] the status codes of", () => {
   beforeAll(async () => {
     key = (
       await made(
-        world,
+        testEngine,
         "POST",
         "/organizations/acme/ssh-keys",
         document("ssh-keys", { name: "key", value: privateKey }),
@@ -192,25 +194,25 @@ describe("[W-4.12-p2] the status codes of", () => {
       status: 404,
     },
   ])("$what: $status", async ({ method, path, body, status }) => {
-    const answer = await world.request(method, path.replace("ID", id), { body: body?.() })
+    const answer = await testEngine.request(method, path.replace("ID", id), { body: body?.() })
     expect(answer.status).toBe(status)
   })
 
   test("[W-2.5-r14] the document contains the assigned key with its id, type and link", async () => {
-    const sshKey = async () => (await made(world, "GET", `/workspaces/${id}`)).relationships["ssh-key"]
-    await made(world, "PATCH", `/workspaces/${id}/relationships/ssh-key`, assign(key))
+    const sshKey = async () => (await made(testEngine, "GET", `/workspaces/${id}`)).relationships["ssh-key"]
+    await made(testEngine, "PATCH", `/workspaces/${id}/relationships/ssh-key`, assign(key))
     expect(await sshKey()).toEqual({
       data: { type: "ssh-keys", id: key },
       links: { related: `/api/v2/ssh-keys/${key}` },
     })
-    await made(world, "PATCH", `/workspaces/${id}/relationships/ssh-key`, assign(null))
+    await made(testEngine, "PATCH", `/workspaces/${id}/relationships/ssh-key`, assign(null))
     expect((await sshKey()).data).toBeNull()
   })
 })
 
 test("[W-2.5-p2] a data retention policy has an id, its number of days, and its target", async () => {
   const body = document("data-retention-policy-delete-olders", { "delete-older-than-n-days": 30 })
-  const policy = await made(world, "POST", `/workspaces/${id}/relationships/data-retention-policy`, body)
+  const policy = await made(testEngine, "POST", `/workspaces/${id}/relationships/data-retention-policy`, body)
   expect(policy).toMatchObject({
     id: expect.stringMatching(/^drp-[a-zA-Z0-9]{16}$/),
     type: "data-retention-policy-delete-olders",

@@ -13,7 +13,7 @@ import { stateFile, stateVersionDocument } from "../../../testing/state-file.ts"
 import { destroyWhenDue } from "../../workspaces/workspace/start-auto-destroy-runs.ts"
 import type { WorkspaceInput } from "../../workspaces/workspace/workspace-input.ts"
 
-async function dueWorld(input: WorkspaceInput = {}) {
+async function dueEngine(input: WorkspaceInput = {}) {
   const clock = manualClock()
   const warnings: unknown[] = []
   const log = {
@@ -25,13 +25,13 @@ async function dueWorld(input: WorkspaceInput = {}) {
   const runtime = { ...systemRuntime(log), clock }
   const keyText = newKeyText(runtime.random)
   const place = await usualSharedKind.place()
-  const world = await populatedEngine({ url: place.url, runtime, sealKeys: { text: keyText }, jobs: false })
-  const id = await world.workspace("web", input)
+  const testEngine = await populatedEngine({ url: place.url, runtime, sealKeys: { text: keyText }, jobs: false })
+  const id = await testEngine.workspace("web", input)
   const report = async (run: string, ...steps: readonly object[]) => {
     for (const attributes of steps)
-      await made(world, "POST", `/runs/${run}/actions/transition`, document("runs", attributes))
+      await made(testEngine, "POST", `/runs/${run}/actions/transition`, document("runs", attributes))
   }
-  return Object.assign(world, {
+  return Object.assign(testEngine, {
     id,
     clock,
     warnings,
@@ -42,21 +42,21 @@ async function dueWorld(input: WorkspaceInput = {}) {
       const storage = repositoriesOver(database, keySealer(parseKeyRing(keyText), runtime.random), runtime.clock)
       await destroyWhenDue({ storage, runtime }, { signal: AbortSignal.timeout(20_000) })
     },
-    runs: async () => (await world.request("GET", `/workspaces/${id}/runs`)).body.data,
+    runs: async () => (await testEngine.request("GET", `/workspaces/${id}/runs`)).body.data,
     /** Returns the scheduled instant and the status of the last auto-destroy. */
     async due(): Promise<readonly [string | null, string | null]> {
-      const { attributes } = (await world.request("GET", `/workspaces/${id}`)).body.data
+      const { attributes } = (await testEngine.request("GET", `/workspaces/${id}`)).body.data
       return [attributes["auto-destroy-at"], attributes["auto-destroy-status"]]
     },
     async saveState(run?: string): Promise<void> {
       const body = stateVersionDocument(stateFile({ serial: (serial += 1) }), { inline: true })
-      if (run === undefined) await world.request("POST", `/workspaces/${id}/actions/lock`)
+      if (run === undefined) await testEngine.request("POST", `/workspaces/${id}/actions/lock`)
       const relationships = run === undefined ? {} : { run: one("runs", run) }
-      await made(world, "POST", `/workspaces/${id}/state-versions`, { data: { ...body.data, relationships } })
-      if (run === undefined) await world.request("POST", `/workspaces/${id}/actions/unlock`)
+      await made(testEngine, "POST", `/workspaces/${id}/state-versions`, { data: { ...body.data, relationships } })
+      if (run === undefined) await testEngine.request("POST", `/workspaces/${id}/actions/unlock`)
     },
     async [Symbol.asyncDispose]() {
-      await world.engine[Symbol.asyncDispose]()
+      await testEngine.engine[Symbol.asyncDispose]()
       await place[Symbol.asyncDispose]()
     },
   })
@@ -65,13 +65,13 @@ let serial = 0
 
 describe("[W-2.3-r6] an auto-destroy time", () => {
   test("queues one destroy run when it is reached, which applies automatically", async () => {
-    await using world = await dueWorld({ autoDestroyAt: manualClock().now() + hourMs })
-    await world.look()
-    expect(await world.runs()).toEqual([])
-    world.clock.advance(hourMs)
-    await world.look()
-    await world.look()
-    const [run, ...others] = await world.runs()
+    await using testEngine = await dueEngine({ autoDestroyAt: manualClock().now() + hourMs })
+    await testEngine.look()
+    expect(await testEngine.runs()).toEqual([])
+    testEngine.clock.advance(hourMs)
+    await testEngine.look()
+    await testEngine.look()
+    const [run, ...others] = await testEngine.runs()
     expect(others).toEqual([])
     expect(run.attributes).toMatchObject({
       status: "pending",
@@ -80,94 +80,105 @@ describe("[W-2.3-r6] an auto-destroy time", () => {
       source: "tfe-infrastructure-lifecycle",
     })
     expect(run.relationships["created-by"].data).toBeNull()
-    expect(await world.due()).toEqual([null, "queued"])
-    await world.report(
+    expect(await testEngine.due()).toEqual([null, "queued"])
+    await testEngine.report(
       run.id,
       { status: "planning" },
       { status: "planned" },
       { status: "applying" },
       { status: "applied" },
     )
-    expect(await world.due()).toEqual([null, "destroyed"])
+    expect(await testEngine.due()).toEqual([null, "destroyed"])
   })
 
   test("queues no run when it was moved to later", async () => {
-    await using world = await dueWorld({ autoDestroyAt: manualClock().now() + hourMs })
-    const later = formatInstant(world.clock.now() + dayMs)
-    await made(world, "PATCH", `/workspaces/${world.id}`, document("workspaces", { "auto-destroy-at": later }))
-    world.clock.advance(2 * hourMs)
-    await world.look()
-    expect([await world.runs(), await world.due()]).toEqual([[], [later, null]])
+    await using testEngine = await dueEngine({ autoDestroyAt: manualClock().now() + hourMs })
+    const later = formatInstant(testEngine.clock.now() + dayMs)
+    await made(
+      testEngine,
+      "PATCH",
+      `/workspaces/${testEngine.id}`,
+      document("workspaces", { "auto-destroy-at": later }),
+    )
+    testEngine.clock.advance(2 * hourMs)
+    await testEngine.look()
+    expect([await testEngine.runs(), await testEngine.due()]).toEqual([[], [later, null]])
   })
 })
 
 describe("[W-2.3-r8] an auto-destroy duration without activity", () => {
   test("counts from the last state or run, without speculative runs", async () => {
-    await using world = await dueWorld({ autoDestroyActivityDuration: "2d" })
+    await using testEngine = await dueEngine({ autoDestroyActivityDuration: "2d" })
     const wait = async (milliseconds: number) => {
-      world.clock.advance(milliseconds)
-      await world.look()
+      testEngine.clock.advance(milliseconds)
+      await testEngine.look()
     }
     const queue = (attributes: object) =>
-      made(world, "POST", "/runs", document("runs", attributes, { workspace: one("workspaces", world.id) }))
+      made(testEngine, "POST", "/runs", document("runs", attributes, { workspace: one("workspaces", testEngine.id) }))
     await wait(dayMs)
-    await world.saveState()
+    await testEngine.saveState()
     await wait(dayMs)
     const { id } = await queue({})
-    await world.report(id, { status: "discarded" })
-    expect((await world.due())[0]).toBe(formatInstant(world.clock.now() + 2 * dayMs))
+    await testEngine.report(id, { status: "discarded" })
+    expect((await testEngine.due())[0]).toBe(formatInstant(testEngine.clock.now() + 2 * dayMs))
     await wait(dayMs)
     await queue({ "plan-only": true })
     await wait(dayMs - 1)
-    expect((await world.runs()).length).toBe(2)
+    expect((await testEngine.runs()).length).toBe(2)
     await wait(1)
-    expect((await world.runs())[0].attributes["is-destroy"]).toBe(true)
+    expect((await testEngine.runs())[0].attributes["is-destroy"]).toBe(true)
   })
 
   test("restarts at the first activity after the destroy run", async () => {
-    await using world = await dueWorld({ autoDestroyActivityDuration: "24h" })
-    await world.saveState()
-    world.clock.advance(dayMs)
-    await world.look()
-    const [{ id: run }] = await world.runs()
-    await world.report(run, { status: "planning" }, { status: "planned" }, { status: "applying" })
-    world.clock.advance(1)
-    await world.saveState(run)
-    await world.report(run, { status: "applied" })
-    world.clock.advance(10 * dayMs)
-    await world.look()
-    expect([(await world.runs()).length, await world.due()]).toEqual([1, [null, "destroyed"]])
-    await world.saveState()
-    expect((await world.due())[0]).toBe(formatInstant(world.clock.now() + dayMs))
-    world.clock.advance(dayMs)
-    await world.look()
-    expect((await world.runs()).length).toBe(2)
+    await using testEngine = await dueEngine({ autoDestroyActivityDuration: "24h" })
+    await testEngine.saveState()
+    testEngine.clock.advance(dayMs)
+    await testEngine.look()
+    const [{ id: run }] = await testEngine.runs()
+    await testEngine.report(run, { status: "planning" }, { status: "planned" }, { status: "applying" })
+    testEngine.clock.advance(1)
+    await testEngine.saveState(run)
+    await testEngine.report(run, { status: "applied" })
+    testEngine.clock.advance(10 * dayMs)
+    await testEngine.look()
+    expect([(await testEngine.runs()).length, await testEngine.due()]).toEqual([1, [null, "destroyed"]])
+    await testEngine.saveState()
+    expect((await testEngine.due())[0]).toBe(formatInstant(testEngine.clock.now() + dayMs))
+    testEngine.clock.advance(dayMs)
+    await testEngine.look()
+    expect((await testEngine.runs()).length).toBe(2)
   })
 
   test("queues no second run after a failed one, and shows the failure", async () => {
-    await using world = await dueWorld({ autoDestroyActivityDuration: "1h" })
-    world.clock.advance(hourMs)
-    await world.look()
-    const [{ id: run }] = await world.runs()
-    await world.report(run, { status: "errored" })
-    world.clock.advance(dayMs)
-    await world.look()
-    expect([(await world.runs()).length, await world.due()]).toEqual([1, [null, "failed"]])
+    await using testEngine = await dueEngine({ autoDestroyActivityDuration: "1h" })
+    testEngine.clock.advance(hourMs)
+    await testEngine.look()
+    const [{ id: run }] = await testEngine.runs()
+    await testEngine.report(run, { status: "errored" })
+    testEngine.clock.advance(dayMs)
+    await testEngine.look()
+    expect([(await testEngine.runs()).length, await testEngine.due()]).toEqual([1, [null, "failed"]])
   })
 
   test("[W-2.3-r9] is that of the project when the workspace inherits it", async () => {
-    await using world = await dueWorld()
-    const project = (await world.request("GET", `/workspaces/${world.id}`)).body.data.relationships.project.data.id
-    await made(world, "PATCH", `/projects/${project}`, document("projects", { "auto-destroy-activity-duration": "3h" }))
+    await using testEngine = await dueEngine()
+    const project = (await testEngine.request("GET", `/workspaces/${testEngine.id}`)).body.data.relationships.project
+      .data.id
+    await made(
+      testEngine,
+      "PATCH",
+      `/projects/${project}`,
+      document("projects", { "auto-destroy-activity-duration": "3h" }),
+    )
     const own = document("workspaces", { "inherits-project-auto-destroy": false })
-    await made(world, "PATCH", `/workspaces/${world.id}`, own)
-    world.clock.advance(3 * hourMs)
-    await world.look()
-    expect(await world.runs()).toEqual([])
+    await made(testEngine, "PATCH", `/workspaces/${testEngine.id}`, own)
+    testEngine.clock.advance(3 * hourMs)
+    await testEngine.look()
+    expect(await testEngine.runs()).toEqual([])
     const inherited = document("workspaces", { "inherits-project-auto-destroy": true })
-    await made(world, "PATCH", `/workspaces/${world.id}`, inherited)
-    await world.look()
-    expect((await world.runs()).length).toBe(1)
+    await made(testEngine, "PATCH", `/workspaces/${testEngine.id}`, inherited)
+    await testEngine.look()
+    expect((await testEngine.runs()).length).toBe(1)
   })
 })
 
@@ -175,15 +186,15 @@ test.each<{ why: string; input: WorkspaceInput; status: string }>([
   { why: "execute locally", input: { executionMode: "local" }, status: "skipped_local_execution" },
   { why: "allow no destroy plans", input: { allowDestroyPlan: false }, status: "skipped_destroy_not_allowed" },
 ])("[W-2.3-r7] workspaces that $why are not destroyed, and show it", async ({ input, status }) => {
-  await using world = await dueWorld({ ...input, autoDestroyAt: manualClock().now() })
-  await world.look()
-  expect([await world.runs(), await world.due()]).toEqual([[], [null, status]])
-  expect(world.warnings).toContainEqual(["auto-destroy-skipped", { workspace: world.id, status }])
+  await using testEngine = await dueEngine({ ...input, autoDestroyAt: manualClock().now() })
+  await testEngine.look()
+  expect([await testEngine.runs(), await testEngine.due()]).toEqual([[], [null, status]])
+  expect(testEngine.warnings).toContainEqual(["auto-destroy-skipped", { workspace: testEngine.id, status }])
 })
 
 test("several servers queue one run for each time", { timeout: 60_000 }, async () => {
-  await using world = await dueWorld({ autoDestroyActivityDuration: "1h" })
-  world.clock.advance(hourMs)
-  await Promise.all([world.look(), world.look(), world.look()])
-  expect((await world.runs()).length).toBe(1)
+  await using testEngine = await dueEngine({ autoDestroyActivityDuration: "1h" })
+  testEngine.clock.advance(hourMs)
+  await Promise.all([testEngine.look(), testEngine.look(), testEngine.look()])
+  expect((await testEngine.runs()).length).toBe(1)
 })

@@ -1,20 +1,22 @@
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { openTestEngine, origin, type TestEngine } from "../../../testing/test-engine.ts"
 
-let world: TestEngine
+let testEngine: TestEngine
 beforeAll(async () => {
-  world = await openTestEngine()
+  testEngine = await openTestEngine()
 })
-afterAll(() => world[Symbol.asyncDispose]())
+afterAll(() => testEngine[Symbol.asyncDispose]())
 
 test("service discovery answers without a token, with every version of the service that clients request", async () => {
-  const { status, headers, body } = await world.request("GET", `${origin}/.well-known/terraform.json`, { token: null })
+  const { status, headers, body } = await testEngine.request("GET", `${origin}/.well-known/terraform.json`, {
+    token: null,
+  })
   expect([status, headers.get("content-type")]).toEqual([200, "application/json"])
   expect(body).toEqual({ "state.v2": "/api/v2/", "tfe.v2": "/api/v2/", "tfe.v2.1": "/api/v2/", "tfe.v2.2": "/api/v2/" })
 })
 
 test("ping answers without a token, with an API version that clients accept", async () => {
-  const { status, headers, body } = await world.request("GET", "/ping", { token: null })
+  const { status, headers, body } = await testEngine.request("GET", "/ping", { token: null })
   expect([status, body]).toEqual([204, undefined])
   expect(Number(headers.get("tfp-api-version"))).toBeGreaterThanOrEqual(2.5)
 })

@@ -11,20 +11,20 @@ import { openEmbedded } from "../../embedded.ts"
 import { recordedMetrics } from "../../../testing/recorded-metrics.ts"
 import { openTestEngine, type TestEngine } from "../../../testing/test-engine.ts"
 
-let world: TestEngine
+let testEngine: TestEngine
 beforeAll(async () => {
-  world = await openTestEngine()
-  await world.request("POST", "/organizations", {
+  testEngine = await openTestEngine()
+  await testEngine.request("POST", "/organizations", {
     body: { data: { type: "organizations", attributes: { name: "acme", email: "a@example.com" } } },
   })
 })
-afterAll(() => world[Symbol.asyncDispose]())
+afterAll(() => testEngine[Symbol.asyncDispose]())
 
 const events = "/organizations/acme/events"
 
 async function newWorkspace(name: string): Promise<string> {
   const attributes = { name }
-  const made = await world.request("POST", "/organizations/acme/workspaces", {
+  const made = await testEngine.request("POST", "/organizations/acme/workspaces", {
     body: { data: { type: "workspaces", attributes } },
   })
   return made.body.data.id
@@ -34,7 +34,7 @@ async function newWorkspace(name: string): Promise<string> {
 const page = (query: string) =>
   vi.waitFor(
     async () => {
-      const answer = await world.request("GET", `${events}?${query}`)
+      const answer = await testEngine.request("GET", `${events}?${query}`)
       expect([answer.status, answer.body.data.length > 0]).toEqual([200, true])
       return answer
     },
@@ -48,9 +48,9 @@ async function streamed(
   query = "",
   during = async () => {},
 ): Promise<string> {
-  const response = await world.app.fetch(
+  const response = await testEngine.app.fetch(
     new Request(`http://chancery.test/api/v2${events}${query}`, {
-      headers: { authorization: `Bearer ${world.rootToken}`, accept: "text/event-stream", ...headers },
+      headers: { authorization: `Bearer ${testEngine.rootToken}`, accept: "text/event-stream", ...headers },
     }),
   )
   expect([response.status, response.headers.get("content-type")]).toEqual([200, "text/event-stream"])
@@ -88,7 +88,7 @@ describe("a page of events", () => {
     ])
     expect(body.links.next).toBeNull()
     expect(body.meta).toEqual({ cursor: expect.any(String), more: false })
-    await world.request("POST", `/workspaces/${id}/actions/lock`, { body: { reason: "" } })
+    await testEngine.request("POST", `/workspaces/${id}/actions/lock`, { body: { reason: "" } })
     const next = await page(`filter[workspace]=paged&since=${body.meta.cursor}`)
     expect(next.body.data.map((event: { attributes: { kind: string } }) => event.attributes.kind)).toEqual([
       "workspace.locked",
@@ -100,7 +100,7 @@ describe("a page of events", () => {
     ["since=nonsense", "since"],
     ["page[number]=2", "page[number]"],
   ])("is rejected for %s", async (query, parameter) => {
-    const { status, body } = await world.request("GET", `${events}?${query}`)
+    const { status, body } = await testEngine.request("GET", `${events}?${query}`)
     expect([status, body.errors[0].source]).toEqual([400, { parameter }])
   })
 })
@@ -121,7 +121,7 @@ describe("a stream of events", () => {
   test("continues after the last event of the client, whatever the URL contains", async () => {
     const id = await newWorkspace("continued")
     const first = await page(`filter[workspace]=${id}`)
-    await world.request("POST", `/workspaces/${id}/actions/lock`, { body: { reason: "" } })
+    await testEngine.request("POST", `/workspaces/${id}/actions/lock`, { body: { reason: "" } })
     const text = await streamed(
       { "last-event-id": first.body.data[0].id },
       (seen) => seen.includes("workspace.locked"),
@@ -144,8 +144,8 @@ describe("a stream of events", () => {
 
   test("is rejected like any other request", async () => {
     const options = { headers: { accept: "text/event-stream" } }
-    expect((await world.request("GET", events, { ...options, token: null })).status).toBe(401)
-    expect((await world.request("GET", "/organizations/none/events", options)).status).toBe(404)
+    expect((await testEngine.request("GET", events, { ...options, token: null })).status).toBe(401)
+    expect((await testEngine.request("GET", "/organizations/none/events", options)).status).toBe(404)
   })
 })
 

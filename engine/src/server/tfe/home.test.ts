@@ -11,8 +11,8 @@ describe("the page for browsers", () => {
   test.each(["/", "/app", "/app/acme/workspaces", "/app/acme/workspaces/web", "/app/acme/web/runs/run-x"])(
     "[F-W16] is at %s, shows name and version and links to health and tokens",
     async (path) => {
-      await using world = await openTestEngine()
-      const { status, headers, body } = await world.request("GET", `${origin}${path}`, open)
+      await using testEngine = await openTestEngine()
+      const { status, headers, body } = await testEngine.request("GET", `${origin}${path}`, open)
       expect([status, headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"])
       expect(headers.get("content-security-policy")).toBe(
         "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -26,14 +26,14 @@ describe("the page for browsers", () => {
   )
 
   test("[F-W16] is at a workspace's links.self-html, and shows nothing about the workspace, with a token or without", async () => {
-    await using world = await populatedEngine()
-    const id = await world.workspace("secret-name")
-    const { body } = await world.request("GET", `/workspaces/${id}`)
+    await using testEngine = await populatedEngine()
+    const id = await testEngine.workspace("secret-name")
+    const { body } = await testEngine.request("GET", `/workspaces/${id}`)
     const link: string = body.data.links["self-html"]
     const pages = [
-      await world.request("GET", `${origin}${link}`),
-      await world.request("GET", `${origin}${link}`, open),
-      await world.request("GET", `${origin}/app/acme/workspaces/no-such`, open),
+      await testEngine.request("GET", `${origin}${link}`),
+      await testEngine.request("GET", `${origin}${link}`, open),
+      await testEngine.request("GET", `${origin}/app/acme/workspaces/no-such`, open),
     ]
     for (const page of pages) {
       expect(page.status).toBe(200)
@@ -43,9 +43,9 @@ describe("the page for browsers", () => {
   })
 
   test("[F-W16] has links below the path of the proxy", async () => {
-    await using world = await openTestEngine()
+    await using testEngine = await openTestEngine()
     const publicUrl = new URL("https://chancery.example:8443/below")
-    const app = createApp({ engine: world.engine, runtime: systemRuntime(), publicUrl })
+    const app = createApp({ engine: testEngine.engine, runtime: systemRuntime(), publicUrl })
     for (const path of ["/", "/app/acme/web/runs/run-1"]) {
       const text = await (await app.fetch(new Request(`http://10.0.0.7:8080${path}`))).text()
       expect(text).toContain('href="/below/readyz"')
@@ -54,17 +54,17 @@ describe("the page for browsers", () => {
   })
 
   test("[F-W16] does not use the Host header in its text", async () => {
-    await using world = await openTestEngine()
-    const { body } = await world.request("GET", `http://a"&lt;b'/`, open)
+    await using testEngine = await openTestEngine()
+    const { body } = await testEngine.request("GET", `http://a"&lt;b'/`, open)
     expect(body).toContain("a&quot;&amp;lt;b&#39;")
   })
 
   test.each(["/nowhere", "/app/acme", "/api/v2/nowhere", "/v1/nowhere"])(
     "[F-W16] %s answers 404 in JSON whatever the client accepts",
     async (path) => {
-      await using world = await openTestEngine()
+      await using testEngine = await openTestEngine()
       for (const accept of ["text/html", "*/*", "application/vnd.api+json"]) {
-        const answer = await world.request("GET", `${origin}${path}`, { headers: { accept } })
+        const answer = await testEngine.request("GET", `${origin}${path}`, { headers: { accept } })
         expect(answer.status).toBe(404)
         expect(answer.headers.get("content-type")).toMatch(/^application\/(vnd\.api\+)?json$/)
         expect(answer.body.errors).toBeInstanceOf(Array)
@@ -73,7 +73,7 @@ describe("the page for browsers", () => {
   )
 
   test("[F-W16] is not found for other methods", async () => {
-    await using world = await openTestEngine()
-    expect((await world.request("POST", `${origin}/`, { body: {} })).status).toBe(404)
+    await using testEngine = await openTestEngine()
+    expect((await testEngine.request("POST", `${origin}/`, { body: {} })).status).toBe(404)
   })
 })

@@ -67,11 +67,11 @@ const subjects = [
 ] as const
 
 test.each(subjects)("$path answers no hostile document with 5xx", async (subject) => {
-  await using world = await populatedEngine()
-  const workspace = await world.workspace("web")
+  await using testEngine = await populatedEngine()
+  const workspace = await testEngine.workspace("web")
   const relationships = { workspace: { data: { type: "workspaces", id: workspace } } }
-  const made = await world.request("POST", "/runs", { body: { data: { type: "runs", relationships } } })
-  await world.request("POST", `/workspaces/${workspace}/actions/lock`)
+  const made = await testEngine.request("POST", "/runs", { body: { data: { type: "runs", relationships } } })
+  await testEngine.request("POST", `/workspaces/${workspace}/actions/lock`)
   const path = subject.path.replace(":workspace", workspace).replace(":run", made.body.data.id)
   const { type, good, others } = subject
   const documents = hostile.flatMap((value) => [
@@ -90,7 +90,7 @@ test.each(subjects)("$path answers no hostile document with 5xx", async (subject
   const failures = []
   for (const document of documents) {
     const body = JSON.stringify(document)
-    const { status } = await world.request("POST", path, { body })
+    const { status } = await testEngine.request("POST", path, { body })
     if (status >= 500) failures.push([status, body.slice(0, 200)])
   }
   expect(failures).toEqual([])
@@ -121,8 +121,8 @@ const hostileValues = ["", "%00", "%ED%A0%80", ",,,", "1e3", "-1", "999999999999
 const parameters = ["filter%5Bstatus%5D", "page%5Bnumber%5D", "page%5Bsize%5D", "include"]
 
 test("no hostile id and no hostile parameter is answered with 5xx", async () => {
-  await using world = await populatedEngine()
-  const workspace = await world.workspace("web")
+  await using testEngine = await populatedEngine()
+  const workspace = await testEngine.workspace("web")
   const listed = ["state-versions", "runs", "configuration-versions", "vars", "assessment-results"]
   const addresses = [
     ...identified.flatMap((path) => hostileIds.map((id) => path.replace(":id", id))),
@@ -135,7 +135,7 @@ test("no hostile id and no hostile parameter is answered with 5xx", async () => 
   const failures = []
   for (const address of addresses) {
     const method = address.startsWith("http") ? "PUT" : "GET"
-    const { status } = await world.request(method, address, method === "PUT" ? { token: null, body: "{}" } : {})
+    const { status } = await testEngine.request(method, address, method === "PUT" ? { token: null, body: "{}" } : {})
     if (status >= 500) failures.push([status, address.slice(0, 200)])
   }
   expect(failures).toEqual([])

@@ -64,11 +64,11 @@ const kinds = databaseKinds.filter(({ name, available }) => available && name !=
 describe.each(kinds)("$name", (kind) => {
   test("is never answered with 5xx, and every error is an error document with a source", async () => {
     await using place = await kind.place()
-    await using world = await openTestEngine({ url: place.url })
-    await newOrganization(world, "acme")
-    const { id: user } = await newUser(world, "ada")
-    const team = await newTeam(world, "acme", "devs")
-    const [project] = await made(world, "GET", "/organizations/acme/projects")
+    await using testEngine = await openTestEngine({ url: place.url })
+    await newOrganization(testEngine, "acme")
+    const { id: user } = await newUser(testEngine, "ada")
+    const team = await newTeam(testEngine, "acme", "devs")
+    const [project] = await made(testEngine, "GET", "/organizations/acme/projects")
     const endpoints = [
       ["POST", "/organizations", "organizations"],
       ["PATCH", "/organizations/acme", "organizations"],
@@ -92,20 +92,20 @@ describe.each(kinds)("$name", (kind) => {
     const broken: string[] = []
     for (const [method, path, type] of endpoints)
       for (const body of bodies(type)) {
-        const answer = await world.request(method, path, { body })
+        const answer = await testEngine.request(method, path, { body })
         if (!isSound(answer))
           broken.push(
             `${method} ${path} ${JSON.stringify(body).slice(0, 120)} → ${answer.status} ${JSON.stringify(answer.body)}`,
           )
       }
     expect(broken).toEqual([])
-    expect((await made(world, "GET", "/account/details")).attributes.username).toBe("root")
+    expect((await made(testEngine, "GET", "/account/details")).attributes.username).toBe("root")
   })
 
   test("no query and no id is answered with 5xx", async () => {
     await using place = await kind.place()
-    await using world = await openTestEngine({ url: place.url })
-    await newOrganization(world, "acme")
+    await using testEngine = await openTestEngine({ url: place.url })
+    await newOrganization(testEngine, "acme")
     const values = ["", "%00", "%ED%A0%80", "a".repeat(5_000), "%25_'\"\\", ",,,", "9999999999999999999", "-1", "1e3"]
     const names = [
       "q",
@@ -142,7 +142,7 @@ describe.each(kinds)("$name", (kind) => {
     ]
     const broken: string[] = []
     for (const address of addresses) {
-      const answer = await world.request("GET", address)
+      const answer = await testEngine.request("GET", address)
       if (!isSound(answer)) broken.push(`${address.slice(0, 120)} → ${answer.status} ${JSON.stringify(answer.body)}`)
     }
     expect(broken).toEqual([])

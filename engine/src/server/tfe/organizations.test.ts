@@ -9,9 +9,9 @@ const acme = organization({ name: "acme", email: "admin@acme.example" })
 
 describe("organizations", () => {
   test("are created by any user, who owns them, with a team of owners and a default project", async () => {
-    await using world = await openTestEngine()
-    const { token } = await newUser(world, "ada")
-    const made = await world.request("POST", "/organizations", { token, body: acme })
+    await using testEngine = await openTestEngine()
+    const { token } = await newUser(testEngine, "ada")
+    const made = await testEngine.request("POST", "/organizations", { token, body: acme })
     expect(made.status).toBe(201)
     expect(made.body.data).toMatchObject({
       id: "acme",
@@ -32,15 +32,15 @@ describe("organizations", () => {
         "default-agent-pool": { data: null },
       },
     })
-    const teams = await world.request("GET", "/organizations/acme/teams", { token })
+    const teams = await testEngine.request("GET", "/organizations/acme/teams", { token })
     expect(teams.body.data.map((team: { attributes: object }) => team.attributes)).toMatchObject([
       { name: "owners", "users-count": 1 },
     ])
-    const projects = await world.request("GET", "/organizations/acme/projects", { token })
+    const projects = await testEngine.request("GET", "/organizations/acme/projects", { token })
     expect(projects.body.data).toMatchObject([
       { id: made.body.data.relationships["default-project"].data.id, attributes: { name: "Default Project" } },
     ])
-    const entitlements = await world.request("GET", "/organizations/acme/entitlement-set", { token })
+    const entitlements = await testEngine.request("GET", "/organizations/acme/entitlement-set", { token })
     expect(entitlements.body.data).toMatchObject({
       type: "entitlement-sets",
       attributes: { operations: false, "state-storage": true, teams: true },
@@ -70,9 +70,9 @@ describe("organizations", () => {
       faults: { name: "Name has already been taken" },
     },
   ])("are rejected with all faults at once: $why", async ({ attributes, faults }) => {
-    await using world = await openTestEngine()
-    await world.request("POST", "/organizations", { body: acme })
-    const answer = await world.request("POST", "/organizations", { body: organization(attributes) })
+    await using testEngine = await openTestEngine()
+    await testEngine.request("POST", "/organizations", { body: acme })
+    const answer = await testEngine.request("POST", "/organizations", { body: organization(attributes) })
     expect(answer.status).toBe(422)
     expect(answer.body.errors).toHaveLength(Object.keys(faults).length)
     expect(answer.body.errors).toEqual(
@@ -88,13 +88,13 @@ describe("organizations", () => {
   })
 
   test("are searched by name and by email, as go-tfe does", async () => {
-    await using world = await openTestEngine()
+    await using testEngine = await openTestEngine()
     const create = (name: string, email: string) =>
-      made(world, "POST", "/organizations", document("organizations", { name, email }))
+      made(testEngine, "POST", "/organizations", document("organizations", { name, email }))
     await create("acme", "ops@one.example")
     await create("beta", "Ops@two.example")
     const names = async (query: string) =>
-      (await made(world, "GET", `/organizations?q=${query}`)).map(({ id }: { id: string }) => id)
+      (await made(testEngine, "GET", `/organizations?q=${query}`)).map(({ id }: { id: string }) => id)
     expect([await names("TWO.example"), await names("ops@"), await names("acm"), await names("none")]).toEqual([
       ["beta"],
       ["acme", "beta"],
@@ -104,25 +104,26 @@ describe("organizations", () => {
   })
 
   test("are created only by users and seen only by their members", async () => {
-    await using world = await openTestEngine()
-    const ada = await newUser(world, "ada")
-    await newOrganization(world, "acme", ada)
-    await newOrganization(world, "beta")
+    await using testEngine = await openTestEngine()
+    const ada = await newUser(testEngine, "ada")
+    await newOrganization(testEngine, "acme", ada)
+    await newOrganization(testEngine, "beta")
     const names = async (token: string, query = "") =>
-      (await made(world, "GET", `/organizations${query}`, undefined, token)).map(({ id }: { id: string }) => id)
-    const organizationToken = (await made(world, "POST", "/organizations/acme/authentication-token")).attributes.token
+      (await made(testEngine, "GET", `/organizations${query}`, undefined, token)).map(({ id }: { id: string }) => id)
+    const organizationToken = (await made(testEngine, "POST", "/organizations/acme/authentication-token")).attributes
+      .token
     expect(await names(ada.token)).toEqual(["acme"])
     expect(await names(organizationToken)).toEqual(["acme"])
-    expect(await names(world.rootToken)).toEqual(["acme", "beta"])
-    expect(await names(world.rootToken, "?q=ET")).toEqual(["beta"])
-    const page = await world.request("GET", "/organizations?page%5Bsize%5D=1&page%5Bnumber%5D=9")
+    expect(await names(testEngine.rootToken)).toEqual(["acme", "beta"])
+    expect(await names(testEngine.rootToken, "?q=ET")).toEqual(["beta"])
+    const page = await testEngine.request("GET", "/organizations?page%5Bsize%5D=1&page%5Bnumber%5D=9")
     expect(page.body).toMatchObject({ data: [], meta: { pagination: { "current-page": 9, "total-count": 2 } } })
     const strangers = [
-      await world.request("GET", "/organizations/beta", { token: ada.token }),
-      await world.request("GET", "/organizations/beta/entitlement-set", { token: ada.token }),
-      await world.request("PATCH", "/organizations/beta", { token: ada.token, body: organization({}) }),
-      await world.request("DELETE", "/organizations/beta", { token: ada.token }),
-      await world.request("GET", "/organizations/nothing", { token: ada.token }),
+      await testEngine.request("GET", "/organizations/beta", { token: ada.token }),
+      await testEngine.request("GET", "/organizations/beta/entitlement-set", { token: ada.token }),
+      await testEngine.request("PATCH", "/organizations/beta", { token: ada.token, body: organization({}) }),
+      await testEngine.request("DELETE", "/organizations/beta", { token: ada.token }),
+      await testEngine.request("GET", "/organizations/nothing", { token: ada.token }),
     ]
     expect(strangers.map(({ status, body }) => [status, body.errors[0].title])).toEqual(
       Array.from({ length: 5 }, () => [404, "not found"]),
@@ -130,14 +131,14 @@ describe("organizations", () => {
   })
 
   test("are changed by owners and organization tokens, except the plan, which only site administrators change", async () => {
-    await using world = await openTestEngine()
-    const ada = await newUser(world, "ada")
-    await newOrganization(world, "acme", ada)
-    const manager = await newMember(world, "acme", "manager")
-    await newTeam(world, "acme", "managers", { access: { "manage-workspaces": true }, members: [manager] })
-    const token = (await made(world, "POST", "/organizations/acme/authentication-token")).attributes.token
+    await using testEngine = await openTestEngine()
+    const ada = await newUser(testEngine, "ada")
+    await newOrganization(testEngine, "acme", ada)
+    const manager = await newMember(testEngine, "acme", "manager")
+    await newTeam(testEngine, "acme", "managers", { access: { "manage-workspaces": true }, members: [manager] })
+    const token = (await made(testEngine, "POST", "/organizations/acme/authentication-token")).attributes.token
     const patch = async (attributes: object, as: string) =>
-      world.request("PATCH", "/organizations/acme", { token: as, body: organization(attributes) })
+      testEngine.request("PATCH", "/organizations/acme", { token: as, body: organization(attributes) })
     expect(await patch({ email: "x@y" }, manager.token)).toMatchObject({ status: 404 })
     expect((await patch({ email: "x@y", "assessments-enforced": true }, ada.token)).body.data.attributes).toMatchObject(
       {
@@ -151,20 +152,20 @@ describe("organizations", () => {
       status: 422,
       body: { errors: [{ source: { pointer: "/data/attributes/plan-identifier" } }] },
     })
-    expect((await patch({ "plan-identifier": "free" }, world.rootToken)).body.data.attributes["plan-identifier"]).toBe(
-      "free",
-    )
+    expect(
+      (await patch({ "plan-identifier": "free" }, testEngine.rootToken)).body.data.attributes["plan-identifier"],
+    ).toBe("free")
   })
 
   test("have a default agent pool while their execution mode is agent", async () => {
-    await using world = await openTestEngine()
-    await newOrganization(world, "acme")
-    await newOrganization(world, "beta")
+    await using testEngine = await openTestEngine()
+    await newOrganization(testEngine, "acme")
+    await newOrganization(testEngine, "beta")
     const newPool = async (of: string) =>
-      (await made(world, "POST", `/organizations/${of}/agent-pools`, document("agent-pools", { name: "pool" }))).id
+      (await made(testEngine, "POST", `/organizations/${of}/agent-pools`, document("agent-pools", { name: "pool" }))).id
     const [own, foreign] = [await newPool("acme"), await newPool("beta")]
     const patch = (attributes: object, pool?: string) =>
-      world.request("PATCH", "/organizations/acme", {
+      testEngine.request("PATCH", "/organizations/acme", {
         body: organization(attributes, pool === undefined ? {} : { "default-agent-pool": one("agent-pools", pool) }),
       })
     const pointer = "/data/relationships/default-agent-pool/data/id"
@@ -175,28 +176,28 @@ describe("organizations", () => {
     })
     const changed = await patch({ "default-execution-mode": "agent" }, own)
     expect(changed.body.data.relationships["default-agent-pool"]).toEqual(one("agent-pools", own))
-    const projects = await made(world, "GET", "/organizations/acme/projects")
+    const projects = await made(testEngine, "GET", "/organizations/acme/projects")
     expect(projects[0].relationships["default-agent-pool"]).toEqual(one("agent-pools", own))
     const local = await patch({ "default-execution-mode": "local" })
     expect(local.body.data.relationships["default-agent-pool"]).toEqual({ data: null })
   })
 
   test("are renamed and deleted with all their resources", async () => {
-    await using world = await openTestEngine()
-    await newOrganization(world, "acme")
+    await using testEngine = await openTestEngine()
+    await newOrganization(testEngine, "acme")
     const workspace = await made(
-      world,
+      testEngine,
       "POST",
       "/organizations/acme/workspaces",
       document("workspaces", { name: "shop" }),
     )
-    await made(world, "PATCH", "/organizations/acme", organization({ name: "apex" }))
-    expect(await world.request("GET", "/organizations/acme")).toMatchObject({ status: 404 })
-    expect(await world.request("GET", "/organizations/APEX/workspaces/shop")).toMatchObject({ status: 200 })
-    expect(await world.request("DELETE", "/organizations/apex")).toMatchObject({ status: 204 })
-    expect(await world.request("GET", `/workspaces/${workspace.id}`)).toMatchObject({ status: 404 })
+    await made(testEngine, "PATCH", "/organizations/acme", organization({ name: "apex" }))
+    expect(await testEngine.request("GET", "/organizations/acme")).toMatchObject({ status: 404 })
+    expect(await testEngine.request("GET", "/organizations/APEX/workspaces/shop")).toMatchObject({ status: 200 })
+    expect(await testEngine.request("DELETE", "/organizations/apex")).toMatchObject({ status: 204 })
+    expect(await testEngine.request("GET", `/workspaces/${workspace.id}`)).toMatchObject({ status: 404 })
     // The name is free again, and the new organization has no workspaces of the old one.
-    await newOrganization(world, "apex")
-    expect(await made(world, "GET", "/organizations/apex/workspaces?search%5Bname%5D=shop")).toEqual([])
+    await newOrganization(testEngine, "apex")
+    expect(await made(testEngine, "GET", "/organizations/apex/workspaces?search%5Bname%5D=shop")).toEqual([])
   })
 })

@@ -4,12 +4,12 @@ import { openTestEngine, type TestEngine } from "../../../testing/test-engine.ts
 
 const projects = "/organizations/acme/projects"
 const names = (data: readonly { attributes: { name: string } }[]) => data.map(({ attributes }) => attributes.name)
-const newProject = async (world: TestEngine, name: string) =>
-  (await made(world, "POST", projects, document("projects", { name }))).id as string
-const newWorkspace = async (world: TestEngine, name: string, project?: string) =>
+const newProject = async (testEngine: TestEngine, name: string) =>
+  (await made(testEngine, "POST", projects, document("projects", { name }))).id as string
+const newWorkspace = async (testEngine: TestEngine, name: string, project?: string) =>
   (
     await made(
-      world,
+      testEngine,
       "POST",
       "/organizations/acme/workspaces",
       document("workspaces", { name }, project === undefined ? {} : { project: one("projects", project) }),
@@ -18,9 +18,9 @@ const newWorkspace = async (world: TestEngine, name: string, project?: string) =
 
 describe("projects", () => {
   test("are created, shown, changed, listed and deleted", async () => {
-    await using world = await openTestEngine()
-    await newOrganization(world, "acme")
-    const created = await world.request("POST", projects, {
+    await using testEngine = await openTestEngine()
+    await newOrganization(testEngine, "acme")
+    const created = await testEngine.request("POST", projects, {
       body: document(
         "projects",
         { name: "Web shop", description: "front", "auto-destroy-activity-duration": "14d" },
@@ -45,7 +45,7 @@ describe("projects", () => {
       relationships: { organization: one("organizations", "acme"), "default-agent-pool": { data: null } },
     })
     const bindings = async () =>
-      (await made(world, "GET", `/projects/${id}/tag-bindings`)).map(
+      (await made(testEngine, "GET", `/projects/${id}/tag-bindings`)).map(
         (binding: { attributes: object }) => binding.attributes,
       )
     expect(await bindings()).toMatchObject([{ key: "env", value: "prod" }])
@@ -54,68 +54,73 @@ describe("projects", () => {
       { name: "shop", "auto-destroy-activity-duration": null },
       { "tag-bindings": { data: [{ type: "tag-bindings", attributes: { key: "region", value: "eu" } }] } },
     )
-    expect((await made(world, "PATCH", `/projects/${id}`, patch)).attributes).toMatchObject({
+    expect((await made(testEngine, "PATCH", `/projects/${id}`, patch)).attributes).toMatchObject({
       name: "shop",
       description: "front",
       "auto-destroy-activity-duration": null,
     })
     expect(await bindings()).toMatchObject([{ key: "region", value: "eu" }])
-    await made(world, "PATCH", `/projects/${id}`, document("projects", { description: "back" }))
+    await made(testEngine, "PATCH", `/projects/${id}`, document("projects", { description: "back" }))
     expect(await bindings()).toHaveLength(1)
 
-    await newProject(world, "api")
-    expect(names(await made(world, "GET", projects))).toEqual(["api", "Default Project", "shop"])
-    expect(names(await made(world, "GET", `${projects}?filter%5Bnames%5D=SHOP,Default%20Project`))).toEqual([
+    await newProject(testEngine, "api")
+    expect(names(await made(testEngine, "GET", projects))).toEqual(["api", "Default Project", "shop"])
+    expect(names(await made(testEngine, "GET", `${projects}?filter%5Bnames%5D=SHOP,Default%20Project`))).toEqual([
       "Default Project",
       "shop",
     ])
-    expect(names(await made(world, "GET", `${projects}?q=OJE`))).toEqual(["Default Project"])
-    const page = await world.request("GET", `${projects}?page%5Bsize%5D=2&page%5Bnumber%5D=2`)
+    expect(names(await made(testEngine, "GET", `${projects}?q=OJE`))).toEqual(["Default Project"])
+    const page = await testEngine.request("GET", `${projects}?page%5Bsize%5D=2&page%5Bnumber%5D=2`)
     expect(names(page.body.data)).toEqual(["shop"])
     expect(page.body.meta.pagination).toMatchObject({ "current-page": 2, "total-pages": 2, "total-count": 3 })
-    expect(await world.request("DELETE", `/projects/${id}`)).toMatchObject({ status: 204 })
-    expect(await world.request("GET", `/projects/${id}`)).toMatchObject({ status: 404 })
+    expect(await testEngine.request("DELETE", `/projects/${id}`)).toMatchObject({ status: 204 })
+    expect(await testEngine.request("GET", `/projects/${id}`)).toMatchObject({ status: 404 })
   })
 
   test("cannot be deleted when they are the default or have workspaces", async () => {
-    await using world = await openTestEngine()
-    await newOrganization(world, "acme")
-    const [standard] = await made(world, "GET", projects)
-    expect(await world.request("DELETE", `/projects/${standard.id}`)).toMatchObject({ status: 409 })
-    const project = await newProject(world, "web")
-    const workspace = await newWorkspace(world, "shop", project)
-    expect((await made(world, "GET", `/projects/${project}`)).attributes["workspace-count"]).toBe(1)
-    expect(await world.request("DELETE", `/projects/${project}`)).toMatchObject({
+    await using testEngine = await openTestEngine()
+    await newOrganization(testEngine, "acme")
+    const [standard] = await made(testEngine, "GET", projects)
+    expect(await testEngine.request("DELETE", `/projects/${standard.id}`)).toMatchObject({ status: 409 })
+    const project = await newProject(testEngine, "web")
+    const workspace = await newWorkspace(testEngine, "shop", project)
+    expect((await made(testEngine, "GET", `/projects/${project}`)).attributes["workspace-count"]).toBe(1)
+    expect(await testEngine.request("DELETE", `/projects/${project}`)).toMatchObject({
       status: 409,
       body: { errors: [{ status: "409", title: "conflict" }] },
     })
-    await made(world, "DELETE", `/workspaces/${workspace}`)
-    expect(await world.request("DELETE", `/projects/${project}`)).toMatchObject({ status: 204 })
+    await made(testEngine, "DELETE", `/workspaces/${workspace}`)
+    expect(await testEngine.request("DELETE", `/projects/${project}`)).toMatchObject({ status: 204 })
   })
 
   test("override the organization's default execution mode until they inherit it again", async () => {
-    await using world = await openTestEngine()
-    await newOrganization(world, "acme")
-    const project = await newProject(world, "web")
+    await using testEngine = await openTestEngine()
+    await newOrganization(testEngine, "acme")
+    const project = await newProject(testEngine, "web")
     const path = `/projects/${project}`
     const mode = async () => {
-      const { attributes } = await made(world, "GET", path)
+      const { attributes } = await made(testEngine, "GET", path)
       return [attributes["default-execution-mode"], attributes["setting-overwrites"]["default-execution-mode"]]
     }
-    await made(world, "PATCH", "/organizations/acme", document("organizations", { "default-execution-mode": "local" }))
+    await made(
+      testEngine,
+      "PATCH",
+      "/organizations/acme",
+      document("organizations", { "default-execution-mode": "local" }),
+    )
     expect(await mode()).toEqual(["local", false])
-    await made(world, "PATCH", path, document("projects", { "default-execution-mode": "remote" }))
+    await made(testEngine, "PATCH", path, document("projects", { "default-execution-mode": "remote" }))
     expect(await mode()).toEqual(["remote", true])
     const inherit = { "setting-overwrites": { "default-execution-mode": false } }
-    await made(world, "PATCH", path, document("projects", inherit))
+    await made(testEngine, "PATCH", path, document("projects", inherit))
     expect(await mode()).toEqual(["local", false])
   })
 
   test("[F-W9] are rejected with HCP Terraform's text for a pool without agent mode if there are no other faults", async () => {
-    await using world = await openTestEngine()
-    await newOrganization(world, "acme")
+    await using testEngine = await openTestEngine()
+    await newOrganization(testEngine, "acme")
     const attributes = { name: "web", "default-execution-mode": "remote", "default-agent-pool-id": "apool-1" }
-    const { status, body } = await world.request("POST", "/organizations/acme/projects", {
+    const { status, body } = await testEngine.request("POST", "/organizations/acme/projects", {
       body: document("projects", attributes),
     })
     expect([status, body.errors]).toEqual([
@@ -190,9 +195,9 @@ describe("projects", () => {
       faults: [["/data/attributes/name", "Name has already been taken"]],
     },
   ])("answer 422 with all faults: $why", async ({ attributes, relationships, faults }) => {
-    await using world = await openTestEngine()
-    await newOrganization(world, "acme")
-    const answer = await world.request("POST", projects, { body: document("projects", attributes, relationships) })
+    await using testEngine = await openTestEngine()
+    await newOrganization(testEngine, "acme")
+    const answer = await testEngine.request("POST", projects, { body: document("projects", attributes, relationships) })
     expect(answer.status).toBe(422)
     expect(
       answer.body.errors.map((error: { detail: string; source: { pointer: string } }) => [
@@ -200,23 +205,23 @@ describe("projects", () => {
         error.detail,
       ]),
     ).toEqual(faults)
-    expect(names(await made(world, "GET", projects))).toEqual(["Default Project"])
+    expect(names(await made(testEngine, "GET", projects))).toEqual(["Default Project"])
   })
 })
 
 describe("team access to projects", () => {
   test("applies to the workspaces of the project, changes at once, and ends with its deletion", async () => {
-    await using world = await openTestEngine()
-    await newOrganization(world, "acme")
-    const ada = await newMember(world, "acme", "ada")
-    const team = await newTeam(world, "acme", "devs", { members: [ada] })
-    const project = await newProject(world, "web")
-    const workspace = await newWorkspace(world, "shop", project)
+    await using testEngine = await openTestEngine()
+    await newOrganization(testEngine, "acme")
+    const ada = await newMember(testEngine, "acme", "ada")
+    const team = await newTeam(testEngine, "acme", "devs", { members: [ada] })
+    const project = await newProject(testEngine, "web")
+    const workspace = await newWorkspace(testEngine, "shop", project)
     const { token } = ada
     const can = async () => {
-      const shown = await world.request("GET", `/workspaces/${workspace}`, { token })
-      const seen = await world.request("GET", `/projects/${project}`, { token })
-      const listed = names((await world.request("GET", projects, { token })).body.data)
+      const shown = await testEngine.request("GET", `/workspaces/${workspace}`, { token })
+      const seen = await testEngine.request("GET", `/projects/${project}`, { token })
+      const listed = names((await testEngine.request("GET", projects, { token })).body.data)
       const permissions = shown.body?.data?.attributes.permissions
       return {
         project: seen.status,
@@ -230,7 +235,7 @@ describe("team access to projects", () => {
       { access: "read" },
       { team: one("teams", team), project: one("projects", project) },
     )
-    const created = await world.request("POST", "/team-projects", { body: grant })
+    const created = await testEngine.request("POST", "/team-projects", { body: grant })
     expect(created.status).toBe(201)
     const path = `/team-projects/${created.body.data.id}`
     expect(created.body.data).toMatchObject({
@@ -239,16 +244,16 @@ describe("team access to projects", () => {
       relationships: { team: one("teams", team), project: one("projects", project) },
     })
     expect(await can()).toEqual({ project: 200, listed: ["web"], update: false, lock: false })
-    await made(world, "PATCH", path, document("team-projects", { access: "write" }))
+    await made(testEngine, "PATCH", path, document("team-projects", { access: "write" }))
     expect(await can()).toEqual({ project: 200, listed: ["web"], update: false, lock: true })
-    await made(world, "PATCH", path, document("team-projects", { access: "admin" }))
+    await made(testEngine, "PATCH", path, document("team-projects", { access: "admin" }))
     expect(await can()).toEqual({ project: 200, listed: ["web"], update: true, lock: true })
     expect(
-      (await made(world, "GET", `/team-projects?filter%5Bproject%5D%5Bid%5D=${project}`)).map(
+      (await made(testEngine, "GET", `/team-projects?filter%5Bproject%5D%5Bid%5D=${project}`)).map(
         ({ id }: { id: string }) => id,
       ),
     ).toEqual([created.body.data.id])
-    expect(await world.request("POST", "/team-projects", { body: grant })).toMatchObject({
+    expect(await testEngine.request("POST", "/team-projects", { body: grant })).toMatchObject({
       status: 422,
       body: {
         errors: [
@@ -259,24 +264,24 @@ describe("team access to projects", () => {
         ],
       },
     })
-    expect(await world.request("GET", "/team-projects")).toMatchObject({
+    expect(await testEngine.request("GET", "/team-projects")).toMatchObject({
       status: 400,
       body: { errors: [{ source: { parameter: "filter[project][id]" } }] },
     })
-    await made(world, "DELETE", path)
+    await made(testEngine, "DELETE", path)
     expect(await can()).toEqual({ project: 404, listed: [] })
-    expect(await world.request("GET", path)).toMatchObject({ status: 404 })
+    expect(await testEngine.request("GET", path)).toMatchObject({ status: 404 })
   })
 
   test("is rejected for an unknown level with the list of levels, and for a team of another organization", async () => {
-    await using world = await openTestEngine()
-    await newOrganization(world, "acme")
-    await newOrganization(world, "other")
-    const project = await newProject(world, "web")
-    const foreign = await newTeam(world, "other", "devs")
+    await using testEngine = await openTestEngine()
+    await newOrganization(testEngine, "acme")
+    await newOrganization(testEngine, "other")
+    const project = await newProject(testEngine, "web")
+    const foreign = await newTeam(testEngine, "other", "devs")
     const grant = (access: string) =>
       document("team-projects", { access }, { team: one("teams", foreign), project: one("projects", project) })
-    expect(await world.request("POST", "/team-projects", { body: grant("everything") })).toMatchObject({
+    expect(await testEngine.request("POST", "/team-projects", { body: grant("everything") })).toMatchObject({
       status: 422,
       body: {
         errors: [
@@ -287,7 +292,7 @@ describe("team access to projects", () => {
         ],
       },
     })
-    expect(await world.request("POST", "/team-projects", { body: grant("read") })).toMatchObject({
+    expect(await testEngine.request("POST", "/team-projects", { body: grant("read") })).toMatchObject({
       status: 422,
       body: { errors: [{ detail: "Team does not exist in this organization" }] },
     })
@@ -296,26 +301,26 @@ describe("team access to projects", () => {
 
 describe("moving workspaces into a project", () => {
   test("needs the right to move in both projects, and moves all or none", async () => {
-    await using world = await openTestEngine()
-    await newOrganization(world, "acme")
-    await newOrganization(world, "other")
-    const mover = await newMember(world, "acme", "mover")
-    const team = await newTeam(world, "acme", "movers", { members: [mover] })
-    const [from, to] = [await newProject(world, "from"), await newProject(world, "to")]
-    const [one1, one2] = [await newWorkspace(world, "one", from), await newWorkspace(world, "two")]
+    await using testEngine = await openTestEngine()
+    await newOrganization(testEngine, "acme")
+    await newOrganization(testEngine, "other")
+    const mover = await newMember(testEngine, "acme", "mover")
+    const team = await newTeam(testEngine, "acme", "movers", { members: [mover] })
+    const [from, to] = [await newProject(testEngine, "from"), await newProject(testEngine, "to")]
+    const [one1, one2] = [await newWorkspace(testEngine, "one", from), await newWorkspace(testEngine, "two")]
     const foreign = (
-      await made(world, "POST", "/organizations/other/workspaces", document("workspaces", { name: "x" }))
+      await made(testEngine, "POST", "/organizations/other/workspaces", document("workspaces", { name: "x" }))
     ).id
     const path = `/projects/${to}/relationships/workspaces`
     const projectOf = async (id: string) =>
-      (await made(world, "GET", `/workspaces/${id}`)).relationships.project.data.id
+      (await made(testEngine, "GET", `/workspaces/${id}`)).relationships.project.data.id
     const move = async (ids: string[], token?: string) =>
-      (await world.request("POST", path, { body: many("workspaces", ids), ...(token !== undefined && { token }) }))
+      (await testEngine.request("POST", path, { body: many("workspaces", ids), ...(token !== undefined && { token }) }))
         .status
 
     for (const project of [from, to])
       await made(
-        world,
+        testEngine,
         "POST",
         "/team-projects",
         document(
@@ -330,7 +335,7 @@ describe("moving workspaces into a project", () => {
     expect(await move([one1, one2, one1])).toBe(204)
     expect([await projectOf(one1), await projectOf(one2)]).toEqual([to, to])
     expect(
-      await world.request("POST", path, { body: { data: [{ type: "tags", id: one1 }, { type: "workspaces" }] } }),
+      await testEngine.request("POST", path, { body: { data: [{ type: "tags", id: one1 }, { type: "workspaces" }] } }),
     ).toMatchObject({
       status: 422,
       body: { errors: [{ source: { pointer: "/data/0/type" } }, { source: { pointer: "/data/1/id" } }] },
@@ -339,16 +344,16 @@ describe("moving workspaces into a project", () => {
 })
 
 test("projects are hidden from strangers", async () => {
-  await using world = await openTestEngine()
-  await newOrganization(world, "acme")
-  const { token } = await newUser(world, "stranger")
-  const project = await newProject(world, "web")
+  await using testEngine = await openTestEngine()
+  await newOrganization(testEngine, "acme")
+  const { token } = await newUser(testEngine, "stranger")
+  const project = await newProject(testEngine, "web")
   const answers = [
-    await world.request("GET", projects, { token }),
-    await world.request("POST", projects, { token, body: document("projects", { name: "x" }) }),
-    await world.request("GET", `/projects/${project}`, { token }),
-    await world.request("PATCH", `/projects/${project}`, { token, body: document("projects", {}) }),
-    await world.request("DELETE", `/projects/${project}`, { token }),
+    await testEngine.request("GET", projects, { token }),
+    await testEngine.request("POST", projects, { token, body: document("projects", { name: "x" }) }),
+    await testEngine.request("GET", `/projects/${project}`, { token }),
+    await testEngine.request("PATCH", `/projects/${project}`, { token, body: document("projects", {}) }),
+    await testEngine.request("DELETE", `/projects/${project}`, { token }),
   ]
   expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404])
 })

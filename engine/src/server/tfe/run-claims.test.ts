@@ -16,16 +16,16 @@ import { endRunClaims } from "../../workspaces/runs/expire-run-claims.ts"
 
 const start = Date.UTC(2026, 0, 1)
 
-async function claimWorld() {
+async function claimEngine() {
   const clock = manualClock(start)
   const runtime = { ...systemRuntime(), clock }
   const keyText = newKeyText(runtime.random)
   const place = await usualSharedKind.place()
-  const world = await populatedEngine({ url: place.url, runtime, sealKeys: { text: keyText }, jobs: false })
-  const id = await world.workspace("web")
+  const testEngine = await populatedEngine({ url: place.url, runtime, sealKeys: { text: keyText }, jobs: false })
+  const id = await testEngine.workspace("web")
   const claim = (path: string, attributes: object = {}, options: RequestOptions = {}): Promise<Answer> =>
-    world.request("POST", `${path}/run-claims`, { body: document("run-claims", attributes), ...options })
-  return Object.assign(world, {
+    testEngine.request("POST", `${path}/run-claims`, { body: document("run-claims", attributes), ...options })
+  return Object.assign(testEngine, {
     id,
     clock,
     claim,
@@ -36,13 +36,13 @@ async function claimWorld() {
       await endRunClaims({ storage, runtime }, { signal: AbortSignal.timeout(10_000) })
     },
     async [Symbol.asyncDispose]() {
-      await world.engine[Symbol.asyncDispose]()
+      await testEngine.engine[Symbol.asyncDispose]()
       await place[Symbol.asyncDispose]()
     },
     async queue(attributes: object = {}, on = id): Promise<string> {
       clock.advance(1)
       const body = document("runs", attributes, { workspace: one("workspaces", on) })
-      return (await made(world, "POST", "/runs", body)).id
+      return (await made(testEngine, "POST", "/runs", body)).id
     },
     /** Claims a run, and returns the ids of the claim and the run. */
     async claimed(path = "/organizations/acme", attributes: object = {}, options: RequestOptions = {}) {
@@ -51,42 +51,45 @@ async function claimWorld() {
       return { claim: body.data.id as string, run: body.data.relationships.run.data.id as string, body }
     },
     report: (claimId: string, attributes: object, options: RequestOptions = {}) =>
-      world.request("POST", `/run-claims/${claimId}/actions/report`, {
+      testEngine.request("POST", `/run-claims/${claimId}/actions/report`, {
         body: document("runs", attributes),
         ...options,
       }),
     heartbeat: (claimId: string, options: RequestOptions = {}) =>
-      world.request("POST", `/run-claims/${claimId}/actions/heartbeat`, options),
+      testEngine.request("POST", `/run-claims/${claimId}/actions/heartbeat`, options),
     log: (claimId: string, stage: string, offset: number | string, text: string) =>
-      world.request("POST", `/run-claims/${claimId}/logs/${stage}?offset=${offset}`, { body: Buffer.from(text) }),
-    statusOf: async (run: string) => (await world.request("GET", `/runs/${run}`)).body.data.attributes.status,
-    locked: async () => (await world.request("GET", `/workspaces/${id}`)).body.data.attributes.locked,
+      testEngine.request("POST", `/run-claims/${claimId}/logs/${stage}?offset=${offset}`, { body: Buffer.from(text) }),
+    statusOf: async (run: string) => (await testEngine.request("GET", `/runs/${run}`)).body.data.attributes.status,
+    locked: async () => (await testEngine.request("GET", `/workspaces/${id}`)).body.data.attributes.locked,
   })
 }
 
 const detailOf = ({ status, body }: Answer) => [status, body?.errors?.[0]?.detail]
 const runIn = (answer: Answer) => answer.body.included[0]
 
-async function newAgent(world: TestEngine, name: string): Promise<{ readonly pool: string; readonly token: string }> {
-  const pool = await made(world, "POST", "/organizations/acme/agent-pools", document("agent-pools", { name }))
+async function newAgent(
+  testEngine: TestEngine,
+  name: string,
+): Promise<{ readonly pool: string; readonly token: string }> {
+  const pool = await made(testEngine, "POST", "/organizations/acme/agent-pools", document("agent-pools", { name }))
   const path = `/agent-pools/${pool.id}/authentication-tokens`
-  const token = await made(world, "POST", path, document("authentication-tokens", { description: name }))
+  const token = await made(testEngine, "POST", path, document("authentication-tokens", { description: name }))
   return { pool: pool.id, token: token.attributes.token }
 }
 
 describe("an executor", () => {
   test("claims the run that has waited longest, with all its data", async () => {
-    await using world = await claimWorld()
-    const other = await world.workspace("other")
-    const first = await world.queue({ variables: [{ key: "region", value: '"eu"' }] })
-    const second = await world.queue({}, other)
-    const { run, body } = await world.claimed("/organizations/acme", { name: "worker-1", "lease-seconds": 30 })
+    await using testEngine = await claimEngine()
+    const other = await testEngine.workspace("other")
+    const first = await testEngine.queue({ variables: [{ key: "region", value: '"eu"' }] })
+    const second = await testEngine.queue({}, other)
+    const { run, body } = await testEngine.claimed("/organizations/acme", { name: "worker-1", "lease-seconds": 30 })
     expect(run).toBe(first)
     expect(body.data).toMatchObject({
       id: expect.stringMatching(/^claim-\w{16}$/),
       type: "run-claims",
-      attributes: { name: "worker-1", "expires-at": new Date(world.clock.now() + 30 * secondMs).toISOString() },
-      relationships: { workspace: { data: { id: world.id } } },
+      attributes: { name: "worker-1", "expires-at": new Date(testEngine.clock.now() + 30 * secondMs).toISOString() },
+      relationships: { workspace: { data: { id: testEngine.id } } },
     })
     expect(body.included[0]).toMatchObject({
       id: first,
@@ -96,201 +99,206 @@ describe("an executor", () => {
         executor: { name: "worker-1" },
       },
     })
-    expect(await world.locked()).toBe(true)
-    expect((await world.claimed()).run).toBe(second)
-    expect((await world.claim("/organizations/acme")).status).toBe(204)
+    expect(await testEngine.locked()).toBe(true)
+    expect((await testEngine.claimed()).run).toBe(second)
+    expect((await testEngine.claim("/organizations/acme")).status).toBe(204)
   })
 
   test("executes a run to its end, and receives decisions in the meantime", async () => {
-    await using world = await claimWorld()
-    const run = await world.queue()
-    const { claim } = await world.claimed()
-    expect((await world.report(claim, { status: "planning" })).status).toBe(200)
-    const planned = await world.report(claim, { status: "planned", "resource-additions": 3 })
+    await using testEngine = await claimEngine()
+    const run = await testEngine.queue()
+    const { claim } = await testEngine.claimed()
+    expect((await testEngine.report(claim, { status: "planning" })).status).toBe(200)
+    const planned = await testEngine.report(claim, { status: "planned", "resource-additions": 3 })
     expect(runIn(planned).attributes).toMatchObject({ status: "planned", "has-changes": true })
-    expect(runIn(await world.heartbeat(claim)).attributes.status).toBe("planned")
-    await world.request("POST", `/runs/${run}/actions/apply`)
-    expect(runIn(await world.heartbeat(claim)).attributes.status).toBe("confirmed")
-    await world.report(claim, { status: "applying" })
-    const applied = await world.report(claim, { status: "applied", "resource-additions": 3 })
+    expect(runIn(await testEngine.heartbeat(claim)).attributes.status).toBe("planned")
+    await testEngine.request("POST", `/runs/${run}/actions/apply`)
+    expect(runIn(await testEngine.heartbeat(claim)).attributes.status).toBe("confirmed")
+    await testEngine.report(claim, { status: "applying" })
+    const applied = await testEngine.report(claim, { status: "applied", "resource-additions": 3 })
     expect(runIn(applied).attributes).toMatchObject({ status: "applied", executor: null })
-    expect(await world.locked()).toBe(false)
+    expect(await testEngine.locked()).toBe(false)
   })
 
   test("may repeat the last step after a lost response, but no other step", async () => {
-    await using world = await claimWorld()
-    await world.queue({ "auto-apply": true })
-    const { claim } = await world.claimed()
-    await world.report(claim, { status: "planning" })
-    world.clock.advance(1)
+    await using testEngine = await claimEngine()
+    await testEngine.queue({ "auto-apply": true })
+    const { claim } = await testEngine.claimed()
+    await testEngine.report(claim, { status: "planning" })
+    testEngine.clock.advance(1)
     for (let again = 0; again < 2; again += 1)
-      expect(runIn(await world.report(claim, { status: "planned" })).attributes.status).toBe("confirmed")
-    world.clock.advance(1)
-    expect(detailOf(await world.report(claim, { status: "planning" }))).toEqual([
+      expect(runIn(await testEngine.report(claim, { status: "planned" })).attributes.status).toBe("confirmed")
+    testEngine.clock.advance(1)
+    expect(detailOf(await testEngine.report(claim, { status: "planning" }))).toEqual([
       409,
       "The run is confirmed and cannot become planning.",
     ])
-    await world.report(claim, { status: "applying" })
-    world.clock.advance(1)
+    await testEngine.report(claim, { status: "applying" })
+    testEngine.clock.advance(1)
     for (let again = 0; again < 2; again += 1)
-      expect((await world.report(claim, { status: "applied" })).status).toBe(200)
-    expect((await world.report(claim, { status: "errored" })).status).toBe(409)
+      expect((await testEngine.report(claim, { status: "applied" })).status).toBe(200)
+    expect((await testEngine.report(claim, { status: "errored" })).status).toBe(409)
   })
 
   test("waits while the workspace is locked, and behind earlier runs", async () => {
-    await using world = await claimWorld()
-    const [first, second] = [await world.queue(), await world.queue()]
-    await world.request("POST", `/workspaces/${world.id}/actions/lock`)
-    const speculative = await world.queue({ "plan-only": true })
-    expect((await world.claimed()).run).toBe(speculative)
-    expect((await world.claim("/organizations/acme")).status).toBe(204)
-    await world.request("POST", `/workspaces/${world.id}/actions/unlock`)
-    const { claim, run } = await world.claimed()
+    await using testEngine = await claimEngine()
+    const [first, second] = [await testEngine.queue(), await testEngine.queue()]
+    await testEngine.request("POST", `/workspaces/${testEngine.id}/actions/lock`)
+    const speculative = await testEngine.queue({ "plan-only": true })
+    expect((await testEngine.claimed()).run).toBe(speculative)
+    expect((await testEngine.claim("/organizations/acme")).status).toBe(204)
+    await testEngine.request("POST", `/workspaces/${testEngine.id}/actions/unlock`)
+    const { claim, run } = await testEngine.claimed()
     expect(run).toBe(first)
-    expect((await world.claim("/organizations/acme")).status).toBe(204)
-    await world.report(claim, { status: "errored" })
-    expect((await world.claimed()).run).toBe(second)
+    expect((await testEngine.claim("/organizations/acme")).status).toBe(204)
+    await testEngine.report(claim, { status: "errored" })
+    expect((await testEngine.claimed()).run).toBe(second)
   })
 
   test("waits until the configuration of a run is uploaded", async () => {
-    await using world = await claimWorld()
-    const path = `/workspaces/${world.id}/configuration-versions`
-    const { id } = await made(world, "POST", path, document("configuration-versions", { "auto-queue-runs": false }))
+    await using testEngine = await claimEngine()
+    const path = `/workspaces/${testEngine.id}/configuration-versions`
+    const { id } = await made(
+      testEngine,
+      "POST",
+      path,
+      document("configuration-versions", { "auto-queue-runs": false }),
+    )
     const related = {
-      workspace: one("workspaces", world.id),
+      workspace: one("workspaces", testEngine.id),
       "configuration-version": one("configuration-versions", id),
     }
-    await made(world, "POST", "/runs", document("runs", {}, related))
-    expect((await world.claim("/organizations/acme")).status).toBe(204)
+    await made(testEngine, "POST", "/runs", document("runs", {}, related))
+    expect((await testEngine.claim("/organizations/acme")).status).toBe(204)
   })
 
   test("receives a run at once when it is queued during the wait", async () => {
-    await using world = await claimWorld()
-    const waiting = world.claimed("/organizations/acme", { "wait-seconds": 30 })
-    const run = await world.queue()
+    await using testEngine = await claimEngine()
+    const waiting = testEngine.claimed("/organizations/acme", { "wait-seconds": 30 })
+    const run = await testEngine.queue()
     expect((await waiting).run).toBe(run)
   })
 
   test("releases a confirmed run to another executor", async () => {
-    await using world = await claimWorld()
-    const run = await world.queue()
-    const planner = await world.claimed()
-    await world.report(planner.claim, { status: "planning" })
+    await using testEngine = await claimEngine()
+    const run = await testEngine.queue()
+    const planner = await testEngine.claimed()
+    await testEngine.report(planner.claim, { status: "planning" })
     const plan = Buffer.from([0, 1, 2, 255])
     const documents = `/run-claims/${planner.claim}/documents`
-    expect((await world.request("PUT", `${documents}/plan-file`, { body: plan })).status).toBe(204)
-    await world.report(planner.claim, { status: "planned" })
-    expect((await world.request("DELETE", `/run-claims/${planner.claim}`)).status).toBe(204)
-    expect((await world.heartbeat(planner.claim)).status).toBe(404)
-    expect((await world.claim("/organizations/acme")).status).toBe(204)
-    await world.request("POST", `/runs/${run}/actions/apply`)
-    const applier = await world.claimed()
+    expect((await testEngine.request("PUT", `${documents}/plan-file`, { body: plan })).status).toBe(204)
+    await testEngine.report(planner.claim, { status: "planned" })
+    expect((await testEngine.request("DELETE", `/run-claims/${planner.claim}`)).status).toBe(204)
+    expect((await testEngine.heartbeat(planner.claim)).status).toBe(404)
+    expect((await testEngine.claim("/organizations/acme")).status).toBe(204)
+    await testEngine.request("POST", `/runs/${run}/actions/apply`)
+    const applier = await testEngine.claimed()
     expect([applier.run, applier.body.included[0].attributes.status]).toEqual([run, "apply_queued"])
-    const read = await world.request("GET", `/run-claims/${applier.claim}/documents/plan-file`)
+    const read = await testEngine.request("GET", `/run-claims/${applier.claim}/documents/plan-file`)
     expect(Buffer.from(read.bytes)).toEqual(plan)
-    expect((await world.request("GET", `/run-claims/${applier.claim}/documents/json-output`)).status).toBe(404)
-    const late = await world.request("PUT", `/run-claims/${applier.claim}/documents/plan-file`, { body: plan })
+    expect((await testEngine.request("GET", `/run-claims/${applier.claim}/documents/json-output`)).status).toBe(404)
+    const late = await testEngine.request("PUT", `/run-claims/${applier.claim}/documents/plan-file`, { body: plan })
     expect(detailOf(late)).toEqual([409, "The plan has ended; its log is closed."])
   })
 
   test.each([{ reports: "planned" }, { reports: "planned_and_saved" }])(
     "[F-W3] loses its claim when its plan is saved ($reports), and any executor may apply the plan",
     async ({ reports }) => {
-      await using world = await claimWorld()
-      const run = await world.queue({ "save-plan": true })
-      const planner = await world.claimed()
-      await world.report(planner.claim, { status: "planning" })
-      const saved = await world.report(planner.claim, { status: reports, "resource-additions": 1 })
+      await using testEngine = await claimEngine()
+      const run = await testEngine.queue({ "save-plan": true })
+      const planner = await testEngine.claimed()
+      await testEngine.report(planner.claim, { status: "planning" })
+      const saved = await testEngine.report(planner.claim, { status: reports, "resource-additions": 1 })
       expect([saved.status, runIn(saved).attributes.status]).toEqual([200, "planned_and_saved"])
-      expect((await world.request("GET", `/runs/${run}`)).body.data.attributes.executor).toBeNull()
-      expect((await world.heartbeat(planner.claim)).status).toBe(404)
-      expect((await world.request("GET", `/run-claims/${planner.claim}/variables`)).status).toBe(404)
-      expect((await world.claim("/organizations/acme")).status).toBe(204)
-      expect((await world.request("POST", `/runs/${run}/actions/apply`)).status).toBe(202)
-      const applier = await world.claimed()
+      expect((await testEngine.request("GET", `/runs/${run}`)).body.data.attributes.executor).toBeNull()
+      expect((await testEngine.heartbeat(planner.claim)).status).toBe(404)
+      expect((await testEngine.request("GET", `/run-claims/${planner.claim}/variables`)).status).toBe(404)
+      expect((await testEngine.claim("/organizations/acme")).status).toBe(204)
+      expect((await testEngine.request("POST", `/runs/${run}/actions/apply`)).status).toBe(202)
+      const applier = await testEngine.claimed()
       expect([applier.run, applier.body.included[0].attributes.status]).toEqual([run, "apply_queued"])
-      await world.report(applier.claim, { status: "applying" })
-      expect(runIn(await world.report(applier.claim, { status: "applied" })).attributes.status).toBe("applied")
+      await testEngine.report(applier.claim, { status: "applying" })
+      expect(runIn(await testEngine.report(applier.claim, { status: "applied" })).attributes.status).toBe("applied")
     },
   )
 
   test("uploads its plan as JSON, which workspace administrators read after the plan has ended", async () => {
-    await using world = await claimWorld()
-    const run = await world.queue()
-    const { claim } = await world.claimed()
-    const { plan } = (await world.request("GET", `/runs/${run}`)).body.data.relationships
+    await using testEngine = await claimEngine()
+    const run = await testEngine.queue()
+    const { claim } = await testEngine.claimed()
+    const { plan } = (await testEngine.request("GET", `/runs/${run}`)).body.data.relationships
     const addresses = [`/plans/${plan.data.id}/json-output`, `/runs/${run}/plan/json-output`]
     const read = async (token: string) => {
-      const answers = await Promise.all(addresses.map((path) => world.request("GET", path, { token })))
+      const answers = await Promise.all(addresses.map((path) => testEngine.request("GET", path, { token })))
       expect(new Set(answers.map(({ status }) => status)).size).toBe(1)
       return { status: answers[0]?.status, body: answers[0]?.body }
     }
     const rendered = { format_version: "1.2", resource_changes: [] }
-    await world.report(claim, { status: "planning" })
+    await testEngine.report(claim, { status: "planning" })
     const path = `/run-claims/${claim}/documents/json-output`
-    await world.request("PUT", path, { body: Buffer.from(JSON.stringify(rendered)) })
-    expect(await read(world.rootToken)).toEqual({ status: 204, body: undefined })
-    await world.report(claim, { status: "planned" })
-    expect(await read(world.rootToken)).toEqual({ status: 200, body: rendered })
-    const organizationToken = (await world.engine.tokens.createForOrganization("acme", {})).secret
+    await testEngine.request("PUT", path, { body: Buffer.from(JSON.stringify(rendered)) })
+    expect(await read(testEngine.rootToken)).toEqual({ status: 204, body: undefined })
+    await testEngine.report(claim, { status: "planned" })
+    expect(await read(testEngine.rootToken)).toEqual({ status: 200, body: rendered })
+    const organizationToken = (await testEngine.engine.tokens.createForOrganization("acme", {})).secret
     const statusFor = async (level: "read" | "plan" | "write" | "admin") =>
-      (await read(await world.token({ on: { [world.id]: level } }))).status
+      (await read(await testEngine.token({ on: { [testEngine.id]: level } }))).status
     expect(await statusFor("admin")).toBe(200)
     for (const level of ["read", "plan", "write"] as const) expect(await statusFor(level)).toBe(404)
     expect((await read(organizationToken)).status).toBe(404)
     // A run has no JSON plan if its plan failed or the executor did not upload one.
-    await world.request("POST", `/runs/${run}/actions/discard`)
-    const bare = await world.queue()
-    const again = await world.claimed()
-    await world.report(again.claim, { status: "planning" })
-    await world.report(again.claim, { status: "errored" })
-    expect((await world.request("GET", `/runs/${bare}/plan/json-output`)).status).toBe(404)
+    await testEngine.request("POST", `/runs/${run}/actions/discard`)
+    const bare = await testEngine.queue()
+    const again = await testEngine.claimed()
+    await testEngine.report(again.claim, { status: "planning" })
+    await testEngine.report(again.claim, { status: "errored" })
+    expect((await testEngine.request("GET", `/runs/${bare}/plan/json-output`)).status).toBe(404)
   })
 
   test("cannot release a run whose stage has started", async () => {
-    await using world = await claimWorld()
-    const run = await world.queue()
-    const { claim } = await world.claimed()
-    await world.report(claim, { status: "planning" })
-    expect(detailOf(await world.request("DELETE", `/run-claims/${claim}`))).toEqual([
+    await using testEngine = await claimEngine()
+    const run = await testEngine.queue()
+    const { claim } = await testEngine.claimed()
+    await testEngine.report(claim, { status: "planning" })
+    expect(detailOf(await testEngine.request("DELETE", `/run-claims/${claim}`))).toEqual([
       409,
       "The run is planning and cannot be released; report its result.",
     ])
-    expect(await world.statusOf(run)).toBe("planning")
+    expect(await testEngine.statusOf(run)).toBe("planning")
   })
 
   test("reads the values of variables, which users cannot, while its run continues", async () => {
-    await using world = await claimWorld()
+    await using testEngine = await claimEngine()
     const variable = { key: "password", value: "s3cret", category: "terraform", sensitive: true }
-    await made(world, "POST", `/workspaces/${world.id}/vars`, document("vars", variable))
-    await world.queue()
-    const { claim } = await world.claimed()
-    const { body } = await world.request("GET", `/run-claims/${claim}/variables`)
+    await made(testEngine, "POST", `/workspaces/${testEngine.id}/vars`, document("vars", variable))
+    await testEngine.queue()
+    const { claim } = await testEngine.claimed()
+    const { body } = await testEngine.request("GET", `/run-claims/${claim}/variables`)
     expect(body.data[0].attributes).toEqual({ ...variable, hcl: false })
-    await world.report(claim, { status: "errored" })
-    expect((await world.request("GET", `/run-claims/${claim}/variables`)).status).toBe(409)
+    await testEngine.report(claim, { status: "errored" })
+    expect((await testEngine.request("GET", `/run-claims/${claim}/variables`)).status).toBe(409)
   })
 
   test("is the only one that can report on its run", async () => {
-    await using world = await claimWorld()
-    const run = await world.queue()
-    const { claim } = await world.claimed("/organizations/acme", { name: "worker-1" })
-    const token = await world.token({ on: { [world.id]: "admin" } })
-    expect((await world.heartbeat(claim, { token })).status).toBe(404)
-    expect((await world.report(claim, { status: "planning" }, { token })).status).toBe(404)
+    await using testEngine = await claimEngine()
+    const run = await testEngine.queue()
+    const { claim } = await testEngine.claimed("/organizations/acme", { name: "worker-1" })
+    const token = await testEngine.token({ on: { [testEngine.id]: "admin" } })
+    expect((await testEngine.heartbeat(claim, { token })).status).toBe(404)
+    expect((await testEngine.report(claim, { status: "planning" }, { token })).status).toBe(404)
     const body = document("runs", { status: "planning" })
-    expect(detailOf(await world.request("POST", `/runs/${run}/actions/transition`, { body }))).toEqual([
+    expect(detailOf(await testEngine.request("POST", `/runs/${run}/actions/transition`, { body }))).toEqual([
       409,
       'The run is claimed by the executor "worker-1"; only that executor can report on it.',
     ])
-    expect((await world.request("POST", `/runs/${run}/actions/cancel`)).status).toBe(202)
-    expect(runIn(await world.heartbeat(claim)).attributes.status).toBe("canceled")
-    expect((await world.report(claim, { status: "planning" })).status).toBe(409)
+    expect((await testEngine.request("POST", `/runs/${run}/actions/cancel`)).status).toBe(202)
+    expect(runIn(await testEngine.heartbeat(claim)).attributes.status).toBe("canceled")
+    expect((await testEngine.report(claim, { status: "planning" })).status).toBe(409)
   })
 
   test("is rejected with all faults of its claim", async () => {
-    await using world = await claimWorld()
-    const answer = await world.claim("/organizations/acme", { name: "", "lease-seconds": 5, "wait-seconds": 31 })
+    await using testEngine = await claimEngine()
+    const answer = await testEngine.claim("/organizations/acme", { name: "", "lease-seconds": 5, "wait-seconds": 31 })
     expect([
       answer.status,
       ...answer.body.errors.map(({ source }: { readonly source: { pointer: string } }) => source.pointer),
@@ -304,64 +312,67 @@ describe("claiming runs", () => {
     { access: "plan", statuses: [201, 204] },
     { access: "write", statuses: [201, 201] },
   ])("with the access $access, of the organization and of the workspace: $statuses", async ({ access, statuses }) => {
-    await using world = await claimWorld()
-    const token = await world.token({ on: { [world.id]: access } })
-    await world.queue()
-    await world.queue({ "plan-only": true })
+    await using testEngine = await claimEngine()
+    const token = await testEngine.token({ on: { [testEngine.id]: access } })
+    await testEngine.queue()
+    await testEngine.queue({ "plan-only": true })
     const answers = [
-      await world.claim("/organizations/acme", {}, { token }),
-      await world.claim(`/workspaces/${world.id}`, {}, { token }),
+      await testEngine.claim("/organizations/acme", {}, { token }),
+      await testEngine.claim(`/workspaces/${testEngine.id}`, {}, { token }),
     ]
     expect(answers.map(({ status }) => status)).toEqual(statuses)
   })
 
   test("is not possible with an organization token", async () => {
-    await using world = await claimWorld()
-    await world.queue()
+    await using testEngine = await claimEngine()
+    await testEngine.queue()
     const path = "/organizations/acme/authentication-token"
-    const { token } = (await made(world, "POST", path, document("authentication-token", {}))).attributes
-    expect((await world.claim("/organizations/acme", {}, { token })).status).toBe(404)
+    const { token } = (await made(testEngine, "POST", path, document("authentication-token", {}))).attributes
+    expect((await testEngine.claim("/organizations/acme", {}, { token })).status).toBe(404)
   })
 
   test("with an agent token returns runs of its pool, and the agent sees nothing else", async () => {
-    await using world = await claimWorld()
-    const [edge, core] = [await newAgent(world, "edge"), await newAgent(world, "core")]
-    const inPool = await world.workspace("inside", { executionMode: "agent", agentPoolId: edge.pool })
-    await world.queue()
-    const run = await world.queue({}, inPool)
+    await using testEngine = await claimEngine()
+    const [edge, core] = [await newAgent(testEngine, "edge"), await newAgent(testEngine, "core")]
+    const inPool = await testEngine.workspace("inside", { executionMode: "agent", agentPoolId: edge.pool })
+    await testEngine.queue()
+    const run = await testEngine.queue({}, inPool)
     const poolPath = `/agent-pools/${edge.pool}`
-    expect((await world.claim(poolPath, {}, { token: core.token })).status).toBe(404)
-    expect((await world.claim(`/agent-pools/${core.pool}`, {}, { token: core.token })).status).toBe(204)
-    expect((await world.claim(`/workspaces/${inPool}`, {}, { token: core.token })).status).toBe(404)
-    const member = await world.token({ on: { [inPool]: "write" } })
-    expect((await world.claim(poolPath, {}, { token: member })).status).toBe(404)
-    expect((await world.claim(`/workspaces/${inPool}`)).status).toBe(409)
-    expect((await world.claim("/organizations/acme", {}, { token: edge.token })).status).toBe(404)
-    expect((await world.claim(`/workspaces/${world.id}`, {}, { token: edge.token })).status).toBe(404)
-    const { claim, run: got } = await world.claimed(poolPath, {}, { token: edge.token })
+    expect((await testEngine.claim(poolPath, {}, { token: core.token })).status).toBe(404)
+    expect((await testEngine.claim(`/agent-pools/${core.pool}`, {}, { token: core.token })).status).toBe(204)
+    expect((await testEngine.claim(`/workspaces/${inPool}`, {}, { token: core.token })).status).toBe(404)
+    const member = await testEngine.token({ on: { [inPool]: "write" } })
+    expect((await testEngine.claim(poolPath, {}, { token: member })).status).toBe(404)
+    expect((await testEngine.claim(`/workspaces/${inPool}`)).status).toBe(409)
+    expect((await testEngine.claim("/organizations/acme", {}, { token: edge.token })).status).toBe(404)
+    expect((await testEngine.claim(`/workspaces/${testEngine.id}`, {}, { token: edge.token })).status).toBe(404)
+    const { claim, run: got } = await testEngine.claimed(poolPath, {}, { token: edge.token })
     expect(got).toBe(run)
-    expect((await world.heartbeat(claim, { token: core.token })).status).toBe(404)
-    expect((await world.report(claim, { status: "planning" }, { token: edge.token })).status).toBe(200)
+    expect((await testEngine.heartbeat(claim, { token: core.token })).status).toBe(404)
+    expect((await testEngine.report(claim, { status: "planning" }, { token: edge.token })).status).toBe(200)
     for (const path of [`/runs/${run}`, `/workspaces/${inPool}`, "/organizations/acme", poolPath, "/account/details"])
-      expect([path, (await world.request("GET", path, { token: edge.token })).status]).toEqual([path, 404])
-    expect((await world.request("GET", "/organizations", { token: edge.token })).body.data).toEqual([])
-    await world.engine.mounts.create({ path: "pki" })
-    expect((await world.pki("GET", "/pki/roles/any", { token: edge.token })).status).toBe(403)
+      expect([path, (await testEngine.request("GET", path, { token: edge.token })).status]).toEqual([path, 404])
+    expect((await testEngine.request("GET", "/organizations", { token: edge.token })).body.data).toEqual([])
+    await testEngine.engine.mounts.create({ path: "pki" })
+    expect((await testEngine.pki("GET", "/pki/roles/any", { token: edge.token })).status).toBe(403)
     // A workspace that leaves the pool ends the claim of its run.
-    await world.request("PATCH", `/workspaces/${inPool}`, {
+    await testEngine.request("PATCH", `/workspaces/${inPool}`, {
       body: document("workspaces", { "execution-mode": "agent", "agent-pool-id": core.pool }),
     })
-    expect((await world.heartbeat(claim, { token: edge.token })).status).toBe(404)
+    expect((await testEngine.heartbeat(claim, { token: edge.token })).status).toBe(404)
   })
 
   test("[F-W7] with an agent token skips workspaces outside the scope of the pool, and an agent loses the claim when the scope changes", async () => {
-    await using world = await claimWorld()
-    const edge = await newAgent(world, "edge")
+    await using testEngine = await claimEngine()
+    const edge = await newAgent(testEngine, "edge")
     const execution = { executionMode: "agent", agentPoolId: edge.pool } as const
-    const [inside, outside] = [await world.workspace("in", execution), await world.workspace("out", execution)]
+    const [inside, outside] = [
+      await testEngine.workspace("in", execution),
+      await testEngine.workspace("out", execution),
+    ]
     const path = `/agent-pools/${edge.pool}`
     const allow = (lists: Readonly<Record<string, readonly string[]>>) =>
-      world.request("PATCH", path, {
+      testEngine.request("PATCH", path, {
         body: {
           data: {
             type: "agent-pools",
@@ -375,33 +386,33 @@ describe("claiming runs", () => {
         },
       })
     expect((await allow({ "allowed-workspaces": [inside] })).status).toBe(200)
-    await world.queue({}, outside)
-    expect((await world.claim(path, {}, { token: edge.token })).status).toBe(204)
-    expect((await world.claim(path)).status).toBe(204)
-    expect((await world.claim(`/workspaces/${outside}`, {}, { token: edge.token })).status).toBe(404)
-    const run = await world.queue({}, inside)
-    const { claim, run: got } = await world.claimed(path, {}, { token: edge.token })
+    await testEngine.queue({}, outside)
+    expect((await testEngine.claim(path, {}, { token: edge.token })).status).toBe(204)
+    expect((await testEngine.claim(path)).status).toBe(204)
+    expect((await testEngine.claim(`/workspaces/${outside}`, {}, { token: edge.token })).status).toBe(404)
+    const run = await testEngine.queue({}, inside)
+    const { claim, run: got } = await testEngine.claimed(path, {}, { token: edge.token })
     expect(got).toBe(run)
-    expect((await world.heartbeat(claim, { token: edge.token })).status).toBe(200)
+    expect((await testEngine.heartbeat(claim, { token: edge.token })).status).toBe(200)
     await allow({ "excluded-workspaces": [inside] })
-    expect((await world.heartbeat(claim, { token: edge.token })).status).toBe(404)
+    expect((await testEngine.heartbeat(claim, { token: edge.token })).status).toBe(404)
   })
 
   test("with an agent token fails after the token is revoked or the pool is deleted", async () => {
-    await using world = await claimWorld()
-    const { pool, token } = await newAgent(world, "edge")
-    const tokens = (await world.request("GET", `/agent-pools/${pool}/authentication-tokens`)).body.data
+    await using testEngine = await claimEngine()
+    const { pool, token } = await newAgent(testEngine, "edge")
+    const tokens = (await testEngine.request("GET", `/agent-pools/${pool}/authentication-tokens`)).body.data
     expect(tokens).toMatchObject([
       { attributes: { description: "edge", token: null }, relationships: { "agent-pool": { data: { id: pool } } } },
     ])
     const path = `/agent-pools/${pool}/authentication-tokens`
-    const second = await made(world, "POST", path, document("agent-tokens", { description: "second" }))
-    const claim = (of: string) => world.claim(`/agent-pools/${pool}`, {}, { token: of })
+    const second = await made(testEngine, "POST", path, document("agent-tokens", { description: "second" }))
+    const claim = (of: string) => testEngine.claim(`/agent-pools/${pool}`, {}, { token: of })
     expect((await claim(token)).status).toBe(204)
-    await world.request("DELETE", `/authentication-tokens/${tokens[0].id}`)
+    await testEngine.request("DELETE", `/authentication-tokens/${tokens[0].id}`)
     expect((await claim(token)).status).toBe(401)
     expect((await claim(second.attributes.token)).status).toBe(204)
-    await world.request("DELETE", `/agent-pools/${pool}`)
+    await testEngine.request("DELETE", `/agent-pools/${pool}`)
     expect((await claim(second.attributes.token)).status).toBe(401)
   })
 })
@@ -413,33 +424,38 @@ describe("the state and the configuration of a run are returned only to its exec
 
   /** Creates an agent of a pool that has claimed a run of a workspace with a state and a configuration. */
   async function workingAgent() {
-    const world = await claimWorld()
-    const [edge, core] = [await newAgent(world, "edge"), await newAgent(world, "core")]
+    const testEngine = await claimEngine()
+    const [edge, core] = [await newAgent(testEngine, "edge"), await newAgent(testEngine, "core")]
     const input = { executionMode: "agent", agentPoolId: edge.pool, workingDirectory: "stacks/web" } as const
-    const workspace = await world.workspace("inside", input)
+    const workspace = await testEngine.workspace("inside", input)
     const path = `/workspaces/${workspace}`
-    await world.request("POST", `${path}/actions/lock`)
-    const current = await made(world, "POST", `${path}/state-versions`, stateVersionDocument(before, { inline: true }))
-    await world.request("POST", `${path}/actions/unlock`)
+    await testEngine.request("POST", `${path}/actions/lock`)
+    const current = await made(
+      testEngine,
+      "POST",
+      `${path}/state-versions`,
+      stateVersionDocument(before, { inline: true }),
+    )
+    await testEngine.request("POST", `${path}/actions/unlock`)
     const uploaded = document("configuration-versions", { "auto-queue-runs": false })
-    const version = await made(world, "POST", `${path}/configuration-versions`, uploaded)
-    await made(world, "PUT", `/configuration-versions/${version.id}/upload`, configuration)
-    const run = await world.queue({ "auto-apply": true }, workspace)
-    const { claim, body } = await world.claimed(`/agent-pools/${edge.pool}`, {}, { token: edge.token })
+    const version = await made(testEngine, "POST", `${path}/configuration-versions`, uploaded)
+    await made(testEngine, "PUT", `/configuration-versions/${version.id}/upload`, configuration)
+    const run = await testEngine.queue({ "auto-apply": true }, workspace)
+    const { claim, body } = await testEngine.claimed(`/agent-pools/${edge.pool}`, {}, { token: edge.token })
     const report = async (status: string) => {
-      const answer = await world.report(claim, { status }, { token: edge.token })
+      const answer = await testEngine.report(claim, { status }, { token: edge.token })
       expect(answer.status).toBe(200)
     }
     /** Calls the three endpoints with this token, and returns their answers and statuses. */
     const ask = async (token: string | null) => {
-      const read = (name: string) => world.request("GET", `/run-claims/${claim}/${name}`, { token })
+      const read = (name: string) => testEngine.request("GET", `/run-claims/${claim}/${name}`, { token })
       const state = await read("state")
       const archive = await read("configuration")
       const sent = stateVersionDocument(after, { inline: true })
-      const made = await world.request("POST", `/run-claims/${claim}/state-versions`, { token, body: sent })
+      const made = await testEngine.request("POST", `/run-claims/${claim}/state-versions`, { token, body: sent })
       return { state, archive, made, statuses: [state.status, archive.status, made.status] }
     }
-    return Object.assign(world, {
+    return Object.assign(testEngine, {
       edge,
       core,
       workspace,
@@ -455,15 +471,15 @@ describe("the state and the configuration of a run are returned only to its exec
   type Stage = Awaited<ReturnType<typeof workingAgent>>
 
   test("an agent reads both, and saves the applied state as the run", async () => {
-    await using world = await workingAgent()
-    const { token } = world.edge
-    expect(world.claimBody.data.attributes).toMatchObject({
+    await using testEngine = await workingAgent()
+    const { token } = testEngine.edge
+    expect(testEngine.claimBody.data.attributes).toMatchObject({
       "workspace-name": "inside",
       "organization-name": "acme",
       "working-directory": "stacks/web",
       "terraform-version": expect.any(String),
     })
-    const planning = await world.ask(token)
+    const planning = await testEngine.ask(token)
     expect(planning.statuses).toEqual([200, 200, 409])
     expect(Buffer.from(planning.state.bytes).toString()).toBe(before.text)
     expect(Buffer.from(planning.archive.bytes)).toEqual(Buffer.from(configuration))
@@ -471,103 +487,118 @@ describe("the state and the configuration of a run are returned only to its exec
       409,
       "The run is plan_queued; only an applying run can create state versions.",
     ])
-    for (const status of ["planning", "planned", "applying"]) await world.reaches(status)
-    const announced = await world.request("POST", `/run-claims/${world.claimId}/state-versions`, {
+    for (const status of ["planning", "planned", "applying"]) await testEngine.reaches(status)
+    const announced = await testEngine.request("POST", `/run-claims/${testEngine.claimId}/state-versions`, {
       token,
       body: stateVersionDocument(after, {}),
     })
     expect(announced.body.data).toMatchObject({
       attributes: { status: "pending" },
-      relationships: { run: { data: { id: world.run } }, "created-by": { data: { type: "runs", id: world.run } } },
+      relationships: {
+        run: { data: { id: testEngine.run } },
+        "created-by": { data: { type: "runs", id: testEngine.run } },
+      },
     })
     const upload = announced.body.data.attributes["hosted-state-upload-url"]
-    expect((await world.request("PUT", upload, { token: null, body: Buffer.from(after.text) })).status).toBe(204)
-    await world.reaches("applied")
-    const current = await world.request("GET", `/workspaces/${world.workspace}/current-state-version`)
+    expect((await testEngine.request("PUT", upload, { token: null, body: Buffer.from(after.text) })).status).toBe(204)
+    await testEngine.reaches("applied")
+    const current = await testEngine.request("GET", `/workspaces/${testEngine.workspace}/current-state-version`)
     expect(current.body.data).toMatchObject({ id: announced.body.data.id, attributes: { serial: 2 } })
   })
 
-  test.each<{ who: string; token: (world: Stage) => string | null | Promise<string>; statuses: readonly number[] }>([
+  test.each<{
+    who: string
+    token: (testEngine: Stage) => string | null | Promise<string>
+    statuses: readonly number[]
+  }>([
     { who: "the agent", token: ({ edge }) => edge.token, statuses: [200, 200, 201] },
     { who: "an agent of another pool", token: ({ core }) => core.token, statuses: [404, 404, 404] },
     { who: "the site administrator", token: ({ rootToken }) => rootToken, statuses: [404, 404, 404] },
     {
       who: "an administrator of the workspace",
-      token: (world) => world.token({ on: { [world.workspace]: "admin" } }),
+      token: (testEngine) => testEngine.token({ on: { [testEngine.workspace]: "admin" } }),
       statuses: [404, 404, 404],
     },
     { who: "a request without a token", token: () => null, statuses: [401, 401, 401] },
   ])("$who is answered $statuses while the run applies", async ({ token, statuses }) => {
-    await using world = await workingAgent()
-    for (const status of ["planning", "planned", "applying"]) await world.reaches(status)
-    expect((await world.ask(await token(world))).statuses).toEqual(statuses)
+    await using testEngine = await workingAgent()
+    for (const status of ["planning", "planned", "applying"]) await testEngine.reaches(status)
+    expect((await testEngine.ask(await token(testEngine))).statuses).toEqual(statuses)
   })
 
-  test.each<{ when: string; acts: (world: Stage) => Promise<unknown>; statuses: readonly number[] }>([
-    { when: "the start of its plan", acts: (world) => world.reaches("planning"), statuses: [200, 200, 409] },
-    { when: "the failure of the run", acts: (world) => world.reaches("errored"), statuses: [409, 409, 409] },
+  test.each<{ when: string; acts: (testEngine: Stage) => Promise<unknown>; statuses: readonly number[] }>([
+    { when: "the start of its plan", acts: (testEngine) => testEngine.reaches("planning"), statuses: [200, 200, 409] },
+    { when: "the failure of the run", acts: (testEngine) => testEngine.reaches("errored"), statuses: [409, 409, 409] },
     {
       when: "the cancellation of the run",
-      acts: (world) => world.request("POST", `/runs/${world.run}/actions/cancel`),
+      acts: (testEngine) => testEngine.request("POST", `/runs/${testEngine.run}/actions/cancel`),
       statuses: [409, 409, 409],
     },
     {
       when: "the release of the run",
-      acts: (world) => world.request("DELETE", `/run-claims/${world.claimId}`, { token: world.edge.token }),
+      acts: (testEngine) =>
+        testEngine.request("DELETE", `/run-claims/${testEngine.claimId}`, { token: testEngine.edge.token }),
       statuses: [404, 404, 404],
     },
     {
       when: "the expiry of its claim",
-      acts: async (world) => world.clock.advance(61 * secondMs),
+      acts: async (testEngine) => testEngine.clock.advance(61 * secondMs),
       statuses: [409, 409, 409],
     },
     {
       when: "the removal of the workspace from its pool",
-      acts: (world) => {
-        const attributes = { "execution-mode": "agent", "agent-pool-id": world.core.pool }
-        return world.request("PATCH", `/workspaces/${world.workspace}`, { body: document("workspaces", attributes) })
+      acts: (testEngine) => {
+        const attributes = { "execution-mode": "agent", "agent-pool-id": testEngine.core.pool }
+        return testEngine.request("PATCH", `/workspaces/${testEngine.workspace}`, {
+          body: document("workspaces", attributes),
+        })
       },
       statuses: [404, 404, 404],
     },
     {
       when: "the revocation of its token",
-      acts: async (world) => {
-        const [token] = (await world.request("GET", `/agent-pools/${world.edge.pool}/authentication-tokens`)).body.data
-        return world.request("DELETE", `/authentication-tokens/${token.id}`)
+      acts: async (testEngine) => {
+        const [token] = (await testEngine.request("GET", `/agent-pools/${testEngine.edge.pool}/authentication-tokens`))
+          .body.data
+        return testEngine.request("DELETE", `/authentication-tokens/${token.id}`)
       },
       statuses: [401, 401, 401],
     },
   ])("the agent is answered $statuses after $when", async ({ acts, statuses }) => {
-    await using world = await workingAgent()
-    await acts(world)
-    expect((await world.ask(world.edge.token)).statuses).toEqual(statuses)
+    await using testEngine = await workingAgent()
+    await acts(testEngine)
+    expect((await testEngine.ask(testEngine.edge.token)).statuses).toEqual(statuses)
   })
 
   test("an agent reads neither through other endpoints", async () => {
-    await using world = await workingAgent()
-    const { token } = world.edge
+    await using testEngine = await workingAgent()
+    const { token } = testEngine.edge
     const reads = [
-      `/workspaces/${world.workspace}/current-state-version`,
-      `/workspaces/${world.workspace}/state-versions`,
-      `/state-versions/${world.current.id}`,
-      `/state-versions/${world.current.id}/download`,
-      `/configuration-versions/${world.version.id}`,
-      `/configuration-versions/${world.version.id}/download`,
-      `/runs/${world.run}/configuration-version/download`,
-      `/runs/${world.run}/plan/json-output`,
+      `/workspaces/${testEngine.workspace}/current-state-version`,
+      `/workspaces/${testEngine.workspace}/state-versions`,
+      `/state-versions/${testEngine.current.id}`,
+      `/state-versions/${testEngine.current.id}/download`,
+      `/configuration-versions/${testEngine.version.id}`,
+      `/configuration-versions/${testEngine.version.id}/download`,
+      `/runs/${testEngine.run}/configuration-version/download`,
+      `/runs/${testEngine.run}/plan/json-output`,
     ]
-    for (const path of reads) expect([path, (await world.request("GET", path, { token })).status]).toEqual([path, 404])
+    for (const path of reads)
+      expect([path, (await testEngine.request("GET", path, { token })).status]).toEqual([path, 404])
     const body = stateVersionDocument(after, { inline: true })
-    const created = await world.request("POST", `/workspaces/${world.workspace}/state-versions`, { token, body })
+    const created = await testEngine.request("POST", `/workspaces/${testEngine.workspace}/state-versions`, {
+      token,
+      body,
+    })
     expect(created.status).toBe(404)
   })
 
   test("neither is found when the workspace has no state and no configuration", async () => {
-    await using world = await claimWorld()
-    await world.queue()
-    const { claim } = await world.claimed()
+    await using testEngine = await claimEngine()
+    await testEngine.queue()
+    const { claim } = await testEngine.claimed()
     for (const name of ["state", "configuration"])
-      expect((await world.request("GET", `/run-claims/${claim}/${name}`)).status).toBe(404)
+      expect((await testEngine.request("GET", `/run-claims/${claim}/${name}`)).status).toBe(404)
   })
 })
 
@@ -576,41 +607,41 @@ describe("a run that is canceled while an executor executes it", () => {
   const untilApplying = ["planning", "planned", "applying"]
 
   async function canceledAt(steps: readonly string[]) {
-    const world = await claimWorld()
-    const run = await world.queue({ "auto-apply": true })
-    const { claim } = await world.claimed("/organizations/acme", { name: "worker-1", "lease-seconds": 90 })
-    for (const status of steps) expect((await world.report(claim, { status })).status).toBe(200)
-    const acts = (action: string) => world.request("POST", `/runs/${run}/actions/${action}`)
-    return Object.assign(world, { run, claim, acts, answer: await acts("cancel") })
+    const testEngine = await claimEngine()
+    const run = await testEngine.queue({ "auto-apply": true })
+    const { claim } = await testEngine.claimed("/organizations/acme", { name: "worker-1", "lease-seconds": 90 })
+    for (const status of steps) expect((await testEngine.report(claim, { status })).status).toBe(200)
+    const acts = (action: string) => testEngine.request("POST", `/runs/${run}/actions/${action}`)
+    return Object.assign(testEngine, { run, claim, acts, answer: await acts("cancel") })
   }
 
   test("keeps its status and its lock until the executor reports that it has stopped", async () => {
-    await using world = await canceledAt(untilApplying)
-    const { run, claim, answer } = world
+    await using testEngine = await canceledAt(untilApplying)
+    const { run, claim, answer } = testEngine
     expect(answer.status).toBe(202)
-    const now = world.clock.now()
-    const shown = (await world.request("GET", `/runs/${run}`)).body.data
+    const now = testEngine.clock.now()
+    const shown = (await testEngine.request("GET", `/runs/${run}`)).body.data
     expect(shown.attributes).toMatchObject({
       status: "applying",
       "canceled-at": new Date(now).toISOString(),
       "force-cancel-available-at": new Date(now + minute).toISOString(),
       actions: { "is-cancelable": false, "is-force-cancelable": true },
     })
-    expect(runIn(await world.heartbeat(claim)).attributes).toMatchObject({
+    expect(runIn(await testEngine.heartbeat(claim)).attributes).toMatchObject({
       status: "applying",
       "canceled-at": expect.any(String),
     })
-    expect(await world.locked()).toBe(true)
-    expect(detailOf(await world.acts("cancel"))).toEqual([409, "The run is already being canceled."])
+    expect(await testEngine.locked()).toBe(true)
+    expect(detailOf(await testEngine.acts("cancel"))).toEqual([409, "The run is already being canceled."])
     const state = stateVersionDocument(stateFile({ serial: 1, lineage: "stopped" }), { inline: true })
-    const saved = await world.request("POST", `/run-claims/${claim}/state-versions`, { body: state })
+    const saved = await testEngine.request("POST", `/run-claims/${claim}/state-versions`, { body: state })
     expect(saved.status).toBe(201)
-    expect(runIn(await world.report(claim, { status: "canceled" })).attributes).toMatchObject({
+    expect(runIn(await testEngine.report(claim, { status: "canceled" })).attributes).toMatchObject({
       status: "canceled",
       executor: null,
     })
-    expect(await world.locked()).toBe(false)
-    const current = await world.request("GET", `/workspaces/${world.id}/current-state-version`)
+    expect(await testEngine.locked()).toBe(false)
+    const current = await testEngine.request("GET", `/workspaces/${testEngine.id}/current-state-version`)
     expect(current.body.data.id).toBe(saved.body.data.id)
   })
 
@@ -626,72 +657,73 @@ describe("a run that is canceled while an executor executes it", () => {
     { steps: ["planning"], told: { status: "planned", "checks-follow": true }, becomes: "canceled" },
     { steps: ["planning"], told: { status: "planned_and_finished" }, becomes: "planned_and_finished" },
   ])("during $steps becomes $becomes after $told", async ({ steps, told, becomes }) => {
-    await using world = await canceledAt(steps)
-    expect(await world.statusOf(world.run)).toBe(steps.at(-1))
-    world.clock.advance(1)
-    for (const _again of [1, 2]) expect(runIn(await world.report(world.claim, told)).attributes.status).toBe(becomes)
-    expect(await world.locked()).toBe(false)
-    expect((await world.report(world.claim, { status: "applying" })).status).toBe(409)
+    await using testEngine = await canceledAt(steps)
+    expect(await testEngine.statusOf(testEngine.run)).toBe(steps.at(-1))
+    testEngine.clock.advance(1)
+    for (const _again of [1, 2])
+      expect(runIn(await testEngine.report(testEngine.claim, told)).attributes.status).toBe(becomes)
+    expect(await testEngine.locked()).toBe(false)
+    expect((await testEngine.report(testEngine.claim, { status: "applying" })).status).toBe(409)
   })
 
   test("can be force-canceled one minute after the cancel request", async () => {
-    await using world = await claimWorld()
-    const run = await world.queue()
-    const { claim } = await world.claimed("/organizations/acme", { name: "worker-1", "lease-seconds": 90 })
-    await world.report(claim, { status: "planning" })
-    const acts = (action: string) => world.request("POST", `/runs/${run}/actions/${action}`)
-    const actions = async () => (await world.request("GET", `/runs/${run}`)).body.data.attributes.actions
+    await using testEngine = await claimEngine()
+    const run = await testEngine.queue()
+    const { claim } = await testEngine.claimed("/organizations/acme", { name: "worker-1", "lease-seconds": 90 })
+    await testEngine.report(claim, { status: "planning" })
+    const acts = (action: string) => testEngine.request("POST", `/runs/${run}/actions/${action}`)
+    const actions = async () => (await testEngine.request("GET", `/runs/${run}`)).body.data.attributes.actions
     expect(await actions()).toMatchObject({ "is-cancelable": true, "is-force-cancelable": false })
     expect(detailOf(await acts("force-cancel"))).toEqual([
       409,
       'The run is being executed by "worker-1"; cancel it first.',
     ])
     expect((await acts("cancel")).status).toBe(202)
-    const available = new Date(world.clock.now() + minute).toISOString()
-    world.clock.advance(minute - 1)
+    const available = new Date(testEngine.clock.now() + minute).toISOString()
+    testEngine.clock.advance(minute - 1)
     expect(detailOf(await acts("force-cancel"))).toEqual([
       409,
       `The run is being canceled; it can be canceled by force from ${available}.`,
     ])
-    expect([await world.statusOf(run), await world.locked()]).toEqual(["planning", true])
-    world.clock.advance(1)
+    expect([await testEngine.statusOf(run), await testEngine.locked()]).toEqual(["planning", true])
+    testEngine.clock.advance(1)
     expect((await acts("force-cancel")).status).toBe(202)
-    expect([await world.statusOf(run), await world.locked()]).toEqual(["force_canceled", false])
-    expect((await world.report(claim, { status: "planned" })).status).toBe(409)
+    expect([await testEngine.statusOf(run), await testEngine.locked()]).toEqual(["force_canceled", false])
+    expect((await testEngine.report(claim, { status: "planned" })).status).toBe(409)
   })
 
   test("is canceled when the claim of its executor expires, which its log shows", async () => {
-    await using world = await canceledAt(["planning"])
-    world.clock.advance(90 * secondMs)
-    await world.endClaims()
-    expect([await world.statusOf(world.run), await world.locked()]).toEqual(["canceled", false])
-    const { attributes } = (await world.request("GET", `/runs/${world.run}/plan`)).body.data
-    const log = await world.request("GET", attributes["log-read-url"], { token: null })
+    await using testEngine = await canceledAt(["planning"])
+    testEngine.clock.advance(90 * secondMs)
+    await testEngine.endClaims()
+    expect([await testEngine.statusOf(testEngine.run), await testEngine.locked()]).toEqual(["canceled", false])
+    const { attributes } = (await testEngine.request("GET", `/runs/${testEngine.run}/plan`)).body.data
+    const log = await testEngine.request("GET", attributes["log-read-url"], { token: null })
     expect(log.body).toContain('The executor "worker-1" did not report')
   })
 
   test("[F-W12] is asked to stop when another run is forced to execute, which starts afterwards", async () => {
-    await using world = await claimWorld()
-    const first = await world.queue()
-    const second = await world.queue()
-    const { claim } = await world.claimed()
-    await world.report(claim, { status: "planning" })
-    expect((await world.request("POST", `/runs/${second}/actions/force-execute`)).status).toBe(202)
-    expect(await world.statusOf(first)).toBe("planning")
-    expect(runIn(await world.heartbeat(claim)).attributes).toHaveProperty("canceled-at")
-    expect((await world.claim("/organizations/acme")).status).toBe(204)
-    expect((await world.report(claim, { status: "canceled" })).status).toBe(200)
-    expect((await world.claimed()).run).toBe(second)
+    await using testEngine = await claimEngine()
+    const first = await testEngine.queue()
+    const second = await testEngine.queue()
+    const { claim } = await testEngine.claimed()
+    await testEngine.report(claim, { status: "planning" })
+    expect((await testEngine.request("POST", `/runs/${second}/actions/force-execute`)).status).toBe(202)
+    expect(await testEngine.statusOf(first)).toBe("planning")
+    expect(runIn(await testEngine.heartbeat(claim)).attributes).toHaveProperty("canceled-at")
+    expect((await testEngine.claim("/organizations/acme")).status).toBe(204)
+    expect((await testEngine.report(claim, { status: "canceled" })).status).toBe(200)
+    expect((await testEngine.claimed()).run).toBe(second)
   })
 
   test("ends at once when its executor's claim has already expired", async () => {
-    await using world = await claimWorld()
-    const run = await world.queue()
-    const { claim } = await world.claimed("/organizations/acme", { "lease-seconds": 10 })
-    await world.report(claim, { status: "planning" })
-    world.clock.advance(10 * secondMs)
-    expect((await world.request("POST", `/runs/${run}/actions/cancel`)).status).toBe(202)
-    expect([await world.statusOf(run), await world.locked()]).toEqual(["canceled", false])
+    await using testEngine = await claimEngine()
+    const run = await testEngine.queue()
+    const { claim } = await testEngine.claimed("/organizations/acme", { "lease-seconds": 10 })
+    await testEngine.report(claim, { status: "planning" })
+    testEngine.clock.advance(10 * secondMs)
+    expect((await testEngine.request("POST", `/runs/${run}/actions/cancel`)).status).toBe(202)
+    expect([await testEngine.statusOf(run), await testEngine.locked()]).toEqual(["canceled", false])
   })
 })
 
@@ -715,37 +747,37 @@ describe("an executor whose claim expires", () => {
       claimable: false,
     },
   ])("leaves the run $becomes when $why", async ({ steps, auto = false, becomes, claimable }) => {
-    await using world = await claimWorld()
-    const run = await world.queue({ "auto-apply": auto })
-    const { claim } = await world.claimed("/organizations/acme", { name: "worker-1", "lease-seconds": 10 })
-    for (const status of steps) expect((await world.report(claim, { status })).status).toBe(200)
-    world.clock.advance(10 * secondMs - 1)
-    await world.endClaims()
-    expect((await world.heartbeat(claim)).status).toBe(200)
-    world.clock.advance(10 * secondMs)
-    expect(detailOf(await world.heartbeat(claim))).toEqual([409, expect.stringContaining("The claim has expired")])
-    await world.endClaims()
-    expect(await world.statusOf(run)).toBe(becomes)
-    const next = await world.claim("/organizations/acme")
+    await using testEngine = await claimEngine()
+    const run = await testEngine.queue({ "auto-apply": auto })
+    const { claim } = await testEngine.claimed("/organizations/acme", { name: "worker-1", "lease-seconds": 10 })
+    for (const status of steps) expect((await testEngine.report(claim, { status })).status).toBe(200)
+    testEngine.clock.advance(10 * secondMs - 1)
+    await testEngine.endClaims()
+    expect((await testEngine.heartbeat(claim)).status).toBe(200)
+    testEngine.clock.advance(10 * secondMs)
+    expect(detailOf(await testEngine.heartbeat(claim))).toEqual([409, expect.stringContaining("The claim has expired")])
+    await testEngine.endClaims()
+    expect(await testEngine.statusOf(run)).toBe(becomes)
+    const next = await testEngine.claim("/organizations/acme")
     expect([next.status, next.body?.data.relationships.run.data.id]).toEqual(claimable ? [201, run] : [204, undefined])
-    expect(await world.locked()).toBe(becomes !== "errored")
+    expect(await testEngine.locked()).toBe(becomes !== "errored")
   })
 })
 
 test("[F-P15] ends one lease after the clock is corrected when it was set ahead before", async () => {
-  await using world = await claimWorld()
-  const run = await world.queue()
-  const now = world.clock.now()
-  world.clock.advance(400 * 24 * 60 * 60 * secondMs)
-  const { claim } = await world.claimed("/organizations/acme", { name: "worker-1", "lease-seconds": 10 })
-  world.clock.set(now)
-  await world.endClaims()
+  await using testEngine = await claimEngine()
+  const run = await testEngine.queue()
+  const now = testEngine.clock.now()
+  testEngine.clock.advance(400 * 24 * 60 * 60 * secondMs)
+  const { claim } = await testEngine.claimed("/organizations/acme", { name: "worker-1", "lease-seconds": 10 })
+  testEngine.clock.set(now)
+  await testEngine.endClaims()
   // An executor that sends heartbeats keeps its run.
-  expect((await world.heartbeat(claim)).status).toBe(200)
-  world.clock.advance(10 * secondMs)
-  await world.endClaims()
-  expect((await world.heartbeat(claim)).status).toBe(404)
-  const next = await world.claim("/organizations/acme")
+  expect((await testEngine.heartbeat(claim)).status).toBe(200)
+  testEngine.clock.advance(10 * secondMs)
+  await testEngine.endClaims()
+  expect((await testEngine.heartbeat(claim)).status).toBe(404)
+  const next = await testEngine.claim("/organizations/acme")
   expect([next.status, next.body?.data.relationships.run.data.id]).toEqual([201, run])
 })
 
@@ -763,9 +795,9 @@ describe("many executors", () => {
       }
     }
     const claimed: string[] = []
-    const executor = async (world: TestEngine) => {
+    const executor = async (testEngine: TestEngine) => {
       for (let tries = 0; tries < 100; tries += 1) {
-        const { status, body } = await world.request("POST", "/organizations/acme/run-claims")
+        const { status, body } = await testEngine.request("POST", "/organizations/acme/run-claims")
         if (status === 204) return
         if (status === 201) claimed.push(body.data.relationships.run.data.id)
         // Under contention the database reports busy, and the executor retries.

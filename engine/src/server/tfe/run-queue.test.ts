@@ -7,13 +7,13 @@ import { populatedEngine } from "../../../testing/populated-engine.ts"
 import { stateFile, stateVersionDocument } from "../../../testing/state-file.ts"
 import type { Answer } from "../../../testing/test-engine.ts"
 
-async function queueWorld() {
+async function queueEngine() {
   const clock = manualClock(Date.UTC(2026, 0, 1))
-  const world = await populatedEngine({ runtime: { ...systemRuntime(), clock } })
-  const id = await world.workspace("web")
+  const testEngine = await populatedEngine({ runtime: { ...systemRuntime(), clock } })
+  const id = await testEngine.workspace("web")
   const create = (attributes: object = {}, on = id): Promise<Answer> =>
-    world.request("POST", "/runs", { body: document("runs", attributes, { workspace: one("workspaces", on) }) })
-  return Object.assign(world, {
+    testEngine.request("POST", "/runs", { body: document("runs", attributes, { workspace: one("workspaces", on) }) })
+  return Object.assign(testEngine, {
     id,
     clock,
     create,
@@ -24,9 +24,9 @@ async function queueWorld() {
       return body.data.id
     },
     step: (run: string, attributes: object) =>
-      world.request("POST", `/runs/${run}/actions/transition`, { body: document("runs", attributes) }),
-    statusOf: async (run: string) => (await world.request("GET", `/runs/${run}`)).body.data.attributes.status,
-    workspaceNow: async () => (await world.request("GET", `/workspaces/${id}`)).body.data,
+      testEngine.request("POST", `/runs/${run}/actions/transition`, { body: document("runs", attributes) }),
+    statusOf: async (run: string) => (await testEngine.request("GET", `/runs/${run}`)).body.data.attributes.status,
+    workspaceNow: async () => (await testEngine.request("GET", `/workspaces/${id}`)).body.data,
   })
 }
 
@@ -37,7 +37,7 @@ const pointersOf = ({ status, body }: Answer) => [
 
 describe("a run that is created", () => {
   test("stores and shows all members of the request", async () => {
-    await using world = await queueWorld()
+    await using testEngine = await queueEngine()
     const asked = {
       refresh: false,
       "allow-empty-apply": true,
@@ -46,11 +46,11 @@ describe("a run that is created", () => {
       "replace-addrs": ["terraform_data.a"],
       variables: [{ key: "region", value: '"eu"' }],
     }
-    const run = await world.queue(asked)
-    const { attributes } = (await world.request("GET", `/runs/${run}`)).body.data
+    const run = await testEngine.queue(asked)
+    const { attributes } = (await testEngine.request("GET", `/runs/${run}`)).body.data
     expect(attributes).toMatchObject({ ...asked, "save-plan": false, "terraform-version": null, executor: null })
-    const plain = await world.queue()
-    expect((await world.request("GET", `/runs/${plain}`)).body.data.attributes).toMatchObject({
+    const plain = await testEngine.queue()
+    expect((await testEngine.request("GET", `/runs/${plain}`)).body.data.attributes).toMatchObject({
       refresh: true,
       "allow-empty-apply": false,
       "target-addrs": [],
@@ -60,21 +60,21 @@ describe("a run that is created", () => {
   })
 
   test("shows its variables only to callers who may read those of the workspace", async () => {
-    await using world = await queueWorld()
-    const run = await world.queue({ variables: [{ key: "password", value: '"secret"' }] })
-    const team = await made(world, "POST", "/organizations/acme/teams", document("teams", { name: "planners" }))
+    await using testEngine = await queueEngine()
+    const run = await testEngine.queue({ variables: [{ key: "password", value: '"secret"' }] })
+    const team = await made(testEngine, "POST", "/organizations/acme/teams", document("teams", { name: "planners" }))
     await made(
-      world,
+      testEngine,
       "POST",
       "/team-workspaces",
       document(
         "team-workspaces",
         { access: "custom", runs: "plan", variables: "none" },
-        { team: one("teams", team.id), workspace: one("workspaces", world.id) },
+        { team: one("teams", team.id), workspace: one("workspaces", testEngine.id) },
       ),
     )
-    const token = (await made(world, "POST", `/teams/${team.id}/authentication-token`)).attributes.token
-    const { body, status } = await world.request("GET", `/runs/${run}`, { token })
+    const token = (await made(testEngine, "POST", `/teams/${team.id}/authentication-token`)).attributes.token
+    const { body, status } = await testEngine.request("GET", `/runs/${run}`, { token })
     expect([status, body.data.attributes.variables]).toEqual([200, []])
   })
 
@@ -121,20 +121,20 @@ describe("a run that is created", () => {
       pointers: ["/data/attributes/terraform-version"],
     },
   ])("is rejected when it has $why", async ({ attributes, pointers }) => {
-    await using world = await queueWorld()
-    expect(pointersOf(await world.create(attributes))).toEqual([422, ...pointers])
-    expect((await world.request("GET", `/workspaces/${world.id}/runs`)).body.data).toEqual([])
+    await using testEngine = await queueEngine()
+    expect(pointersOf(await testEngine.create(attributes))).toEqual([422, ...pointers])
+    expect((await testEngine.request("GET", `/workspaces/${testEngine.id}/runs`)).body.data).toEqual([])
   })
 
   test("is rejected in a workspace that executes locally, which has no queue", async () => {
-    await using world = await queueWorld()
-    const local = await world.workspace("local", { executionMode: "local" })
-    const answer = await world.create({}, local)
+    await using testEngine = await queueEngine()
+    const local = await testEngine.workspace("local", { executionMode: "local" })
+    const answer = await testEngine.create({}, local)
     expect([answer.status, answer.body.errors[0].detail]).toEqual([
       422,
       "Runs cannot be queued in a workspace whose execution mode is local",
     ])
-    expect((await world.create({ "plan-only": true }, local)).status).toBe(422)
+    expect((await testEngine.create({ "plan-only": true }, local)).status).toBe(422)
   })
 })
 
@@ -159,26 +159,26 @@ describe("the status after a plan", () => {
     { asked: { "plan-only": true }, planned: {}, becomes: "planned_and_finished", why: "it is plan-only" },
     { asked: { "auto-apply": true }, planned: { "checks-follow": true }, becomes: "planned", why: "checks follow" },
   ])("$asked that is planned with $planned is $becomes: $why", async ({ asked, planned, becomes }) => {
-    await using world = await queueWorld()
-    const run = await world.queue(asked)
-    await world.step(run, { status: "planning" })
-    const { body } = await world.step(run, { status: "planned", ...planned })
+    await using testEngine = await queueEngine()
+    const run = await testEngine.queue(asked)
+    await testEngine.step(run, { status: "planning" })
+    const { body } = await testEngine.step(run, { status: "planned", ...planned })
     expect(body.data.attributes.status).toBe(becomes)
     expect(body.data.attributes["status-timestamps"]).toHaveProperty("planned-at")
   })
 
   test("waits for checks, and follows from the last of them", async () => {
-    await using world = await queueWorld()
-    const run = await world.queue({ "auto-apply": true })
+    await using testEngine = await queueEngine()
+    const run = await testEngine.queue({ "auto-apply": true })
     const steps = [
       { status: "planning" },
       { status: "planned", "checks-follow": true, "resource-additions": 2, "resource-imports": 1 },
       { status: "policy_checking" },
     ]
-    for (const attributes of steps) expect((await world.step(run, attributes)).status).toBe(200)
-    const { body } = await world.step(run, { status: "policy_checked" })
+    for (const attributes of steps) expect((await testEngine.step(run, attributes)).status).toBe(200)
+    const { body } = await testEngine.step(run, { status: "policy_checked" })
     expect(body.data.attributes).toMatchObject({ status: "confirmed", "has-changes": true })
-    const plan = await world.request("GET", `/runs/${run}/plan`)
+    const plan = await testEngine.request("GET", `/runs/${run}/plan`)
     expect(plan.body.data.attributes).toMatchObject({
       "resource-additions": 2,
       "resource-changes": 0,
@@ -188,80 +188,80 @@ describe("the status after a plan", () => {
   })
 
   test("keeps the counts of the apply next to those of the plan", async () => {
-    await using world = await queueWorld()
-    const run = await world.queue({ "auto-apply": true })
-    await world.step(run, { status: "planning" })
-    await world.step(run, { status: "planned", "resource-additions": 2 })
-    await world.step(run, { status: "applying" })
-    await world.step(run, { status: "applied", "resource-additions": 1 })
+    await using testEngine = await queueEngine()
+    const run = await testEngine.queue({ "auto-apply": true })
+    await testEngine.step(run, { status: "planning" })
+    await testEngine.step(run, { status: "planned", "resource-additions": 2 })
+    await testEngine.step(run, { status: "applying" })
+    await testEngine.step(run, { status: "applied", "resource-additions": 1 })
     const counted = async (stage: string) =>
-      (await world.request("GET", `/runs/${run}/${stage}`)).body.data.attributes["resource-additions"]
+      (await testEngine.request("GET", `/runs/${run}/${stage}`)).body.data.attributes["resource-additions"]
     expect([await counted("plan"), await counted("apply")]).toEqual([2, 1])
   })
 
   test.each([-1, 1.5, 1e10])("is not set when counts like %d are rejected", async (count) => {
-    await using world = await queueWorld()
-    const run = await world.queue()
-    await world.step(run, { status: "planning" })
-    const answer = await world.step(run, { status: "planned", "resource-additions": count })
+    await using testEngine = await queueEngine()
+    const run = await testEngine.queue()
+    await testEngine.step(run, { status: "planning" })
+    const answer = await testEngine.step(run, { status: "planned", "resource-additions": count })
     expect(pointersOf(answer)).toEqual([422, "/data/attributes/resource-additions"])
-    expect(await world.statusOf(run)).toBe("planning")
+    expect(await testEngine.statusOf(run)).toBe("planning")
   })
 })
 
 describe("a saved plan", () => {
   test("is created without the lock, and becomes the current run when it is confirmed", async () => {
-    await using world = await queueWorld()
-    await world.request("POST", `/workspaces/${world.id}/actions/lock`)
-    const run = await world.queue({ "save-plan": true })
-    await world.step(run, { status: "planning" })
-    await world.step(run, { status: "planned" })
-    expect((await world.workspaceNow()).relationships["current-run"].data).toBeNull()
-    expect((await world.request("POST", `/runs/${run}/actions/apply`)).status).toBe(409)
-    await world.request("POST", `/workspaces/${world.id}/actions/unlock`)
-    expect((await world.request("POST", `/runs/${run}/actions/apply`)).status).toBe(202)
-    const { attributes, relationships } = await world.workspaceNow()
+    await using testEngine = await queueEngine()
+    await testEngine.request("POST", `/workspaces/${testEngine.id}/actions/lock`)
+    const run = await testEngine.queue({ "save-plan": true })
+    await testEngine.step(run, { status: "planning" })
+    await testEngine.step(run, { status: "planned" })
+    expect((await testEngine.workspaceNow()).relationships["current-run"].data).toBeNull()
+    expect((await testEngine.request("POST", `/runs/${run}/actions/apply`)).status).toBe(409)
+    await testEngine.request("POST", `/workspaces/${testEngine.id}/actions/unlock`)
+    expect((await testEngine.request("POST", `/runs/${run}/actions/apply`)).status).toBe(202)
+    const { attributes, relationships } = await testEngine.workspaceNow()
     expect([attributes.locked, relationships["current-run"].data.id]).toEqual([true, run])
-    await world.step(run, { status: "applying" })
-    await world.step(run, { status: "applied" })
-    expect((await world.workspaceNow()).attributes.locked).toBe(false)
+    await testEngine.step(run, { status: "applying" })
+    await testEngine.step(run, { status: "applied" })
+    expect((await testEngine.workspaceNow()).attributes.locked).toBe(false)
   })
 
   test("is stale after the state it was created from has changed", async () => {
-    await using world = await queueWorld()
-    const run = await world.queue({ "save-plan": true })
-    await world.step(run, { status: "planning" })
-    await world.step(run, { status: "planned" })
-    world.clock.advance(1)
-    await world.request("POST", `/workspaces/${world.id}/actions/lock`)
-    await world.request("POST", `/workspaces/${world.id}/state-versions`, {
+    await using testEngine = await queueEngine()
+    const run = await testEngine.queue({ "save-plan": true })
+    await testEngine.step(run, { status: "planning" })
+    await testEngine.step(run, { status: "planned" })
+    testEngine.clock.advance(1)
+    await testEngine.request("POST", `/workspaces/${testEngine.id}/actions/lock`)
+    await testEngine.request("POST", `/workspaces/${testEngine.id}/state-versions`, {
       body: stateVersionDocument(stateFile(), { inline: true }),
     })
-    await world.request("POST", `/workspaces/${world.id}/actions/unlock`)
-    const answer = await world.request("POST", `/runs/${run}/actions/apply`)
+    await testEngine.request("POST", `/workspaces/${testEngine.id}/actions/unlock`)
+    const answer = await testEngine.request("POST", `/runs/${run}/actions/apply`)
     expect([answer.status, answer.body.errors[0].detail]).toEqual([409, expect.stringContaining("stale")])
-    expect((await world.request("POST", `/runs/${run}/actions/discard`)).status).toBe(202)
+    expect((await testEngine.request("POST", `/runs/${run}/actions/discard`)).status).toBe(202)
   })
 })
 
 describe("lists of runs", () => {
   test("are filtered by source, operation, group and search", async () => {
-    await using world = await queueWorld()
+    await using testEngine = await queueEngine()
     const configuration = document("configuration-versions", {
       "ingress-attributes": { "commit-sha": "c0ffee", "sender-username": "octo" },
     })
-    await made(world, "POST", `/workspaces/${world.id}/configuration-versions`, configuration)
+    await made(testEngine, "POST", `/workspaces/${testEngine.id}/configuration-versions`, configuration)
     const runs = {
-      plain: await world.queue({ message: "Widen the Network" }),
-      speculative: await world.queue({ "plan-only": true }),
-      saved: await world.queue({ "save-plan": true }),
-      destroying: await world.queue({ "is-destroy": true }),
-      refreshing: await world.queue({ "refresh-only": true }),
-      empty: await world.queue({ "allow-empty-apply": true }),
+      plain: await testEngine.queue({ message: "Widen the Network" }),
+      speculative: await testEngine.queue({ "plan-only": true }),
+      saved: await testEngine.queue({ "save-plan": true }),
+      destroying: await testEngine.queue({ "is-destroy": true }),
+      refreshing: await testEngine.queue({ "refresh-only": true }),
+      empty: await testEngine.queue({ "allow-empty-apply": true }),
     }
-    await world.request("POST", `/runs/${runs.plain}/actions/discard`)
+    await testEngine.request("POST", `/runs/${runs.plain}/actions/discard`)
     const found = async (query: string) => {
-      const { body } = await world.request("GET", `/workspaces/${world.id}/runs?${query}`)
+      const { body } = await testEngine.request("GET", `/workspaces/${testEngine.id}/runs?${query}`)
       return body.data.map(({ id }: { readonly id: string }) => id).toReversed()
     }
     const all = Object.values(runs)
@@ -284,32 +284,32 @@ describe("lists of runs", () => {
     expect(await found("search[commit]=c0ffee")).toEqual(all)
     expect(await found("search[commit]=c0ffe")).toEqual([])
     for (const query of ["filter[operation]=all", "filter[status_group]=mine"])
-      expect((await world.request("GET", `/workspaces/${world.id}/runs?${query}`)).status).toBe(400)
+      expect((await testEngine.request("GET", `/workspaces/${testEngine.id}/runs?${query}`)).status).toBe(400)
   })
 
   test("of an organization contain those of the workspaces that the caller sees", async () => {
-    await using world = await queueWorld()
-    const pool = await world.engine.agentPools.create("acme", { name: "edge" })
-    const other = await world.workspace("Other", { executionMode: "agent", agentPoolId: pool.id })
-    const [here, there] = [await world.queue(), await world.queue({}, other)]
-    const found = async (query: string, token = world.rootToken) => {
-      const { body } = await world.request("GET", `/organizations/acme/runs?${query}`, { token })
+    await using testEngine = await queueEngine()
+    const pool = await testEngine.engine.agentPools.create("acme", { name: "edge" })
+    const other = await testEngine.workspace("Other", { executionMode: "agent", agentPoolId: pool.id })
+    const [here, there] = [await testEngine.queue(), await testEngine.queue({}, other)]
+    const found = async (query: string, token = testEngine.rootToken) => {
+      const { body } = await testEngine.request("GET", `/organizations/acme/runs?${query}`, { token })
       return body.data.map(({ id }: { readonly id: string }) => id)
     }
     expect(await found("")).toEqual([there, here])
     expect(await found("filter[workspace_names]=other")).toEqual([there])
     expect(await found("filter[agent_pool_names]=edge")).toEqual([there])
-    expect(await found("", await world.token({ on: { [world.id]: "read" } }))).toEqual([here])
-    const stranger = await world.engine.organizations.create({ name: "elsewhere", email: "e@example.com" })
-    expect((await world.request("GET", `/organizations/${stranger.name}/runs`)).body.data).toEqual([])
-    expect((await world.request("GET", "/organizations/nowhere/runs")).status).toBe(404)
+    expect(await found("", await testEngine.token({ on: { [testEngine.id]: "read" } }))).toEqual([here])
+    const stranger = await testEngine.engine.organizations.create({ name: "elsewhere", email: "e@example.com" })
+    expect((await testEngine.request("GET", `/organizations/${stranger.name}/runs`)).body.data).toEqual([])
+    expect((await testEngine.request("GET", "/organizations/nowhere/runs")).status).toBe(404)
   })
 })
 
 describe("the queue of an organization", () => {
-  const queueOf = async (world: Awaited<ReturnType<typeof queueWorld>>, token = world.rootToken) => {
-    const { status, body } = await world.request("GET", "/organizations/acme/runs/queue", { token })
-    const capacity = await world.request("GET", "/organizations/acme/capacity", { token })
+  const queueOf = async (testEngine: Awaited<ReturnType<typeof queueEngine>>, token = testEngine.rootToken) => {
+    const { status, body } = await testEngine.request("GET", "/organizations/acme/runs/queue", { token })
+    const capacity = await testEngine.request("GET", "/organizations/acme/capacity", { token })
     expect([status, capacity.status]).toEqual([200, 200])
     expect(capacity.body.data).toMatchObject({ id: "acme", type: "organization-capacity" })
     return {
@@ -324,19 +324,23 @@ describe("the queue of an organization", () => {
   }
 
   test("contains executing and waiting runs, the longest waiting first", async () => {
-    await using world = await queueWorld()
-    expect(await queueOf(world)).toEqual({ runs: [], capacity: { pending: 0, running: 0 } })
-    const others = [await world.workspace("second"), await world.workspace("third"), await world.workspace("fourth")]
-    const [atWork, waits, forWord, ended] = [
-      await world.queue(),
-      await world.queue({}, others[0]),
-      await world.queue({}, others[1]),
-      await world.queue({}, others[2]),
+    await using testEngine = await queueEngine()
+    expect(await queueOf(testEngine)).toEqual({ runs: [], capacity: { pending: 0, running: 0 } })
+    const others = [
+      await testEngine.workspace("second"),
+      await testEngine.workspace("third"),
+      await testEngine.workspace("fourth"),
     ]
-    await world.step(atWork, { status: "planning" })
-    for (const status of ["planning", "planned"]) await world.step(forWord, { status })
-    await world.step(ended, { status: "errored" })
-    expect(await queueOf(world)).toEqual({
+    const [atWork, waits, forWord, ended] = [
+      await testEngine.queue(),
+      await testEngine.queue({}, others[0]),
+      await testEngine.queue({}, others[1]),
+      await testEngine.queue({}, others[2]),
+    ]
+    await testEngine.step(atWork, { status: "planning" })
+    for (const status of ["planning", "planned"]) await testEngine.step(forWord, { status })
+    await testEngine.step(ended, { status: "errored" })
+    expect(await queueOf(testEngine)).toEqual({
       runs: [
         [atWork, 0],
         [waits, 1],
@@ -344,17 +348,19 @@ describe("the queue of an organization", () => {
       capacity: { pending: 1, running: 1 },
     })
     // After its confirmation the run waits for an executor again.
-    await world.request("POST", `/runs/${forWord}/actions/apply`)
-    expect((await queueOf(world)).capacity).toEqual({ pending: 2, running: 1 })
-    expect((await world.request("GET", `/runs/${waits}`)).body.data.attributes).not.toHaveProperty("position-in-queue")
+    await testEngine.request("POST", `/runs/${forWord}/actions/apply`)
+    expect((await queueOf(testEngine)).capacity).toEqual({ pending: 2, running: 1 })
+    expect((await testEngine.request("GET", `/runs/${waits}`)).body.data.attributes).not.toHaveProperty(
+      "position-in-queue",
+    )
   })
 
   test("shows each caller the runs of the workspaces that they see", async () => {
-    await using world = await queueWorld()
-    const other = await world.workspace("other")
-    await world.queue()
-    const seen = await world.queue({}, other)
-    const token = await world.token({ on: { [other]: "read" } })
-    expect(await queueOf(world, token)).toEqual({ runs: [[seen, 0]], capacity: { pending: 1, running: 0 } })
+    await using testEngine = await queueEngine()
+    const other = await testEngine.workspace("other")
+    await testEngine.queue()
+    const seen = await testEngine.queue({}, other)
+    const token = await testEngine.token({ on: { [other]: "read" } })
+    expect(await queueOf(testEngine, token)).toEqual({ runs: [[seen, 0]], capacity: { pending: 1, running: 0 } })
   })
 })

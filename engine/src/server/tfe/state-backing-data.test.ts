@@ -8,47 +8,47 @@ import { detailOf, stateEngine } from "../../../testing/state-engine.ts"
 import type { RequestOptions, TestEngine } from "../../../testing/test-engine.ts"
 
 describe("backing data", () => {
-  const act = async (world: TestEngine, id: string, action: string, more: RequestOptions = {}) =>
-    detailOf(await world.request("POST", `/state-versions/${id}/actions/${action}_backing_data`, more))
+  const act = async (testEngine: TestEngine, id: string, action: string, more: RequestOptions = {}) =>
+    detailOf(await testEngine.request("POST", `/state-versions/${id}/actions/${action}_backing_data`, more))
   const refused = [409, "transition not allowed"]
   const done = [204, undefined]
 
   test("is softly deleted, restored, and permanently deleted", async () => {
-    await using world = await stateEngine()
-    await world.lock()
-    const version = await world.put({ serial: 1, outputs: { a: { value: 1, type: "number" } } })
-    await world.put({ serial: 2 })
-    const show = async () => (await world.request("GET", `/state-versions/${version}`)).body.data
+    await using testEngine = await stateEngine()
+    await testEngine.lock()
+    const version = await testEngine.put({ serial: 1, outputs: { a: { value: 1, type: "number" } } })
+    await testEngine.put({ serial: 2 })
+    const show = async () => (await testEngine.request("GET", `/state-versions/${version}`)).body.data
     const before = await show()
     const address = before.attributes["hosted-state-download-url"]
     const output = before.relationships.outputs.data[0].id
     const statuses = () =>
       Promise.all(
         [address, `/state-versions/${version}/outputs`, `/state-version-outputs/${output}`].map(
-          async (path) => (await world.request("GET", path)).status,
+          async (path) => (await testEngine.request("GET", path)).status,
         ),
       )
-    expect(await act(world, version, "restore")).toEqual(refused)
-    expect(await act(world, version, "permanently_delete")).toEqual(refused)
-    expect(await act(world, version, "soft_delete")).toEqual(done)
+    expect(await act(testEngine, version, "restore")).toEqual(refused)
+    expect(await act(testEngine, version, "permanently_delete")).toEqual(refused)
+    expect(await act(testEngine, version, "soft_delete")).toEqual(done)
     expect((await show()).attributes).toMatchObject({
       status: "backing_data_soft_deleted",
       "hosted-state-download-url": null,
     })
     expect(await statuses()).toEqual([404, 404, 404])
-    expect((await world.request("GET", address, { token: null })).status).toBe(404)
-    expect(await act(world, version, "soft_delete")).toEqual(refused)
-    expect(await act(world, version, "restore")).toEqual(done)
+    expect((await testEngine.request("GET", address, { token: null })).status).toBe(404)
+    expect(await act(testEngine, version, "soft_delete")).toEqual(refused)
+    expect(await act(testEngine, version, "restore")).toEqual(done)
     expect(await statuses()).toEqual([200, 200, 200])
-    expect(await act(world, version, "soft_delete")).toEqual(done)
-    expect(await act(world, version, "permanently_delete")).toEqual(done)
+    expect(await act(testEngine, version, "soft_delete")).toEqual(done)
+    expect(await act(testEngine, version, "permanently_delete")).toEqual(done)
     expect((await show()).attributes.status).toBe("backing_data_permanently_deleted")
     expect(await statuses()).toEqual([404, 404, 404])
     for (const action of ["soft_delete", "restore", "permanently_delete"])
-      expect(await act(world, version, action)).toEqual(refused)
+      expect(await act(testEngine, version, action)).toEqual(refused)
     expect(
       (
-        await world.request(
+        await testEngine.request(
           "GET",
           `/state-versions?filter[organization][name]=acme&filter[workspace][name]=web&filter[status]=backing_data_permanently_deleted`,
         )
@@ -57,21 +57,21 @@ describe("backing data", () => {
   })
 
   test("of the current version, and of one that may become current, cannot be deleted", async () => {
-    await using world = await stateEngine()
-    await world.lock()
-    const current = await world.put({ serial: 1 })
-    const next = await world.put({ serial: 2 }, { intermediate: true })
-    expect(await act(world, current, "soft_delete")).toEqual(refused)
-    expect(await act(world, next, "soft_delete")).toEqual(refused)
+    await using testEngine = await stateEngine()
+    await testEngine.lock()
+    const current = await testEngine.put({ serial: 1 })
+    const next = await testEngine.put({ serial: 2 }, { intermediate: true })
+    expect(await act(testEngine, current, "soft_delete")).toEqual(refused)
+    expect(await act(testEngine, next, "soft_delete")).toEqual(refused)
   })
 
   test("can be changed only by workspace administrators, and only in the self-hosted edition", async () => {
-    await using world = await stateEngine()
-    await world.lock()
-    const version = await world.put({ serial: 1 })
-    await world.put({ serial: 2 })
-    const token = await world.token({ on: { [world.id]: "write" } })
-    expect((await act(world, version, "soft_delete", { token }))[0]).toBe(404)
+    await using testEngine = await stateEngine()
+    await testEngine.lock()
+    const version = await testEngine.put({ serial: 1 })
+    await testEngine.put({ serial: 2 })
+    const token = await testEngine.token({ on: { [testEngine.id]: "write" } })
+    expect((await act(testEngine, version, "soft_delete", { token }))[0]).toBe(404)
     await using hosted = await stateEngine({ edition: "hosted" })
     await hosted.lock()
     const other = await hosted.put({ serial: 1 })
@@ -82,12 +82,12 @@ describe("backing data", () => {
 
 describe("automatic deletion", () => {
   /** Creates a server with manual timers, so that jobs run when the clock is advanced. */
-  async function timedWorld() {
+  async function timedEngine() {
     const clock = manualClock(systemRuntime().clock.now())
     const timers = manualTimers(clock)
-    const world = await stateEngine({ timers, runtime: { ...systemRuntime(), clock } })
-    const settled = () => world.engine.ready()
-    return Object.assign(world, {
+    const testEngine = await stateEngine({ timers, runtime: { ...systemRuntime(), clock } })
+    const settled = () => testEngine.engine.ready()
+    return Object.assign(testEngine, {
       /** Advances the clock, and then by ten minutes more with the timers, so that every periodic job runs. */
       pass: async (milliseconds: number) => {
         clock.advance(milliseconds)
@@ -97,17 +97,17 @@ describe("automatic deletion", () => {
   }
 
   test("discards an upload that never arrived, and unlocks its workspace", async () => {
-    await using world = await timedWorld()
-    await world.lock()
-    await world.put({ serial: 1 })
-    await world.announce({ serial: 2 })
-    expect((await world.unlock()).status).toBe(503)
-    await world.pass(27 * hourMs)
-    await vi.waitFor(async () => expect(await world.statuses()).toEqual(["2 discarded", "1 finalized"]), {
+    await using testEngine = await timedEngine()
+    await testEngine.lock()
+    await testEngine.put({ serial: 1 })
+    await testEngine.announce({ serial: 2 })
+    expect((await testEngine.unlock()).status).toBe(503)
+    await testEngine.pass(27 * hourMs)
+    await vi.waitFor(async () => expect(await testEngine.statuses()).toEqual(["2 discarded", "1 finalized"]), {
       timeout: 10_000,
     })
-    expect((await world.unlock()).status).toBe(200)
-    expect((await world.current()).body.data.attributes.serial).toBe(1)
+    expect((await testEngine.unlock()).status).toBe(200)
+    expect((await testEngine.current()).body.data.attributes.serial).toBe(1)
   })
 
   test.each<{ what: string; policies: readonly [string, string, number?][]; kept: boolean }>([
@@ -125,25 +125,27 @@ describe("automatic deletion", () => {
     },
     { what: "none", policies: [], kept: true },
   ])("removes old states, but not the current one, by $what", async ({ policies, kept }) => {
-    await using world = await timedWorld()
-    await world.lock()
-    const old = await world.put({ serial: 1, outputs: { a: { value: 1, type: "number" } } })
-    await world.put({ serial: 2 })
-    await world.unlock()
+    await using testEngine = await timedEngine()
+    await testEngine.lock()
+    const old = await testEngine.put({ serial: 1, outputs: { a: { value: 1, type: "number" } } })
+    await testEngine.put({ serial: 2 })
+    await testEngine.unlock()
     const places: Readonly<Record<string, string>> = {
-      workspaces: `/workspaces/${world.id}/relationships/data-retention-policy`,
+      workspaces: `/workspaces/${testEngine.id}/relationships/data-retention-policy`,
       organizations: "/organizations/acme/relationships/data-retention-policy",
       admin: "/admin/data-retention-policy-settings",
     }
     for (const [at, kind, days] of policies) {
       const attributes = days === undefined ? {} : { "delete-older-than-n-days": days }
       const body = { data: { type: `data-retention-policy-${kind}`, attributes } }
-      expect((await world.request("POST", places[at] ?? "", { body })).status).toBe(200)
+      expect((await testEngine.request("POST", places[at] ?? "", { body })).status).toBe(200)
     }
-    await world.pass(11 * 24 * hourMs)
+    await testEngine.pass(11 * 24 * hourMs)
     const expected = `1 ${kept ? "finalized" : "backing_data_permanently_deleted"}`
-    await vi.waitFor(async () => expect(await world.statuses()).toEqual(["2 finalized", expected]), { timeout: 10_000 })
-    expect((await world.request("GET", `/state-versions/${old}/download`)).status).toBe(kept ? 200 : 404)
-    expect((await world.request("GET", `/workspaces/${world.id}/current-state-version`)).status).toBe(200)
+    await vi.waitFor(async () => expect(await testEngine.statuses()).toEqual(["2 finalized", expected]), {
+      timeout: 10_000,
+    })
+    expect((await testEngine.request("GET", `/state-versions/${old}/download`)).status).toBe(kept ? 200 : 404)
+    expect((await testEngine.request("GET", `/workspaces/${testEngine.id}/current-state-version`)).status).toBe(200)
   })
 })

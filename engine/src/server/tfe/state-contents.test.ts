@@ -12,7 +12,11 @@ describe("workspace resources", () => {
     JSON.stringify({ version: 4, terraform_version: "1.11.4", serial, lineage: "one", outputs: {}, resources })
   const managed = { mode: "managed", type: "null_resource", name: "web", provider }
 
-  async function push(world: Awaited<ReturnType<typeof stateEngine>>, serial: number, resources: readonly object[]) {
+  async function push(
+    testEngine: Awaited<ReturnType<typeof stateEngine>>,
+    serial: number,
+    resources: readonly object[],
+  ) {
     const state = text(serial, resources)
     const attributes = {
       serial,
@@ -20,7 +24,7 @@ describe("workspace resources", () => {
       md5: createHash("md5").update(state).digest("hex"),
       state: Buffer.from(state).toString("base64"),
     }
-    const { status, body } = await world.request("POST", `/workspaces/${world.id}/state-versions`, {
+    const { status, body } = await testEngine.request("POST", `/workspaces/${testEngine.id}/state-versions`, {
       body: { data: { type: "state-versions", attributes } },
     })
     expect(status).toBe(201)
@@ -29,11 +33,12 @@ describe("workspace resources", () => {
 
   test("[F-W14] are those of the current state, each with its address and its last change", async () => {
     const clock = manualClock(Date.UTC(2026, 0, 1))
-    await using world = await stateEngine({ runtime: { ...systemRuntime(), clock } })
-    const list = async (query = "") => (await world.request("GET", `/workspaces/${world.id}/resources${query}`)).body
+    await using testEngine = await stateEngine({ runtime: { ...systemRuntime(), clock } })
+    const list = async (query = "") =>
+      (await testEngine.request("GET", `/workspaces/${testEngine.id}/resources${query}`)).body
     expect((await list()).data).toEqual([])
-    await world.lock()
-    const first = await push(world, 1, [
+    await testEngine.lock()
+    const first = await push(testEngine, 1, [
       {
         ...managed,
         instances: [
@@ -67,7 +72,7 @@ describe("workspace resources", () => {
       },
     })
     clock.advance(hourMs)
-    const second = await push(world, 2, [
+    const second = await push(testEngine, 2, [
       { ...managed, instances: [{ index_key: "b", attributes: { id: 9 } }] },
       { ...managed, name: "db", module: "module.data", instances: [{ attributes: { id: 3 } }] },
     ])
@@ -92,58 +97,61 @@ describe("workspace resources", () => {
 describe("the workspace", () => {
   test("[W-2.3-r16] has the creation time of its latest state version as latest-change-at", async () => {
     const clock = manualClock(Date.UTC(2026, 0, 1))
-    await using world = await stateEngine({ runtime: { ...systemRuntime(), clock } })
-    expect((await world.show()).attributes["latest-change-at"]).toBe("2026-01-01T00:00:00.000Z")
+    await using testEngine = await stateEngine({ runtime: { ...systemRuntime(), clock } })
+    expect((await testEngine.show()).attributes["latest-change-at"]).toBe("2026-01-01T00:00:00.000Z")
     clock.advance(hourMs)
-    await world.lock()
-    await world.announce({}, { inline: true })
+    await testEngine.lock()
+    await testEngine.announce({}, { inline: true })
     clock.advance(hourMs)
-    await world.unlock()
-    expect((await world.show()).attributes["latest-change-at"]).toBe("2026-01-01T01:00:00.000Z")
+    await testEngine.unlock()
+    expect((await testEngine.show()).attributes["latest-change-at"]).toBe("2026-01-01T01:00:00.000Z")
   })
 
   test("[W-2.3-r30] [W-2.5-r5] counts the resources of its current state and links to it", async () => {
-    await using world = await stateEngine()
-    const empty = await world.show()
+    await using testEngine = await stateEngine()
+    const empty = await testEngine.show()
     expect(empty.attributes["resource-count"]).toBe(0)
     expect(empty.relationships["current-state-version"].data).toBeNull()
-    await world.lock()
-    const id = await world.put({ serial: 1, instances: 4 })
-    const { attributes, relationships } = await world.show()
+    await testEngine.lock()
+    const id = await testEngine.put({ serial: 1, instances: 4 })
+    const { attributes, relationships } = await testEngine.show()
     expect(attributes["resource-count"]).toBe(4)
     expect(relationships["current-state-version"]).toEqual({
       data: { type: "state-versions", id },
-      links: { related: `/api/v2/workspaces/${world.id}/current-state-version` },
+      links: { related: `/api/v2/workspaces/${testEngine.id}/current-state-version` },
     })
-    await world.put({ serial: 2 })
-    expect((await world.show()).attributes["resource-count"]).toBe(0)
+    await testEngine.put({ serial: 2 })
+    expect((await testEngine.show()).attributes["resource-count"]).toBe(0)
   })
 
   test("[W-2.5-r10] lists the outputs of its current state", async () => {
-    await using world = await stateEngine()
-    expect((await world.show()).relationships.outputs.data).toEqual([])
-    await world.lock()
-    await world.put({ outputs: { b: { value: 1, type: "number" }, a: { value: "x", type: "string" } } })
-    const { data, links } = (await world.show()).relationships.outputs
+    await using testEngine = await stateEngine()
+    expect((await testEngine.show()).relationships.outputs.data).toEqual([])
+    await testEngine.lock()
+    await testEngine.put({ outputs: { b: { value: 1, type: "number" }, a: { value: "x", type: "string" } } })
+    const { data, links } = (await testEngine.show()).relationships.outputs
     expect(data).toEqual([
       { type: "workspace-outputs", id: expect.stringMatching(/^wsout-\w{16}$/) },
       { type: "workspace-outputs", id: expect.stringMatching(/^wsout-\w{16}$/) },
     ])
-    expect(links).toEqual({ related: `/api/v2/workspaces/${world.id}/current-state-version-outputs` })
+    expect(links).toEqual({ related: `/api/v2/workspaces/${testEngine.id}/current-state-version-outputs` })
   })
 
   test("answers 409 to a safe delete while its state has resources, and is deleted afterwards", async () => {
-    await using world = await stateEngine()
-    await world.lock()
-    await world.put({ serial: 1, instances: 1 })
-    await world.unlock()
-    const path = `/workspaces/${world.id}/actions/safe-delete`
-    expect(detailOf(await world.request("POST", path))).toEqual([409, expect.stringContaining("managing resources")])
-    await world.lock()
-    await world.put({ serial: 2 })
-    await world.unlock()
-    expect((await world.request("POST", path)).status).toBe(204)
-    expect((await world.current()).status).toBe(404)
+    await using testEngine = await stateEngine()
+    await testEngine.lock()
+    await testEngine.put({ serial: 1, instances: 1 })
+    await testEngine.unlock()
+    const path = `/workspaces/${testEngine.id}/actions/safe-delete`
+    expect(detailOf(await testEngine.request("POST", path))).toEqual([
+      409,
+      expect.stringContaining("managing resources"),
+    ])
+    await testEngine.lock()
+    await testEngine.put({ serial: 2 })
+    await testEngine.unlock()
+    expect((await testEngine.request("POST", path)).status).toBe(204)
+    expect((await testEngine.current()).status).toBe(404)
   })
 })
 
@@ -154,19 +162,25 @@ describe("outputs", () => {
   }
 
   test("are listed without sensitive values, and shown with them by id", async () => {
-    await using world = await stateEngine()
-    expect((await world.request("GET", `/workspaces/${world.id}/current-state-version-outputs`)).status).toBe(404)
-    await world.lock()
-    const version = await world.put({ outputs })
-    const list = (await world.request("GET", `/workspaces/${world.id}/current-state-version-outputs`)).body.data
+    await using testEngine = await stateEngine()
+    expect((await testEngine.request("GET", `/workspaces/${testEngine.id}/current-state-version-outputs`)).status).toBe(
+      404,
+    )
+    await testEngine.lock()
+    const version = await testEngine.put({ outputs })
+    const list = (await testEngine.request("GET", `/workspaces/${testEngine.id}/current-state-version-outputs`)).body
+      .data
     expect(list.map(({ attributes }: { readonly attributes: unknown }) => attributes)).toEqual([
       { name: "password", sensitive: true, type: "string", value: null, "detailed-type": "string" },
       { name: "zones", sensitive: false, type: "array", value: ["a", "b"], "detailed-type": ["list", "string"] },
     ])
     const [secret] = list
-    const one = await world.request("GET", `/state-version-outputs/${secret.id}`)
+    const one = await testEngine.request("GET", `/state-version-outputs/${secret.id}`)
     expect(one.body.data).toMatchObject({ type: "state-version-outputs", attributes: { value: "hunter2" } })
-    const page = await world.request("GET", `/state-versions/${version}/outputs?page%5Bsize%5D=1&page%5Bnumber%5D=2`)
+    const page = await testEngine.request(
+      "GET",
+      `/state-versions/${version}/outputs?page%5Bsize%5D=1&page%5Bnumber%5D=2`,
+    )
     expect(page.body.data.map(({ attributes }: { readonly attributes: { name: string } }) => attributes.name)).toEqual([
       "zones",
     ])
@@ -174,11 +188,11 @@ describe("outputs", () => {
   })
 
   test("keep values of any type", async () => {
-    await using world = await stateEngine()
-    await world.lock()
+    await using testEngine = await stateEngine()
+    await testEngine.lock()
     const value = { deep: [{ "": null, ünï: 1e21 }], text: '"\\\u2028' }
-    const version = await world.put({ outputs: { any: { value, type: "dynamic" } } })
-    const { body } = await world.request("GET", `/state-versions/${version}/outputs`)
+    const version = await testEngine.put({ outputs: { any: { value, type: "dynamic" } } })
+    const { body } = await testEngine.request("GET", `/state-versions/${version}/outputs`)
     expect(body.data[0].attributes).toMatchObject({ value, type: "map", "detailed-type": "dynamic" })
   })
 })

@@ -5,66 +5,70 @@ import { detailOf, faultsOf, stateEngine } from "../../../testing/state-engine.t
 
 describe("releasing a lock", () => {
   test("[W-3-r3] unlocking makes the latest finalized intermediate state version current", async () => {
-    await using world = await stateEngine()
-    await world.lock()
-    await world.put({ serial: 1, instances: 1 })
-    const first = (await world.current()).body.data.id
-    await world.put({ serial: 2, instances: 2 }, { intermediate: true })
-    const latest = await world.put({ serial: 3, instances: 3 }, { intermediate: true })
-    expect((await world.current()).body.data.id).toBe(first)
-    const { status, body } = await world.unlock()
+    await using testEngine = await stateEngine()
+    await testEngine.lock()
+    await testEngine.put({ serial: 1, instances: 1 })
+    const first = (await testEngine.current()).body.data.id
+    await testEngine.put({ serial: 2, instances: 2 }, { intermediate: true })
+    const latest = await testEngine.put({ serial: 3, instances: 3 }, { intermediate: true })
+    expect((await testEngine.current()).body.data.id).toBe(first)
+    const { status, body } = await testEngine.unlock()
     expect([status, body.data.attributes.locked, body.data.attributes["resource-count"]]).toEqual([200, false, 3])
     expect(body.data.relationships["current-state-version"].data).toEqual({ type: "state-versions", id: latest })
-    expect((await world.current()).body.data.id).toBe(latest)
+    expect((await testEngine.current()).body.data.id).toBe(latest)
   })
 
   test("[W-3-r4] [W-7-r5] unlocking answers 503 while the latest state version is pending, and keeps the lock", async () => {
-    await using world = await stateEngine()
-    await world.lock()
-    await world.put({ serial: 1 }, { intermediate: true })
-    const { attributes } = (await world.announce({ serial: 2 }, { intermediate: true })).body.data
-    const refused = await world.unlock()
+    await using testEngine = await stateEngine()
+    await testEngine.lock()
+    await testEngine.put({ serial: 1 }, { intermediate: true })
+    const { attributes } = (await testEngine.announce({ serial: 2 }, { intermediate: true })).body.data
+    const refused = await testEngine.unlock()
     expect(detailOf(refused)).toEqual([503, expect.stringContaining("latest state version is still pending")])
     expect(refused.headers.get("retry-after")).toBe("1")
-    expect((await world.show()).attributes.locked).toBe(true)
-    await world.upload(attributes["hosted-state-upload-url"], stateFile({ serial: 2 }).text)
-    expect((await world.unlock()).status).toBe(200)
-    expect((await world.current()).body.data.attributes.serial).toBe(2)
+    expect((await testEngine.show()).attributes.locked).toBe(true)
+    await testEngine.upload(attributes["hosted-state-upload-url"], stateFile({ serial: 2 }).text)
+    expect((await testEngine.unlock()).status).toBe(200)
+    expect((await testEngine.current()).body.data.attributes.serial).toBe(2)
   })
 
   test("[W-3-r5] unlocking by another caller answers 409 and names the holder", async () => {
-    await using world = await stateEngine()
-    await world.lock()
-    const token = await world.token({ on: { [world.id]: "admin" } })
-    expect(detailOf(await world.unlock({ token }))).toEqual([
+    await using testEngine = await stateEngine()
+    await testEngine.lock()
+    const token = await testEngine.token({ on: { [testEngine.id]: "admin" } })
+    expect(detailOf(await testEngine.unlock({ token }))).toEqual([
       409,
       expect.stringMatching(/is locked by User user-\w{16} \(\w+\) and may not be unlocked except by them\.$/),
     ])
-    expect((await world.show()).attributes.locked).toBe(true)
+    expect((await testEngine.show()).attributes.locked).toBe(true)
   })
 
   test("[W-3-r6] [W-3-r8] unlocking an unlocked workspace answers 409, also by force", async () => {
-    await using world = await stateEngine()
+    await using testEngine = await stateEngine()
     const text = "Unable to unlock workspace. The workspace is already unlocked."
-    expect(detailOf(await world.unlock())).toEqual([409, text])
-    expect(detailOf(await world.forceUnlock())).toEqual([409, text])
+    expect(detailOf(await testEngine.unlock())).toEqual([409, text])
+    expect(detailOf(await testEngine.forceUnlock())).toEqual([409, text])
   })
 
   test("[W-3-r7] only admin access unlocks by force", async () => {
-    await using world = await stateEngine()
-    await world.lock()
-    expect((await world.forceUnlock({ token: await world.token({ on: { [world.id]: "write" } }) })).status).toBe(404)
-    const { status, body } = await world.forceUnlock({ token: await world.token({ on: { [world.id]: "admin" } }) })
+    await using testEngine = await stateEngine()
+    await testEngine.lock()
+    expect(
+      (await testEngine.forceUnlock({ token: await testEngine.token({ on: { [testEngine.id]: "write" } }) })).status,
+    ).toBe(404)
+    const { status, body } = await testEngine.forceUnlock({
+      token: await testEngine.token({ on: { [testEngine.id]: "admin" } }),
+    })
     expect([status, body.data.type, body.data.attributes.locked]).toEqual([200, "workspaces", false])
   })
 
   test("[W-3-p2] after unlocking by force the list shows which state was saved and which was discarded", async () => {
-    await using world = await stateEngine()
-    await world.lock()
-    const saved = await world.put({ serial: 1, instances: 1 }, { intermediate: true })
-    const lost = (await world.announce({ serial: 2 }, { intermediate: true })).body.data.attributes
-    expect((await world.forceUnlock()).body.data.attributes["resource-count"]).toBe(1)
-    const list = await world.request(
+    await using testEngine = await stateEngine()
+    await testEngine.lock()
+    const saved = await testEngine.put({ serial: 1, instances: 1 }, { intermediate: true })
+    const lost = (await testEngine.announce({ serial: 2 }, { intermediate: true })).body.data.attributes
+    expect((await testEngine.forceUnlock()).body.data.attributes["resource-count"]).toBe(1)
+    const list = await testEngine.request(
       "GET",
       "/state-versions?filter%5Borganization%5D%5Bname%5D=acme&filter%5Bworkspace%5D%5Bname%5D=web",
     )
@@ -77,34 +81,34 @@ describe("releasing a lock", () => {
       [2, "discarded"],
       [1, "finalized"],
     ])
-    expect((await world.current()).body.data.id).toBe(saved)
-    expect((await world.upload(lost["hosted-state-upload-url"], stateFile({ serial: 2 }).text)).status).toBe(409)
+    expect((await testEngine.current()).body.data.id).toBe(saved)
+    expect((await testEngine.upload(lost["hosted-state-upload-url"], stateFile({ serial: 2 }).text)).status).toBe(409)
   })
 
   test("a version of an earlier lock is not promoted later", async () => {
-    await using world = await stateEngine()
-    await world.lock()
-    await world.put({ serial: 9 })
-    await world.unlock()
-    await world.lock()
-    await world.unlock()
-    expect((await world.current()).body.data.attributes.serial).toBe(9)
+    await using testEngine = await stateEngine()
+    await testEngine.lock()
+    await testEngine.put({ serial: 9 })
+    await testEngine.unlock()
+    await testEngine.lock()
+    await testEngine.unlock()
+    expect((await testEngine.current()).body.data.attributes.serial).toBe(9)
   })
 
   test("a lock reason has at most 10000 characters", async () => {
-    await using world = await stateEngine()
-    const refused = await world.lock({ body: { data: { attributes: { reason: "r".repeat(10_001) } } } })
+    await using testEngine = await stateEngine()
+    const refused = await testEngine.lock({ body: { data: { attributes: { reason: "r".repeat(10_001) } } } })
     expect([refused.status, faultsOf(refused)]).toEqual([
       422,
       [["/data/attributes/reason", "reason is too long (maximum is 10000 characters)"]],
     ])
-    const locked = await world.lock({ body: { reason: "r".repeat(10_000) } })
+    const locked = await testEngine.lock({ body: { reason: "r".repeat(10_000) } })
     expect([locked.status, locked.body.data.attributes["locked-reason"].length]).toEqual([200, 10_000])
   })
 
   test("32 concurrent locks give exactly one lock", async () => {
-    await using world = await stateEngine()
-    const answers = await Promise.all(Array.from({ length: 32 }, () => world.lock()))
+    await using testEngine = await stateEngine()
+    const answers = await Promise.all(Array.from({ length: 32 }, () => testEngine.lock()))
     const statuses = answers.map(({ status }) => status).toSorted((a, b) => a - b)
     expect(statuses).toEqual([200, ...Array.from({ length: 31 }, () => 409)])
   })

@@ -11,10 +11,10 @@ import { openTestEngine } from "../../../testing/test-engine.ts"
 
 describe("a state version in two steps", () => {
   test("is pending until its state is uploaded, and current afterwards", async () => {
-    await using world = await stateEngine()
-    await world.lock()
+    await using testEngine = await stateEngine()
+    await testEngine.lock()
     const state = stateFile({ serial: 3, instances: 2 })
-    const announced = await world.announce({ serial: 3, instances: 2 }, { "json-state-outputs": "e30=" })
+    const announced = await testEngine.announce({ serial: 3, instances: 2 }, { "json-state-outputs": "e30=" })
     expect(announced.status).toBe(201)
     const { attributes, id } = announced.body.data
     expect(attributes).toMatchObject({
@@ -25,14 +25,14 @@ describe("a state version in two steps", () => {
       "hosted-state-upload-url": expect.stringMatching(/^http:\/\/chancery\.test\/uploads\//),
       "hosted-json-state-upload-url": expect.stringMatching(/^http:\/\/chancery\.test\/uploads\//),
     })
-    expect((await world.current()).status).toBe(404)
+    expect((await testEngine.current()).status).toBe(404)
     // Clients upload both concurrently, in any order.
     const answers = await Promise.all([
-      world.upload(attributes["hosted-json-state-upload-url"], '{"format_version":"1.0"}'),
-      world.upload(attributes["hosted-state-upload-url"], state.text),
+      testEngine.upload(attributes["hosted-json-state-upload-url"], '{"format_version":"1.0"}'),
+      testEngine.upload(attributes["hosted-state-upload-url"], state.text),
     ])
     expect(answers.map(({ status }) => status)).toEqual([204, 204])
-    const current = await world.current()
+    const current = await testEngine.current()
     expect(current.body.data).toMatchObject({
       id,
       type: "state-versions",
@@ -49,38 +49,38 @@ describe("a state version in two steps", () => {
         "hosted-state-upload-url": null,
         "hosted-json-state-upload-url": null,
       },
-      relationships: { workspace: { data: { type: "workspaces", id: world.id } } },
+      relationships: { workspace: { data: { type: "workspaces", id: testEngine.id } } },
     })
     const { "hosted-state-download-url": raw, "hosted-json-state-download-url": json } = current.body.data.attributes
-    expect((await world.request("GET", raw)).body).toEqual(JSON.parse(state.text))
-    expect((await world.request("GET", json)).body).toEqual({ format_version: "1.0" })
-    expect((await world.request("GET", raw.replace(/\?.*/, ""), { token: null })).status).toBe(401)
+    expect((await testEngine.request("GET", raw)).body).toEqual(JSON.parse(state.text))
+    expect((await testEngine.request("GET", json)).body).toEqual({ format_version: "1.0" })
+    expect((await testEngine.request("GET", raw.replace(/\?.*/, ""), { token: null })).status).toBe(401)
   })
 
   test("asks for snapshots during long applies", async () => {
-    await using world = await stateEngine()
-    await world.lock()
-    expect((await world.announce()).headers.get("x-terraform-snapshot-interval")).toBe("60")
+    await using testEngine = await stateEngine()
+    await testEngine.lock()
+    expect((await testEngine.announce()).headers.get("x-terraform-snapshot-interval")).toBe("60")
   })
 
   test.each([
     { seconds: 300, header: "300" },
     { seconds: 0, header: null },
   ])("asks for snapshots at the configured interval: $seconds", async ({ seconds, header }) => {
-    await using world = await stateEngine({ snapshotIntervalSeconds: seconds })
-    await world.lock()
-    expect((await world.announce()).headers.get("x-terraform-snapshot-interval")).toBe(header)
+    await using testEngine = await stateEngine({ snapshotIntervalSeconds: seconds })
+    await testEngine.lock()
+    expect((await testEngine.announce()).headers.get("x-terraform-snapshot-interval")).toBe(header)
   })
 
   test("accepts the same upload again, but no other", async () => {
-    await using world = await stateEngine()
-    await world.lock()
-    const { attributes } = (await world.announce()).body.data
+    await using testEngine = await stateEngine()
+    await testEngine.lock()
+    const { attributes } = (await testEngine.announce()).body.data
     const address = attributes["hosted-state-upload-url"]
-    expect((await world.upload(address, stateFile({ instances: 1 }).text)).status).toBe(422)
-    expect((await world.upload(address, stateFile().text)).status).toBe(204)
-    expect((await world.upload(address, stateFile().text)).status).toBe(204)
-    expect(detailOf(await world.upload(address, stateFile({ instances: 1 }).text))).toEqual([
+    expect((await testEngine.upload(address, stateFile({ instances: 1 }).text)).status).toBe(422)
+    expect((await testEngine.upload(address, stateFile().text)).status).toBe(204)
+    expect((await testEngine.upload(address, stateFile().text)).status).toBe(204)
+    expect(detailOf(await testEngine.upload(address, stateFile({ instances: 1 }).text))).toEqual([
       409,
       "The state of this state version has already been uploaded.",
     ])
@@ -93,15 +93,15 @@ describe("a state version in two steps", () => {
     const runtime = { ...systemRuntime(), clock }
     let address = ""
     {
-      await using world = await openTestEngine({ ...options, runtime })
-      await world.engine.organizations.create({ name: "acme", email: "acme@example.com" })
-      const { id } = await world.engine.workspaces.create("acme", { name: "web" })
-      const steps = stepsOf(world, id)
+      await using testEngine = await openTestEngine({ ...options, runtime })
+      await testEngine.engine.organizations.create({ name: "acme", email: "acme@example.com" })
+      const { id } = await testEngine.engine.workspaces.create("acme", { name: "web" })
+      const steps = stepsOf(testEngine, id)
       await steps.lock()
       address = (await steps.announce()).body.data.attributes["hosted-state-upload-url"]
     }
-    await using world = await openTestEngine({ ...options, runtime })
-    const { upload } = stepsOf(world, "")
+    await using testEngine = await openTestEngine({ ...options, runtime })
+    const { upload } = stepsOf(testEngine, "")
     expect((await upload(address.replace("/state?", "/json-state?"), "{}")).status).toBe(404)
     expect((await upload(`${address}0`, stateFile().text)).status).toBe(404)
     expect((await upload(address.replace(/\?.*/, ""), stateFile().text)).status).toBe(404)
@@ -112,19 +112,19 @@ describe("a state version in two steps", () => {
   })
 
   test("accepts only an announced state of format version 4", async () => {
-    await using world = await stateEngine()
-    await world.lock()
-    const { attributes } = (await world.announce()).body.data
+    await using testEngine = await stateEngine()
+    await testEngine.lock()
+    const { attributes } = (await testEngine.announce()).body.data
     const address = attributes["hosted-state-upload-url"]
-    expect(faultsOf(await world.upload(address, "{"))).toEqual([
+    expect(faultsOf(await testEngine.upload(address, "{"))).toEqual([
       ["/data/attributes/state", "state must be a JSON object"],
     ])
-    expect(detailOf(await world.upload(address, '{"version":3}'))).toEqual([
+    expect(detailOf(await testEngine.upload(address, '{"version":3}'))).toEqual([
       422,
       "state has format version 3; only version 4 is supported; upgrade it with a newer release of the tool",
     ])
-    expect(detailOf(await world.upload(attributes["hosted-json-state-upload-url"], "no"))[0]).toBe(422)
-    expect(await world.statuses()).toEqual(["1 pending"])
+    expect(detailOf(await testEngine.upload(attributes["hosted-json-state-upload-url"], "no"))[0]).toBe(422)
+    expect(await testEngine.statuses()).toEqual(["1 pending"])
   })
 })
 
@@ -133,10 +133,10 @@ describe("a large state", () => {
   const more = { filling: { value: "x".repeat(300_000), type: "string" } }
 
   test("is parsed after the response; until then its outputs answer 503 and a safe delete 409", async () => {
-    await using world = await stateEngine({ jobs: false })
-    await world.lock()
-    const version = await world.put({ instances: 2, outputs: more })
-    const shown = (await world.current()).body.data
+    await using testEngine = await stateEngine({ jobs: false })
+    await testEngine.lock()
+    const version = await testEngine.put({ instances: 2, outputs: more })
+    const shown = (await testEngine.current()).body.data
     expect(shown).toMatchObject({
       id: version,
       attributes: {
@@ -146,15 +146,15 @@ describe("a large state", () => {
         "state-version": 4,
       },
     })
-    await world.unlock()
+    await testEngine.unlock()
     for (const path of [
-      `/workspaces/${world.id}/current-state-version-outputs`,
+      `/workspaces/${testEngine.id}/current-state-version-outputs`,
       `/state-versions/${version}/outputs`,
     ]) {
-      const { status, body } = await world.request("GET", path)
+      const { status, body } = await testEngine.request("GET", path)
       expect([status, body.errors[0].title]).toEqual([503, "service unavailable"])
     }
-    expect(detailOf(await world.request("POST", `/workspaces/${world.id}/actions/safe-delete`))).toEqual([
+    expect(detailOf(await testEngine.request("POST", `/workspaces/${testEngine.id}/actions/safe-delete`))).toEqual([
       409,
       "Latest workspace state is being processed to discover resources, please try again later",
     ])
@@ -165,19 +165,20 @@ describe("a large state", () => {
     const { url } = place
     let id = ""
     {
-      await using world = await stateEngine({ url, jobs: false })
-      id = world.id
-      await world.lock()
-      await world.put({ instances: 2, outputs: more })
+      await using testEngine = await stateEngine({ url, jobs: false })
+      id = testEngine.id
+      await testEngine.lock()
+      await testEngine.put({ instances: 2, outputs: more })
     }
     {
       const clock = manualClock(systemRuntime().clock.now())
       const timers = manualTimers(clock)
-      await using world = await openTestEngine({ url, timers, runtime: { ...systemRuntime(), clock } })
+      await using testEngine = await openTestEngine({ url, timers, runtime: { ...systemRuntime(), clock } })
       await timers.advance(minuteMs)
-      const show = async () => (await world.request("GET", `/workspaces/${id}`)).body.data.attributes["resource-count"]
+      const show = async () =>
+        (await testEngine.request("GET", `/workspaces/${id}`)).body.data.attributes["resource-count"]
       await vi.waitFor(async () => expect(await show()).toBe(2), { timeout: 20_000 })
-      const { body } = await world.request("GET", `/workspaces/${id}/current-state-version?include=outputs`)
+      const { body } = await testEngine.request("GET", `/workspaces/${id}/current-state-version?include=outputs`)
       expect(body.data.attributes).toMatchObject({
         "resources-processed": true,
         resources: [{ name: "web", type: "null_resource", count: 2 }],
@@ -211,50 +212,53 @@ describe("a large state", () => {
   ])(
     "$what is rejected, leaves the version pending, and does not affect the correct one",
     async ({ change, detail }) => {
-      await using world = await stateEngine()
-      await world.lock()
+      await using testEngine = await stateEngine()
+      await testEngine.lock()
       const state: StateOptions = { instances: 2, outputs: more }
-      const address = (await world.announce(state)).body.data.attributes["hosted-state-upload-url"]
-      expect(detailOf(await world.upload(address, change(stateFile(state).text)))).toEqual([422, detail])
-      expect(await world.statuses()).toEqual(["1 pending"])
-      expect((await world.upload(address, stateFile(state).text)).status).toBe(204)
-      expect(await world.statuses()).toEqual(["1 finalized"])
+      const address = (await testEngine.announce(state)).body.data.attributes["hosted-state-upload-url"]
+      expect(detailOf(await testEngine.upload(address, change(stateFile(state).text)))).toEqual([422, detail])
+      expect(await testEngine.statuses()).toEqual(["1 pending"])
+      expect((await testEngine.upload(address, stateFile(state).text)).status).toBe(204)
+      expect(await testEngine.statuses()).toEqual(["1 finalized"])
     },
   )
 
   test("above the limit answers 413, with and without Content-Length", async () => {
-    await using world = await stateEngine({ stateLimitBytes: 400_000 })
-    await world.lock()
+    await using testEngine = await stateEngine({ stateLimitBytes: 400_000 })
+    await testEngine.lock()
     const within = { outputs: more }
     const beyond = { outputs: { filling: { value: "x".repeat(400_000), type: "string" } } }
-    const address = (await world.announce(beyond)).body.data.attributes["hosted-state-upload-url"]
+    const address = (await testEngine.announce(beyond)).body.data.attributes["hosted-state-upload-url"]
     const sent = Buffer.from(stateFile(beyond).text)
-    const announced = await world.request("PUT", address, {
+    const announced = await testEngine.request("PUT", address, {
       token: null,
       body: new Uint8Array(0),
       headers: { "content-type": "application/octet-stream", "content-length": String(sent.length) },
     })
     const text = "The state is larger than 400000 bytes."
     expect(detailOf(announced)).toEqual([413, text])
-    expect(detailOf(await world.upload(address, sent.toString()))).toEqual([413, text])
-    expect(await world.statuses()).toEqual(["1 pending"])
-    await world.put(within)
-    expect(await world.statuses()).toEqual(["1 finalized", "1 discarded"])
+    expect(detailOf(await testEngine.upload(address, sent.toString()))).toEqual([413, text])
+    expect(await testEngine.statuses()).toEqual(["1 pending"])
+    await testEngine.put(within)
+    expect(await testEngine.statuses()).toEqual(["1 finalized", "1 discarded"])
   })
 
   test("is uploaded 32 times concurrently, each unchanged", async () => {
-    await using world = await stateEngine()
-    const ids = await Promise.all(Array.from({ length: 32 }, (_, index) => world.workspace(`large-${index}`)))
+    await using testEngine = await stateEngine()
+    const ids = await Promise.all(Array.from({ length: 32 }, (_, index) => testEngine.workspace(`large-${index}`)))
     const texts = await Promise.all(
       ids.map(async (id, index) => {
-        const { lock, put } = stepsOf(world, id)
+        const { lock, put } = stepsOf(testEngine, id)
         const state: StateOptions = {
           lineage: id,
           outputs: { filling: { value: `${index}`.repeat(300_000), type: "string" } },
         }
         await lock()
         const address = `/state-versions/${await put(state)}/download`
-        return [stateFile(state).text, Buffer.from((await world.request("GET", address)).bytes).toString()] as const
+        return [
+          stateFile(state).text,
+          Buffer.from((await testEngine.request("GET", address)).bytes).toString(),
+        ] as const
       }),
     )
     for (const [sent, back] of texts) expect(back === sent).toBe(true)

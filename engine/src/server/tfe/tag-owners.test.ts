@@ -8,14 +8,14 @@ const bindings = (pairs: Readonly<Record<string, string>>) => ({
 })
 const as = (owner: string) => ({ headers: { [header]: owner } })
 
-async function ownerWorld() {
-  const world = await populatedEngine()
-  const id = await world.workspace("one")
+async function ownerEngine() {
+  const testEngine = await populatedEngine()
+  const id = await testEngine.workspace("one")
   const owned = async (path = `/workspaces/${id}/tag-bindings`) => {
-    const { body } = await world.request("GET", `${path}?show[owners]=true&show[tags]=true`)
+    const { body } = await testEngine.request("GET", `${path}?show[owners]=true&show[tags]=true`)
     return body.data.map(({ attributes: { key, value, owners } }: Shown) => `${key}=${value}@${owners.join(",")}`)
   }
-  return Object.assign(world, { id, owned })
+  return Object.assign(testEngine, { id, owned })
 }
 
 interface Shown {
@@ -24,14 +24,14 @@ interface Shown {
 
 describe("the owner of a write", () => {
   test("is read from the header or from the document's meta", async () => {
-    await using world = await ownerWorld()
-    const tags = `/workspaces/${world.id}/relationships/tags`
-    await world.request("POST", tags, { body: named("a"), ...as("one") })
-    await world.request("POST", tags, { body: { ...named("a", "b"), meta: { owner: "two" } } })
-    await world.request("POST", tags, { body: { ...named("c"), meta: { owner: null } } })
-    expect(await world.owned()).toEqual(["a=@one,two", "b=@two", "c=@"])
-    await world.request("DELETE", tags, { body: { ...named("a"), meta: { owner: "one" } }, ...as("one") })
-    expect(await world.owned()).toEqual(["a=@two", "b=@two", "c=@"])
+    await using testEngine = await ownerEngine()
+    const tags = `/workspaces/${testEngine.id}/relationships/tags`
+    await testEngine.request("POST", tags, { body: named("a"), ...as("one") })
+    await testEngine.request("POST", tags, { body: { ...named("a", "b"), meta: { owner: "two" } } })
+    await testEngine.request("POST", tags, { body: { ...named("c"), meta: { owner: null } } })
+    expect(await testEngine.owned()).toEqual(["a=@one,two", "b=@two", "c=@"])
+    await testEngine.request("DELETE", tags, { body: { ...named("a"), meta: { owner: "one" } }, ...as("one") })
+    expect(await testEngine.owned()).toEqual(["a=@two", "b=@two", "c=@"])
   })
 
   test.each([
@@ -40,8 +40,8 @@ describe("the owner of a write", () => {
     { said: "\u00e9", problem: "can only include printable ASCII characters" },
     { said: "a\tb", problem: "can only include printable ASCII characters" },
   ])("is rejected as the header $said", async ({ said, problem }) => {
-    await using world = await ownerWorld()
-    const { status, body } = await world.request("PATCH", `/workspaces/${world.id}/tag-bindings`, {
+    await using testEngine = await ownerEngine()
+    const { status, body } = await testEngine.request("PATCH", `/workspaces/${testEngine.id}/tag-bindings`, {
       body: bindings({ env: "prod" }),
       ...as(said),
     })
@@ -56,7 +56,7 @@ describe("the owner of a write", () => {
         },
       ],
     ])
-    expect(await world.owned()).toEqual([])
+    expect(await testEngine.owned()).toEqual([])
   })
 
   test.each([
@@ -66,25 +66,25 @@ describe("the owner of a write", () => {
     { owner: "a\nb", detail: "owner can only include printable ASCII characters" },
     { owner: "other", detail: "owner must equal the header X-Chancery-Owner" },
   ])("is rejected as the member $owner", async ({ owner, detail }) => {
-    await using world = await ownerWorld()
+    await using testEngine = await ownerEngine()
     const options = owner === "other" ? as("one") : {}
     for (const [method, path, body] of [
-      ["POST", `/workspaces/${world.id}/relationships/tags`, named("a")],
-      ["PATCH", `/workspaces/${world.id}`, { data: { type: "workspaces", attributes: {} } }],
+      ["POST", `/workspaces/${testEngine.id}/relationships/tags`, named("a")],
+      ["PATCH", `/workspaces/${testEngine.id}`, { data: { type: "workspaces", attributes: {} } }],
       ["POST", "/organizations/acme/projects", { data: { type: "projects", attributes: { name: "p" } } }],
     ] as const) {
-      const answer = await world.request(method, path, { body: { ...body, meta: { owner } }, ...options })
+      const answer = await testEngine.request(method, path, { body: { ...body, meta: { owner } }, ...options })
       expect(answer.status).toBe(422)
       expect(answer.body.errors).toMatchObject([{ detail, source: { pointer: "/meta/owner" } }])
     }
-    expect(await world.owned()).toEqual([])
+    expect(await testEngine.owned()).toEqual([])
   })
 
   test("is rejected with 409 when other owners use another value; the error names key, values and owners", async () => {
-    await using world = await ownerWorld()
-    const path = `/workspaces/${world.id}/tag-bindings`
-    await world.request("PATCH", path, { body: bindings({ env: "prod" }), ...as("one") })
-    const { status, body } = await world.request("PATCH", path, { body: bindings({ env: "dev" }), ...as("two") })
+    await using testEngine = await ownerEngine()
+    const path = `/workspaces/${testEngine.id}/tag-bindings`
+    await testEngine.request("PATCH", path, { body: bindings({ env: "prod" }), ...as("one") })
+    const { status, body } = await testEngine.request("PATCH", path, { body: bindings({ env: "dev" }), ...as("two") })
     expect([status, body.errors]).toEqual([
       409,
       [
@@ -96,7 +96,7 @@ describe("the owner of a write", () => {
         },
       ],
     ])
-    const inDocument = await world.request("PATCH", `/workspaces/${world.id}`, {
+    const inDocument = await testEngine.request("PATCH", `/workspaces/${testEngine.id}`, {
       body: { data: { type: "workspaces", relationships: { "tag-bindings": bindings({ env: "dev" }) } } },
       ...as("two"),
     })
@@ -104,31 +104,37 @@ describe("the owner of a write", () => {
       409,
       { pointer: "/data/relationships/tag-bindings/data/0/attributes/value" },
     ])
-    expect(await world.owned()).toEqual(["env=prod@one"])
+    expect(await testEngine.owned()).toEqual(["env=prod@one"])
   })
 })
 
 describe("owners in responses", () => {
   test("are in every list of bindings that requests them, and in no other document", async () => {
-    await using world = await ownerWorld()
-    const { body: workspace } = await world.request("GET", `/workspaces/${world.id}`)
+    await using testEngine = await ownerEngine()
+    const { body: workspace } = await testEngine.request("GET", `/workspaces/${testEngine.id}`)
     const project = workspace.data.relationships.project.data.id as string
-    await world.request("PATCH", `/workspaces/${world.id}/tag-bindings`, { body: bindings({ env: "a" }), ...as("one") })
-    await world.request("PATCH", `/projects/${project}/tag-bindings`, { body: bindings({ cost: "1" }), ...as("two") })
+    await testEngine.request("PATCH", `/workspaces/${testEngine.id}/tag-bindings`, {
+      body: bindings({ env: "a" }),
+      ...as("one"),
+    })
+    await testEngine.request("PATCH", `/projects/${project}/tag-bindings`, {
+      body: bindings({ cost: "1" }),
+      ...as("two"),
+    })
     const lists = [
-      { path: `/workspaces/${world.id}/tag-bindings`, shown: ["env=a@one"] },
-      { path: `/workspaces/${world.id}/effective-tag-bindings`, shown: ["env=a@one", "cost=1@two"] },
+      { path: `/workspaces/${testEngine.id}/tag-bindings`, shown: ["env=a@one"] },
+      { path: `/workspaces/${testEngine.id}/effective-tag-bindings`, shown: ["env=a@one", "cost=1@two"] },
       { path: `/projects/${project}/tag-bindings`, shown: ["cost=1@two"] },
       { path: `/projects/${project}/effective-tag-bindings`, shown: ["cost=1@two"] },
     ]
     for (const { path, shown } of lists) {
-      expect(await world.owned(path)).toEqual(shown)
+      expect(await testEngine.owned(path)).toEqual(shown)
       for (const query of ["", "?show[owners]=false", "?show[owners]="])
-        expect(JSON.stringify((await world.request("GET", `${path}${query}`)).body)).not.toContain("owners")
-      const refused = await world.request("GET", `${path}?show[owners]=maybe`)
+        expect(JSON.stringify((await testEngine.request("GET", `${path}${query}`)).body)).not.toContain("owners")
+      const refused = await testEngine.request("GET", `${path}?show[owners]=maybe`)
       expect([refused.status, refused.body.errors[0].source]).toEqual([400, { parameter: "show[owners]" }])
     }
-    const included = await world.request("GET", `/workspaces/${world.id}?include=effective_tag_bindings`)
+    const included = await testEngine.request("GET", `/workspaces/${testEngine.id}?include=effective_tag_bindings`)
     expect(included.body.included).toHaveLength(2)
     expect(JSON.stringify(included.body)).not.toContain("owners")
   })

@@ -20,11 +20,11 @@ interface Setting {
 }
 
 /** Creates an organization with one workspace, and a member whose team has no access yet. */
-async function setting(world: TestEngine): Promise<Setting> {
-  await newOrganization(world, "acme")
-  const person = await newMember(world, "acme", "person")
-  const team = await newTeam(world, "acme", "team", { members: [person] })
-  const workspace = (await made(world, "POST", workspaces, document("workspaces", { name: "shop" }))).id
+async function setting(testEngine: TestEngine): Promise<Setting> {
+  await newOrganization(testEngine, "acme")
+  const person = await newMember(testEngine, "acme", "person")
+  const team = await newTeam(testEngine, "acme", "team", { members: [person] })
+  const workspace = (await made(testEngine, "POST", workspaces, document("workspaces", { name: "shop" }))).id
   return { workspace, person, team }
 }
 
@@ -35,9 +35,9 @@ const custom = (parts: object) => ({ access: "custom", ...parts })
 
 describe("team access to workspaces", () => {
   test("is created, shown, changed and deleted", async () => {
-    await using world = await openTestEngine()
-    const at = await setting(world)
-    const created = await world.request("POST", "/team-workspaces", { body: grant(at, { access: "write" }) })
+    await using testEngine = await openTestEngine()
+    const at = await setting(testEngine)
+    const created = await testEngine.request("POST", "/team-workspaces", { body: grant(at, { access: "write" }) })
     expect(created.status).toBe(201)
     expect(created.body.data).toMatchObject({
       id: expect.stringMatching(/^tws-[a-zA-Z0-9]{16}$/),
@@ -55,7 +55,7 @@ describe("team access to workspaces", () => {
     })
     const path = `/team-workspaces/${created.body.data.id}`
     const parts = custom({ runs: "plan", "state-versions": "read-outputs" })
-    expect((await made(world, "PATCH", path, document("team-workspaces", parts))).attributes).toEqual({
+    expect((await made(testEngine, "PATCH", path, document("team-workspaces", parts))).attributes).toEqual({
       access: "custom",
       runs: "plan",
       variables: "none",
@@ -65,24 +65,24 @@ describe("team access to workspaces", () => {
       "run-tasks": false,
     })
     const locking = document("team-workspaces", { "workspace-locking": true })
-    expect((await made(world, "PATCH", path, locking)).attributes).toMatchObject({
+    expect((await made(testEngine, "PATCH", path, locking)).attributes).toMatchObject({
       runs: "plan",
       "workspace-locking": true,
     })
-    const list = await made(world, "GET", `/team-workspaces?filter%5Bworkspace%5D%5Bid%5D=${at.workspace}`)
-    expect(list).toEqual([await made(world, "GET", path)])
-    expect(await world.request("DELETE", path)).toMatchObject({ status: 204 })
-    expect(await world.request("GET", path)).toMatchObject({ status: 404 })
+    const list = await made(testEngine, "GET", `/team-workspaces?filter%5Bworkspace%5D%5Bid%5D=${at.workspace}`)
+    expect(list).toEqual([await made(testEngine, "GET", path)])
+    expect(await testEngine.request("DELETE", path)).toMatchObject({ status: 204 })
+    expect(await testEngine.request("GET", path)).toMatchObject({ status: 404 })
   })
 
   test("is rejected with a fault for each contradiction", async () => {
-    await using world = await openTestEngine()
-    const at = await setting(world)
-    await newOrganization(world, "other")
-    const foreign = await newTeam(world, "other", "team")
-    await made(world, "POST", "/team-workspaces", grant(at, { access: "read" }))
+    await using testEngine = await openTestEngine()
+    const at = await setting(testEngine)
+    await newOrganization(testEngine, "other")
+    const foreign = await newTeam(testEngine, "other", "team")
+    await made(testEngine, "POST", "/team-workspaces", grant(at, { access: "read" }))
     const faults = async (body: unknown) => {
-      const answer = await world.request("POST", "/team-workspaces", { body })
+      const answer = await testEngine.request("POST", "/team-workspaces", { body })
       expect(answer.status).toBe(422)
       return answer.body.errors.map((error: { detail: string; source: { pointer: string } }) => [
         error.source.pointer,
@@ -101,7 +101,9 @@ describe("team access to workspaces", () => {
       ["/data/relationships/team/data/id", "Team has already been given access to the workspace"],
     ])
     expect(
-      await faults(grant({ ...at, team: await newTeam(world, "acme", "late") }, { access: "read", runs: "apply" })),
+      await faults(
+        grant({ ...at, team: await newTeam(testEngine, "acme", "late") }, { access: "read", runs: "apply" }),
+      ),
     ).toEqual([
       [
         "/data/attributes/runs",
@@ -111,37 +113,37 @@ describe("team access to workspaces", () => {
     expect(await faults(grant({ ...at, team: foreign }, { access: "read" }))).toEqual([
       ["/data/relationships/team/data/id", "Team does not exist in this organization"],
     ])
-    expect(await world.request("GET", "/team-workspaces")).toMatchObject({
+    expect(await testEngine.request("GET", "/team-workspaces")).toMatchObject({
       status: 400,
       body: { errors: [{ status: "400", source: { parameter: "filter[workspace][id]" } }] },
     })
   })
 
   test("is created by administrators, seen by readers, and hidden from strangers", async () => {
-    await using world = await openTestEngine()
-    const at = await setting(world)
-    const { id } = await made(world, "POST", "/team-workspaces", grant(at, { access: "read" }))
-    const stranger = await newUser(world, "stranger")
-    const second = await newTeam(world, "acme", "second", { visibility: "organization" })
+    await using testEngine = await openTestEngine()
+    const at = await setting(testEngine)
+    const { id } = await made(testEngine, "POST", "/team-workspaces", grant(at, { access: "read" }))
+    const stranger = await newUser(testEngine, "stranger")
+    const second = await newTeam(testEngine, "acme", "second", { visibility: "organization" })
     const statuses = async ({ token }: Person) => {
       const asked = [
-        await world.request("GET", `/team-workspaces?filter%5Bworkspace%5D%5Bid%5D=${at.workspace}`, { token }),
-        await world.request("GET", `/team-workspaces/${id}`, { token }),
-        await world.request("POST", "/team-workspaces", {
+        await testEngine.request("GET", `/team-workspaces?filter%5Bworkspace%5D%5Bid%5D=${at.workspace}`, { token }),
+        await testEngine.request("GET", `/team-workspaces/${id}`, { token }),
+        await testEngine.request("POST", "/team-workspaces", {
           token,
           body: grant({ ...at, team: second }, { access: "admin" }),
         }),
-        await world.request("PATCH", `/team-workspaces/${id}`, {
+        await testEngine.request("PATCH", `/team-workspaces/${id}`, {
           token,
           body: document("team-workspaces", { access: "admin" }),
         }),
-        await world.request("DELETE", `/team-workspaces/${id}`, { token }),
+        await testEngine.request("DELETE", `/team-workspaces/${id}`, { token }),
       ]
       return asked.map(({ status }) => status)
     }
     expect(await statuses(at.person)).toEqual([200, 200, 404, 404, 404])
     expect(await statuses(stranger)).toEqual([404, 404, 404, 404, 404])
-    await made(world, "PATCH", `/team-workspaces/${id}`, document("team-workspaces", { access: "admin" }))
+    await made(testEngine, "PATCH", `/team-workspaces/${id}`, document("team-workspaces", { access: "admin" }))
     expect(await statuses(at.person)).toEqual([200, 200, 201, 200, 204])
     expect(await statuses(at.person)).toEqual([404, 404, 404, 404, 404])
   })
@@ -149,18 +151,24 @@ describe("team access to workspaces", () => {
 
 describe("workspace permissions", () => {
   test("[W-5-n2] let owners, members of a team that manages all workspaces and organization tokens create a workspace, but no others", async () => {
-    await using world = await openTestEngine()
-    const owner = await newUser(world, "owner")
-    await newOrganization(world, "acme", owner)
-    const manager = await newMember(world, "acme", "manager")
-    await newTeam(world, "acme", "managers", { access: { "manage-workspaces": true }, members: [manager] })
-    const reader = await newMember(world, "acme", "reader")
+    await using testEngine = await openTestEngine()
+    const owner = await newUser(testEngine, "owner")
+    await newOrganization(testEngine, "acme", owner)
+    const manager = await newMember(testEngine, "acme", "manager")
+    await newTeam(testEngine, "acme", "managers", { access: { "manage-workspaces": true }, members: [manager] })
+    const reader = await newMember(testEngine, "acme", "reader")
     const other = { "read-workspaces": true, "manage-teams": true, "manage-membership": true }
-    await newTeam(world, "acme", "readers", { access: other, members: [reader] })
-    const stranger = await newUser(world, "stranger")
-    const organization = await made(world, "POST", "/organizations/acme/authentication-token", undefined, owner.token)
+    await newTeam(testEngine, "acme", "readers", { access: other, members: [reader] })
+    const stranger = await newUser(testEngine, "stranger")
+    const organization = await made(
+      testEngine,
+      "POST",
+      "/organizations/acme/authentication-token",
+      undefined,
+      owner.token,
+    )
     const create = async (name: string, token: string) =>
-      (await world.request("POST", workspaces, { token, body: document("workspaces", { name }) })).status
+      (await testEngine.request("POST", workspaces, { token, body: document("workspaces", { name }) })).status
     expect({
       owner: await create("a", owner.token),
       manager: await create("b", manager.token),
@@ -176,13 +184,13 @@ describe("workspace permissions", () => {
     { access: { access: "plan" }, view: 200 },
     { access: custom({ runs: "read" }), view: 200 },
   ])("[W-5-n3] answer $view to a read with the access $access", async ({ access, view }) => {
-    await using world = await openTestEngine()
-    const at = await setting(world)
-    if (access !== undefined) await made(world, "POST", "/team-workspaces", grant(at, access))
+    await using testEngine = await openTestEngine()
+    const at = await setting(testEngine)
+    if (access !== undefined) await made(testEngine, "POST", "/team-workspaces", grant(at, access))
     const { token } = at.person
-    const shown = await world.request("GET", `/workspaces/${at.workspace}`, { token })
-    const named = await world.request("GET", `${workspaces}/shop`, { token })
-    const listed = await world.request("GET", workspaces, { token })
+    const shown = await testEngine.request("GET", `/workspaces/${at.workspace}`, { token })
+    const named = await testEngine.request("GET", `${workspaces}/shop`, { token })
+    const listed = await testEngine.request("GET", workspaces, { token })
     expect([shown.status, named.status]).toEqual([view, view])
     expect(listed.body.data).toHaveLength(view === 200 ? 1 : 0)
   })
@@ -195,14 +203,14 @@ describe("workspace permissions", () => {
   ])(
     "[W-5-n4] answer $settings to a change of settings and $unlocking to force-unlock with the access $access",
     async (row) => {
-      await using world = await openTestEngine()
-      const at = await setting(world)
-      await made(world, "POST", "/team-workspaces", grant(at, row.access))
-      await made(world, "POST", `/workspaces/${at.workspace}/actions/lock`)
+      await using testEngine = await openTestEngine()
+      const at = await setting(testEngine)
+      await made(testEngine, "POST", "/team-workspaces", grant(at, row.access))
+      await made(testEngine, "POST", `/workspaces/${at.workspace}/actions/lock`)
       const { token } = at.person
       const body = document("workspaces", { description: "changed" })
-      const settings = await world.request("PATCH", `/workspaces/${at.workspace}`, { token, body })
-      const unlocking = await world.request("POST", `/workspaces/${at.workspace}/actions/force-unlock`, { token })
+      const settings = await testEngine.request("PATCH", `/workspaces/${at.workspace}`, { token, body })
+      const unlocking = await testEngine.request("POST", `/workspaces/${at.workspace}/actions/force-unlock`, { token })
       expect({ settings: settings.status, unlocking: unlocking.status }).toEqual({
         settings: row.settings,
         unlocking: row.unlocking,
@@ -218,50 +226,50 @@ describe("workspace permissions", () => {
     { access: { access: "write" }, expected: 200 },
     { access: { access: "admin" }, expected: 200 },
   ])("[W-5-n5] answer $expected to lock and unlock with the access $access", async ({ access, expected }) => {
-    await using world = await openTestEngine()
-    const at = await setting(world)
-    await made(world, "POST", "/team-workspaces", grant(at, access))
+    await using testEngine = await openTestEngine()
+    const at = await setting(testEngine)
+    await made(testEngine, "POST", "/team-workspaces", grant(at, access))
     const { token } = at.person
     const act = async (action: string) =>
-      (await world.request("POST", `/workspaces/${at.workspace}/actions/${action}`, { token })).status
+      (await testEngine.request("POST", `/workspaces/${at.workspace}/actions/${action}`, { token })).status
     expect([await act("lock"), await act("unlock")]).toEqual([expected, expected])
   })
 
   test("[W-5-n6] [W-5-n7] let owners force delete; workspace administrators where the organization allows it, else 403; 404 for others", async () => {
-    await using world = await openTestEngine()
-    const at = await setting(world)
-    const { id } = await made(world, "POST", "/team-workspaces", grant(at, { access: "admin" }))
-    const stranger = await newUser(world, "stranger")
-    const outsider = await newMember(world, "acme", "outsider")
+    await using testEngine = await openTestEngine()
+    const at = await setting(testEngine)
+    const { id } = await made(testEngine, "POST", "/team-workspaces", grant(at, { access: "admin" }))
+    const stranger = await newUser(testEngine, "stranger")
+    const outsider = await newMember(testEngine, "acme", "outsider")
     const forceDelete = async (token: string) =>
-      (await world.request("DELETE", `/workspaces/${at.workspace}`, { token })).status
+      (await testEngine.request("DELETE", `/workspaces/${at.workspace}`, { token })).status
     expect(await forceDelete(at.person.token)).toBe(403)
     expect(await forceDelete(outsider.token)).toBe(404)
     expect(await forceDelete(stranger.token)).toBe(404)
-    await made(world, "PATCH", `/team-workspaces/${id}`, document("team-workspaces", { access: "read" }))
+    await made(testEngine, "PATCH", `/team-workspaces/${id}`, document("team-workspaces", { access: "read" }))
     expect(await forceDelete(at.person.token)).toBe(403)
     await made(
-      world,
+      testEngine,
       "PATCH",
       "/organizations/acme",
       document("organizations", { "allow-force-delete-workspaces": true }),
     )
     expect(await forceDelete(at.person.token)).toBe(403)
-    await made(world, "PATCH", `/team-workspaces/${id}`, document("team-workspaces", { access: "admin" }))
+    await made(testEngine, "PATCH", `/team-workspaces/${id}`, document("team-workspaces", { access: "admin" }))
     expect(await forceDelete(at.person.token)).toBe(204)
     expect(await forceDelete(at.person.token)).toBe(404)
 
     await made(
-      world,
+      testEngine,
       "PATCH",
       "/organizations/acme",
       document("organizations", { "allow-force-delete-workspaces": false }),
     )
-    const second = (await made(world, "POST", workspaces, document("workspaces", { name: "second" }))).id
-    const [owners] = await made(world, "GET", "/organizations/acme/teams?q=owners")
+    const second = (await made(testEngine, "POST", workspaces, document("workspaces", { name: "second" }))).id
+    const [owners] = await made(testEngine, "GET", "/organizations/acme/teams?q=owners")
     const members = { data: [{ type: "users", id: outsider.username }] }
-    await made(world, "POST", `/teams/${owners.id}/relationships/users`, members)
-    expect(await world.request("DELETE", `/workspaces/${second}`, { token: outsider.token })).toMatchObject({
+    await made(testEngine, "POST", `/teams/${owners.id}/relationships/users`, members)
+    expect(await testEngine.request("DELETE", `/workspaces/${second}`, { token: outsider.token })).toMatchObject({
       status: 204,
     })
   })

@@ -3,21 +3,21 @@ import { describe, expect, test } from "vitest"
 import { document, one } from "../../../testing/users.ts"
 import { type PopulatedEngine, populatedEngine } from "../../../testing/populated-engine.ts"
 
-async function projectWorld() {
-  const world = await populatedEngine()
-  const project = (await world.engine.projects.create("acme", { name: "shop" })).id
-  const workspace = await world.workspace("web", { projectId: project })
-  const team = (await world.engine.teams.create("acme", { name: "custom" })).id
-  const token = (await world.engine.tokens.createForTeam(team, {})).secret
+async function projectEngine() {
+  const testEngine = await populatedEngine()
+  const project = (await testEngine.engine.projects.create("acme", { name: "shop" })).id
+  const workspace = await testEngine.workspace("web", { projectId: project })
+  const team = (await testEngine.engine.teams.create("acme", { name: "custom" })).id
+  const token = (await testEngine.engine.tokens.createForTeam(team, {})).secret
   const grant = (attributes: object) =>
-    world.request("POST", "/team-projects", {
+    testEngine.request("POST", "/team-projects", {
       body: document("team-projects", attributes, { team: one("teams", team), project: one("projects", project) }),
     })
   const as = async (method: string, path: string, body?: unknown) =>
-    (await world.request(method, path, { token, ...(body === undefined ? {} : { body }) })).status
-  return Object.assign(world, { project, web: workspace, team, token, grant, as })
+    (await testEngine.request(method, path, { token, ...(body === undefined ? {} : { body }) })).status
+  return Object.assign(testEngine, { project, web: workspace, team, token, grant, as })
 }
-type ProjectWorld = Awaited<ReturnType<typeof projectWorld>>
+type ProjectEngine = Awaited<ReturnType<typeof projectEngine>>
 
 const least = {
   "project-access": { settings: "read", teams: "none", "variable-sets": "none" },
@@ -36,8 +36,8 @@ const least = {
 
 describe("[F-W10] custom access to a project", () => {
   test("starts with the lowest parts, is changed part by part, and named levels show their parts", async () => {
-    await using world = await projectWorld()
-    const { status, body } = await world.grant({ access: "custom", "workspace-access": { runs: "plan" } })
+    await using testEngine = await projectEngine()
+    const { status, body } = await testEngine.grant({ access: "custom", "workspace-access": { runs: "plan" } })
     expect(status).toBe(201)
     expect(body.data.attributes).toEqual({
       access: "custom",
@@ -46,14 +46,14 @@ describe("[F-W10] custom access to a project", () => {
     })
     const path = `/team-projects/${body.data.id}`
     const patch = async (attributes: object) =>
-      (await world.request("PATCH", path, { body: document("team-projects", attributes) })).body
+      (await testEngine.request("PATCH", path, { body: document("team-projects", attributes) })).body
     const changed = (await patch({ "project-access": { teams: "read" } })).data.attributes
     expect(changed).toMatchObject({
       access: "custom",
       "project-access": { settings: "read", teams: "read" },
       "workspace-access": { runs: "plan" },
     })
-    expect((await world.request("GET", path)).body.data.attributes).toEqual(changed)
+    expect((await testEngine.request("GET", path)).body.data.attributes).toEqual(changed)
     expect((await patch({ access: "maintain" })).data.attributes).toMatchObject({
       access: "maintain",
       "project-access": { settings: "read" },
@@ -68,15 +68,15 @@ describe("[F-W10] custom access to a project", () => {
     { attributes: { "project-access": { settings: "all" } }, pointer: "/data/attributes/project-access/settings" },
     { attributes: { "workspace-access": { move: "yes" } }, pointer: "/data/attributes/workspace-access/move" },
   ])("is rejected with $attributes", async ({ attributes, pointer }) => {
-    await using world = await projectWorld()
-    const { status, body } = await world.grant({ access: "custom", ...attributes })
+    await using testEngine = await projectEngine()
+    const { status, body } = await testEngine.grant({ access: "custom", ...attributes })
     expect([status, body.errors[0].source]).toEqual([422, { pointer }])
   })
 
   interface Guarded {
     readonly part: object
     /** Request that the permission allows, and that answers 404 without it. */
-    readonly request: (world: ProjectWorld) => Promise<number>
+    readonly request: (testEngine: ProjectEngine) => Promise<number>
     readonly allowed: number
   }
   const variable = document("vars", { key: "k", value: "v", category: "env" })
@@ -155,37 +155,39 @@ describe("[F-W10] custom access to a project", () => {
     },
   ]
   test.each(cases)("with $part permits the action", async ({ part, request, allowed }) => {
-    await using without = await projectWorld()
+    await using without = await projectEngine()
     await without.grant({ access: "custom" })
     expect(await request(without)).toBe(404)
-    await using world = await projectWorld()
-    await world.grant({ access: "custom", ...part })
-    expect(await request(world)).toBe(allowed)
+    await using testEngine = await projectEngine()
+    await testEngine.grant({ access: "custom", ...part })
+    expect(await request(testEngine)).toBe(allowed)
   })
 
   test("applies to every workspace of the project with its runs, but not to other projects", async () => {
-    await using world = await projectWorld()
-    const other = await world.workspace("other")
-    await world.grant({ access: "custom" })
-    expect(await world.as("GET", `/workspaces/${world.web}`)).toBe(200)
-    expect(await world.as("GET", `/workspaces/${other}`)).toBe(404)
-    const { permissions } = (await world.request("GET", `/workspaces/${world.web}`, { token: world.token })).body.data
-      .attributes
+    await using testEngine = await projectEngine()
+    const other = await testEngine.workspace("other")
+    await testEngine.grant({ access: "custom" })
+    expect(await testEngine.as("GET", `/workspaces/${testEngine.web}`)).toBe(200)
+    expect(await testEngine.as("GET", `/workspaces/${other}`)).toBe(404)
+    const { permissions } = (
+      await testEngine.request("GET", `/workspaces/${testEngine.web}`, { token: testEngine.token })
+    ).body.data.attributes
     expect(
       Object.entries(permissions)
         .filter(([, held]) => held)
         .map(([name]) => name),
     ).toEqual(["can-read-run", "can-read-settings", "can-read-assessment-results"])
-    const ofProject = (await world.request("GET", `/projects/${world.project}`, { token: world.token })).body.data
+    const ofProject = (await testEngine.request("GET", `/projects/${testEngine.project}`, { token: testEngine.token }))
+      .body.data
     expect(ofProject.attributes.permissions).toMatchObject({ "can-read": true, "can-update": false })
   })
 })
 
 describe("[F-W10] callers who manage the teams of a project grant at most their own access", () => {
-  const giving = async (world: PopulatedEngine & ProjectWorld, attributes: object) => {
-    const { id } = await world.engine.teams.create("acme", { name: "other", visibility: "organization" })
-    const relationships = { team: one("teams", id), project: one("projects", world.project) }
-    return world.as("POST", "/team-projects", document("team-projects", attributes, relationships))
+  const giving = async (testEngine: PopulatedEngine & ProjectEngine, attributes: object) => {
+    const { id } = await testEngine.engine.teams.create("acme", { name: "other", visibility: "organization" })
+    const relationships = { team: one("teams", id), project: one("projects", testEngine.project) }
+    return testEngine.as("POST", "/team-projects", document("team-projects", attributes, relationships))
   }
   test.each([
     { attributes: { access: "custom", "workspace-access": { runs: "plan" } }, status: 201 },
@@ -193,19 +195,27 @@ describe("[F-W10] callers who manage the teams of a project grant at most their 
     { attributes: { access: "custom", "project-access": { settings: "update" } }, status: 404 },
     { attributes: { access: "admin" }, status: 404 },
   ])("and get $status for $attributes", async ({ attributes, status }) => {
-    await using world = await projectWorld()
-    await world.grant({ access: "custom", "project-access": { teams: "manage" }, "workspace-access": { runs: "plan" } })
-    expect(await giving(world, attributes)).toBe(status)
+    await using testEngine = await projectEngine()
+    await testEngine.grant({
+      access: "custom",
+      "project-access": { teams: "manage" },
+      "workspace-access": { runs: "plan" },
+    })
+    expect(await giving(testEngine, attributes)).toBe(status)
   })
 
   test("and cannot change or delete higher access than theirs", async () => {
-    await using world = await projectWorld()
-    const granted = await world.grant({ access: "custom", "project-access": { teams: "manage" } })
-    const { id } = await world.engine.teams.create("acme", { name: "admins", visibility: "organization" })
-    const admins = await world.engine.teamProjects.create({ teamId: id, projectId: world.project, access: "admin" })
+    await using testEngine = await projectEngine()
+    const granted = await testEngine.grant({ access: "custom", "project-access": { teams: "manage" } })
+    const { id } = await testEngine.engine.teams.create("acme", { name: "admins", visibility: "organization" })
+    const admins = await testEngine.engine.teamProjects.create({
+      teamId: id,
+      projectId: testEngine.project,
+      access: "admin",
+    })
     for (const [method, body] of [["PATCH", document("team-projects", { access: "read" })], ["DELETE"]] as const)
-      expect(await world.as(method, `/team-projects/${admins.id}`, body)).toBe(404)
+      expect(await testEngine.as(method, `/team-projects/${admins.id}`, body)).toBe(404)
     const rise = document("team-projects", { access: "admin" })
-    expect(await world.as("PATCH", `/team-projects/${granted.body.data.id}`, rise)).toBe(404)
+    expect(await testEngine.as("PATCH", `/team-projects/${granted.body.data.id}`, rise)).toBe(404)
   })
 })

@@ -7,9 +7,9 @@ const names = (data: readonly { attributes: { name: string } }[]) => data.map(({
 
 describe("teams", () => {
   test("have visibility, members and rights, each changed separately", async () => {
-    await using world = await openTestEngine()
-    await newOrganization(world, "acme")
-    const created = await world.request("POST", teams, { body: document("teams", { name: "devs" }) })
+    await using testEngine = await openTestEngine()
+    await newOrganization(testEngine, "acme")
+    const created = await testEngine.request("POST", teams, { body: document("teams", { name: "devs" }) })
     expect(created.status).toBe(201)
     const { id } = created.body.data
     expect(created.body.data).toMatchObject({
@@ -25,9 +25,9 @@ describe("teams", () => {
       relationships: { organization: { data: { type: "organizations", id: "acme" } }, users: { data: [] } },
     })
     const access = { "organization-access": { "manage-workspaces": true, "manage-everything": true } }
-    await made(world, "PATCH", `/teams/${id}`, document("teams", access))
+    await made(testEngine, "PATCH", `/teams/${id}`, document("teams", access))
     const changed = await made(
-      world,
+      testEngine,
       "PATCH",
       `/teams/${id}`,
       document("teams", { name: "builders", visibility: "organization" }),
@@ -38,34 +38,37 @@ describe("teams", () => {
       "organization-access": { "manage-workspaces": true, "manage-teams": false },
     })
     expect(changed.attributes["organization-access"]).not.toHaveProperty("manage-everything")
-    expect(names(await made(world, "GET", `${teams}?filter%5Bnames%5D=BUILDERS,nobody`))).toEqual(["builders"])
-    expect(names(await made(world, "GET", `${teams}?q=own`))).toEqual(["owners"])
-    await made(world, "DELETE", `/teams/${id}`)
-    expect(await world.request("GET", `/teams/${id}`)).toMatchObject({ status: 404 })
+    expect(names(await made(testEngine, "GET", `${teams}?filter%5Bnames%5D=BUILDERS,nobody`))).toEqual(["builders"])
+    expect(names(await made(testEngine, "GET", `${teams}?q=own`))).toEqual(["owners"])
+    await made(testEngine, "DELETE", `/teams/${id}`)
+    expect(await testEngine.request("GET", `/teams/${id}`)).toMatchObject({ status: 404 })
   })
 
   test("[F-W8] are visible to their members and to callers with access to secret teams if they are secret; others see only visible teams", async () => {
-    await using world = await openTestEngine()
-    await newOrganization(world, "acme")
+    await using testEngine = await openTestEngine()
+    await newOrganization(testEngine, "acme")
     const [insider, outsider, manager, stranger] = [
-      await newMember(world, "acme", "insider"),
-      await newMember(world, "acme", "outsider"),
-      await newMember(world, "acme", "manager"),
-      await newUser(world, "stranger"),
+      await newMember(testEngine, "acme", "insider"),
+      await newMember(testEngine, "acme", "outsider"),
+      await newMember(testEngine, "acme", "manager"),
+      await newUser(testEngine, "stranger"),
     ]
-    const secret = await newTeam(world, "acme", "secret", { members: [insider] })
-    await newTeam(world, "acme", "open", { visibility: "organization" })
-    const managers = await newTeam(world, "acme", "managers", { access: { "manage-teams": true }, members: [manager] })
+    const secret = await newTeam(testEngine, "acme", "secret", { members: [insider] })
+    await newTeam(testEngine, "acme", "open", { visibility: "organization" })
+    const managers = await newTeam(testEngine, "acme", "managers", {
+      access: { "manage-teams": true },
+      members: [manager],
+    })
     const seen = async (token: string) => {
-      const list = await world.request("GET", teams, { token })
-      const show = await world.request("GET", `/teams/${secret}`, { token })
+      const list = await testEngine.request("GET", teams, { token })
+      const show = await testEngine.request("GET", `/teams/${secret}`, { token })
       return { list: list.status === 200 ? names(list.body.data) : list.status, show: show.status }
     }
     expect(await seen(insider.token)).toEqual({ list: ["open", "owners", "secret"], show: 200 })
     expect(await seen(outsider.token)).toEqual({ list: ["open", "owners"], show: 404 })
     expect(await seen(manager.token)).toEqual({ list: ["managers", "open", "owners"], show: 404 })
     const secrets = document("teams", { "organization-access": { "manage-teams": true, "access-secret-teams": true } })
-    await made(world, "PATCH", `/teams/${managers}`, secrets)
+    await made(testEngine, "PATCH", `/teams/${managers}`, secrets)
     expect(await seen(manager.token)).toEqual({ list: ["managers", "open", "owners", "secret"], show: 200 })
     expect(await seen(stranger.token)).toEqual({ list: 404, show: 404 })
   })
@@ -83,9 +86,9 @@ describe("teams", () => {
     },
     { why: "a name that is taken", attributes: { name: "Owners" }, faults: { name: "Name has already been taken" } },
   ])("answer 422 with all faults: $why", async ({ attributes, faults }) => {
-    await using world = await openTestEngine()
-    await newOrganization(world, "acme")
-    const answer = await world.request("POST", teams, { body: document("teams", attributes) })
+    await using testEngine = await openTestEngine()
+    await newOrganization(testEngine, "acme")
+    const answer = await testEngine.request("POST", teams, { body: document("teams", attributes) })
     expect(answer.status).toBe(422)
     const found = answer.body.errors.map((error: { detail: string; source: { pointer: string } }) => [
       error.source.pointer.replace("/data/attributes/", ""),
@@ -97,137 +100,143 @@ describe("teams", () => {
 
 describe("team members", () => {
   test("are added and removed by username or membership; present or absent ones are ignored", async () => {
-    await using world = await openTestEngine()
-    await newOrganization(world, "acme")
-    const ada = await newMember(world, "acme", "ada")
-    await newMember(world, "acme", "bob")
-    const team = await newTeam(world, "acme", "devs")
-    const memberships = await made(world, "GET", "/organizations/acme/organization-memberships?q=bob")
+    await using testEngine = await openTestEngine()
+    await newOrganization(testEngine, "acme")
+    const ada = await newMember(testEngine, "acme", "ada")
+    await newMember(testEngine, "acme", "bob")
+    const team = await newTeam(testEngine, "acme", "devs")
+    const memberships = await made(testEngine, "GET", "/organizations/acme/organization-memberships?q=bob")
     const members = async () => {
-      const answer = await world.request("GET", `/teams/${team}?include=users,organization-memberships`)
+      const answer = await testEngine.request("GET", `/teams/${team}?include=users,organization-memberships`)
       const users = answer.body.included.filter((resource: { type: string }) => resource.type === "users")
       return users.map((user: { attributes: { username: string } }) => user.attributes.username)
     }
     const users = `/teams/${team}/relationships/users`
     const byMembership = `/teams/${team}/relationships/organization-memberships`
-    expect(await world.request("POST", users, { body: many("users", ["ada", "ADA"]) })).toMatchObject({ status: 204 })
-    await made(world, "POST", users, many("users", ["ada"]))
-    await made(world, "POST", byMembership, many("organization-memberships", [memberships[0].id]))
+    expect(await testEngine.request("POST", users, { body: many("users", ["ada", "ADA"]) })).toMatchObject({
+      status: 204,
+    })
+    await made(testEngine, "POST", users, many("users", ["ada"]))
+    await made(testEngine, "POST", byMembership, many("organization-memberships", [memberships[0].id]))
     expect(await members()).toEqual(["ada", "bob"])
-    expect((await made(world, "GET", `/teams/${team}`)).attributes["users-count"]).toBe(2)
-    await made(world, "DELETE", users, many("users", ["bob", "root"]))
+    expect((await made(testEngine, "GET", `/teams/${team}`)).attributes["users-count"]).toBe(2)
+    await made(testEngine, "DELETE", users, many("users", ["bob", "root"]))
     expect(await members()).toEqual(["ada"])
-    const [membership] = await made(world, "GET", "/organizations/acme/organization-memberships?q=ada")
+    const [membership] = await made(testEngine, "GET", "/organizations/acme/organization-memberships?q=ada")
     expect(membership.relationships).toMatchObject({ teams: many("teams", [team]), user: one("users", ada.id) })
-    await made(world, "DELETE", byMembership, many("organization-memberships", [membership.id]))
+    await made(testEngine, "DELETE", byMembership, many("organization-memberships", [membership.id]))
     expect(await members()).toEqual([])
-    expect(await world.request("GET", `/teams/${team}?include=everything`)).toMatchObject({
+    expect(await testEngine.request("GET", `/teams/${team}?include=everything`)).toMatchObject({
       status: 400,
       body: { errors: [{ source: { parameter: "include" } }] },
     })
   })
 
   test("are unchanged when some names are unknown, each with its fault", async () => {
-    await using world = await openTestEngine()
-    await newOrganization(world, "acme")
-    await newOrganization(world, "other")
-    const stranger = await newMember(world, "other", "stranger")
-    const [foreign] = await made(world, "GET", "/organizations/other/organization-memberships?q=stranger")
-    await newMember(world, "acme", "ada")
-    const manager = await newMember(world, "acme", "manager")
+    await using testEngine = await openTestEngine()
+    await newOrganization(testEngine, "acme")
+    await newOrganization(testEngine, "other")
+    const stranger = await newMember(testEngine, "other", "stranger")
+    const [foreign] = await made(testEngine, "GET", "/organizations/other/organization-memberships?q=stranger")
+    await newMember(testEngine, "acme", "ada")
+    const manager = await newMember(testEngine, "acme", "manager")
     const access = { "manage-teams": true, "access-secret-teams": true }
-    await newTeam(world, "acme", "managers", { access, members: [manager] })
-    const team = await newTeam(world, "acme", "devs")
+    await newTeam(testEngine, "acme", "managers", { access, members: [manager] })
+    const team = await newTeam(testEngine, "acme", "devs")
     const pointers = (answer: { body: { errors: { source: { pointer: string } }[] } }) =>
       answer.body.errors.map(({ source }) => source.pointer)
 
-    const byName = await world.request("POST", `/teams/${team}/relationships/users`, {
+    const byName = await testEngine.request("POST", `/teams/${team}/relationships/users`, {
       // A caller with manage-teams but not manage-membership can neither invite users nor learn which accounts exist.
       token: manager.token,
       body: many("users", ["ada", stranger.username]),
     })
     expect(byName.status).toBe(422)
     expect(pointers(byName)).toEqual(["/data/1/id"])
-    const unknown = await world.request("POST", `/teams/${team}/relationships/users`, {
+    const unknown = await testEngine.request("POST", `/teams/${team}/relationships/users`, {
       body: many("users", ["nobody", "ada", "nothing"]),
     })
     expect(pointers(unknown)).toEqual(["/data/0/id", "/data/2/id"])
-    const byMembership = await world.request("POST", `/teams/${team}/relationships/organization-memberships`, {
+    const byMembership = await testEngine.request("POST", `/teams/${team}/relationships/organization-memberships`, {
       body: many("organization-memberships", [foreign.id]),
     })
     expect(pointers(byMembership)).toEqual(["/data/0/id"])
-    expect((await made(world, "GET", `/teams/${team}`)).attributes["users-count"]).toBe(0)
+    expect((await made(testEngine, "GET", `/teams/${team}`)).attributes["users-count"]).toBe(0)
   })
 })
 
 describe("the team of owners", () => {
   test("cannot be deleted, renamed or restricted, and always has a member", async () => {
-    await using world = await openTestEngine()
-    const owner = await newUser(world, "owner")
-    await newOrganization(world, "acme", owner)
-    const second = await newMember(world, "acme", "second")
+    await using testEngine = await openTestEngine()
+    const owner = await newUser(testEngine, "owner")
+    await newOrganization(testEngine, "acme", owner)
+    const second = await newMember(testEngine, "acme", "second")
     const { token } = owner
-    const [owners] = await made(world, "GET", `${teams}?filter%5Bnames%5D=owners`, undefined, token)
+    const [owners] = await made(testEngine, "GET", `${teams}?filter%5Bnames%5D=owners`, undefined, token)
     const path = `/teams/${owners.id}`
     expect(owners.attributes["organization-access"]["manage-workspaces"]).toBe(true)
     const refusals = [
-      await world.request("DELETE", path, { token }),
-      await world.request("PATCH", path, { token, body: document("teams", { name: "bosses" }) }),
-      await world.request("PATCH", path, {
+      await testEngine.request("DELETE", path, { token }),
+      await testEngine.request("PATCH", path, { token, body: document("teams", { name: "bosses" }) }),
+      await testEngine.request("PATCH", path, {
         token,
         body: document("teams", { "organization-access": { "manage-teams": false } }),
       }),
-      await world.request("DELETE", `${path}/relationships/users`, { token, body: many("users", ["owner"]) }),
-      await world.request("DELETE", `/admin/users/${owner.id}`),
+      await testEngine.request("DELETE", `${path}/relationships/users`, { token, body: many("users", ["owner"]) }),
+      await testEngine.request("DELETE", `/admin/users/${owner.id}`),
     ]
     expect(refusals.map(({ status }) => status)).toEqual([422, 422, 422, 422, 422])
     const [membership] = await made(
-      world,
+      testEngine,
       "GET",
       "/organizations/acme/organization-memberships?q=owner",
       undefined,
       token,
     )
-    expect(await world.request("DELETE", `/organization-memberships/${membership.id}`, { token })).toMatchObject({
+    expect(await testEngine.request("DELETE", `/organization-memberships/${membership.id}`, { token })).toMatchObject({
       status: 422,
     })
 
-    await made(world, "POST", `${path}/relationships/users`, many("users", [second.username]), token)
-    expect(await world.request("DELETE", `/organization-memberships/${membership.id}`, { token })).toMatchObject({
+    await made(testEngine, "POST", `${path}/relationships/users`, many("users", [second.username]), token)
+    expect(await testEngine.request("DELETE", `/organization-memberships/${membership.id}`, { token })).toMatchObject({
       status: 204,
     })
-    expect(await world.request("GET", "/organizations/acme", { token })).toMatchObject({ status: 404 })
-    expect(await world.request("GET", "/organizations/acme", { token: second.token })).toMatchObject({ status: 200 })
+    expect(await testEngine.request("GET", "/organizations/acme", { token })).toMatchObject({ status: 404 })
+    expect(await testEngine.request("GET", "/organizations/acme", { token: second.token })).toMatchObject({
+      status: 200,
+    })
   })
 
   test("gets new members only from owners, not from managers and organization tokens", async () => {
-    await using world = await openTestEngine()
-    await newOrganization(world, "acme")
-    const manager = await newMember(world, "acme", "manager")
+    await using testEngine = await openTestEngine()
+    await newOrganization(testEngine, "acme")
+    const manager = await newMember(testEngine, "acme", "manager")
     const everything = Object.fromEntries(
       ["manage-teams", "manage-membership", "manage-organization-access", "manage-workspaces", "manage-projects"].map(
         (name) => [name, true],
       ),
     )
-    await newTeam(world, "acme", "managers", { access: everything, members: [manager] })
-    const [owners] = await made(world, "GET", `${teams}?filter%5Bnames%5D=owners`)
-    const organization = (await made(world, "POST", "/organizations/acme/authentication-token")).attributes.token
+    await newTeam(testEngine, "acme", "managers", { access: everything, members: [manager] })
+    const [owners] = await made(testEngine, "GET", `${teams}?filter%5Bnames%5D=owners`)
+    const organization = (await made(testEngine, "POST", "/organizations/acme/authentication-token")).attributes.token
     for (const token of [manager.token, organization]) {
       const body = many("users", ["manager"])
-      expect(await world.request("POST", `/teams/${owners.id}/relationships/users`, { token, body })).toMatchObject({
+      expect(
+        await testEngine.request("POST", `/teams/${owners.id}/relationships/users`, { token, body }),
+      ).toMatchObject({
         status: 404,
       })
-      expect(await world.request("POST", `/teams/${owners.id}/authentication-token`, { token })).toMatchObject({
+      expect(await testEngine.request("POST", `/teams/${owners.id}/authentication-token`, { token })).toMatchObject({
         status: 404,
       })
-      expect(await world.request("DELETE", `/teams/${owners.id}`, { token })).toMatchObject({ status: 404 })
+      expect(await testEngine.request("DELETE", `/teams/${owners.id}`, { token })).toMatchObject({ status: 404 })
       const invitation = document(
         "organization-memberships",
         { username: "mole" },
         { teams: many("teams", [owners.id]) },
       )
       expect(
-        await world.request("POST", "/organizations/acme/organization-memberships", { token, body: invitation }),
+        await testEngine.request("POST", "/organizations/acme/organization-memberships", { token, body: invitation }),
       ).toMatchObject({
         status: 422,
         body: { errors: [{ source: { pointer: "/data/relationships/teams/data/0/id" } }] },
@@ -264,16 +273,16 @@ describe("callers cannot grant more rights than they have", () => {
     },
     { who: "a member without rights", access: {}, plain: 404, granting: 404, joining: 404, token: 404 },
   ])("$who", async ({ access, plain, granting, joining, token }) => {
-    await using world = await openTestEngine()
-    await newOrganization(world, "acme")
-    const person = await newMember(world, "acme", "person")
-    await newTeam(world, "acme", "theirs", { access, members: [person] })
-    const strong = await newTeam(world, "acme", "strong", {
+    await using testEngine = await openTestEngine()
+    await newOrganization(testEngine, "acme")
+    const person = await newMember(testEngine, "acme", "person")
+    await newTeam(testEngine, "acme", "theirs", { access, members: [person] })
+    const strong = await newTeam(testEngine, "acme", "strong", {
       access: { "manage-projects": true },
       visibility: "organization",
     })
     const as = async (path: string, body?: unknown) =>
-      (await world.request("POST", path, { token: person.token, body })).status
+      (await testEngine.request("POST", path, { token: person.token, body })).status
     const withAccess = { name: "b", "organization-access": { "manage-projects": true } }
     expect({
       plain: await as(teams, document("teams", { name: "a" })),

@@ -27,8 +27,8 @@ describe("authentication", () => {
     { why: "an unknown token", headers: { authorization: "Bearer chy_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA" } },
     { why: "a very long token", headers: { authorization: `Bearer ${"a".repeat(10_000)}` } },
   ])("[W-5-n1] 401 for $why", async ({ headers }) => {
-    await using world = await openTestEngine()
-    const answer = await world.request("GET", "/organizations", { token: null, headers })
+    await using testEngine = await openTestEngine()
+    const answer = await testEngine.request("GET", "/organizations", { token: null, headers })
     expect(answer.status).toBe(401)
     expect(answer.headers.get("www-authenticate")).toBe("Bearer")
     expect(answer.body.errors).toEqual([
@@ -37,16 +37,16 @@ describe("authentication", () => {
   })
 
   test("[W-5-n1] accepts a token in an Authorization header with the scheme Bearer, in any case", async () => {
-    await using world = await openTestEngine()
+    await using testEngine = await openTestEngine()
     for (const scheme of ["Bearer", "bearer"]) {
-      const headers = { authorization: `${scheme} ${world.rootToken}` }
-      expect(await world.request("GET", "/organizations", { token: null, headers })).toMatchObject({ status: 200 })
+      const headers = { authorization: `${scheme} ${testEngine.rootToken}` }
+      expect(await testEngine.request("GET", "/organizations", { token: null, headers })).toMatchObject({ status: 200 })
     }
   })
 
   test("gives a service token no rights", async () => {
     await using place = await usualSharedKind.place()
-    await using world = await openTestEngine({ url: place.url })
+    await using testEngine = await openTestEngine({ url: place.url })
     const secret = "chy_service"
     await using database = await openDatabase(place.url)
     await database.transact((session) =>
@@ -66,8 +66,8 @@ describe("authentication", () => {
         }),
       ),
     )
-    expect(await world.request("GET", "/organizations", { token: secret })).toMatchObject({ status: 401 })
-    expect(await world.request("GET", "/authentication-tokens/at-1")).toMatchObject({ status: 404 })
+    expect(await testEngine.request("GET", "/organizations", { token: secret })).toMatchObject({ status: 401 })
+    expect(await testEngine.request("GET", "/authentication-tokens/at-1")).toMatchObject({ status: 404 })
   })
 })
 
@@ -77,9 +77,9 @@ describe("the secret of a token", () => {
     const record = (event: string, fields?: object) => void lines.push(JSON.stringify({ event, fields }))
     const log: Log = { debug: record, info: record, warn: record, error: record }
     await using place = await usualSharedKind.place()
-    await using world = await openTestEngine({ url: place.url, runtime: systemRuntime(log) })
-    const { id } = await newUser(world, "ada")
-    const created = await world.request("POST", `/users/${id}/authentication-tokens`, {
+    await using testEngine = await openTestEngine({ url: place.url, runtime: systemRuntime(log) })
+    const { id } = await newUser(testEngine, "ada")
+    const created = await testEngine.request("POST", `/users/${id}/authentication-tokens`, {
       body: tokenDocument({ description: "laptop" }),
     })
     expect(created.status).toBe(201)
@@ -91,15 +91,17 @@ describe("the secret of a token", () => {
       attributes: { description: "laptop", "expired-at": null, "last-used-at": null },
     })
 
-    const list = await world.request("GET", `/users/${id}/authentication-tokens`, { token: secret })
-    const shown = await world.request("GET", `/authentication-tokens/${created.body.data.id}`, { token: secret })
+    const list = await testEngine.request("GET", `/users/${id}/authentication-tokens`, { token: secret })
+    const shown = await testEngine.request("GET", `/authentication-tokens/${created.body.data.id}`, { token: secret })
     expect(list.body.data.map((token: { attributes: { token: unknown } }) => token.attributes.token)).toEqual([
       null,
       null,
     ])
     expect(shown.body.data.attributes).toMatchObject({ description: "laptop", token: null })
-    expect(await world.request("GET", "/organizations/nothing", { token: secret })).toMatchObject({ status: 404 })
-    expect(await world.request("POST", "/organizations", { token: secret, body: "{" })).toMatchObject({ status: 400 })
+    expect(await testEngine.request("GET", "/organizations/nothing", { token: secret })).toMatchObject({ status: 404 })
+    expect(await testEngine.request("POST", "/organizations", { token: secret, body: "{" })).toMatchObject({
+      status: 400,
+    })
 
     await using database = await openDatabase(place.url)
     const rows = await database.read((session) => session.queryMany(session.db.selectFrom("tokens").selectAll()))
@@ -111,9 +113,9 @@ describe("the secret of a token", () => {
   })
 
   test("differs each time", async () => {
-    await using world = await openTestEngine()
-    const { id, token } = await newUser(world, "ada")
-    const others = await Promise.all([newUserToken(world, id), newUserToken(world, id)])
+    await using testEngine = await openTestEngine()
+    const { id, token } = await newUser(testEngine, "ada")
+    const others = await Promise.all([newUserToken(testEngine, id), newUserToken(testEngine, id)])
     expect(new Set([token, ...others]).size).toBe(3)
   })
 })
@@ -121,149 +123,149 @@ describe("the secret of a token", () => {
 describe("the end of a token", () => {
   test("an expired token is rejected from that instant on, even if its caller was cached", async () => {
     const clock = manualClock()
-    await using world = await openTestEngine({ runtime: { ...systemRuntime(), clock } })
-    const { id } = await newUser(world, "ada")
-    const token = await newUserToken(world, id, { "expired-at": formatInstant(clock.now() + hourMs) })
-    expect(await world.request("GET", "/account/details", { token })).toMatchObject({ status: 200 })
+    await using testEngine = await openTestEngine({ runtime: { ...systemRuntime(), clock } })
+    const { id } = await newUser(testEngine, "ada")
+    const token = await newUserToken(testEngine, id, { "expired-at": formatInstant(clock.now() + hourMs) })
+    expect(await testEngine.request("GET", "/account/details", { token })).toMatchObject({ status: 200 })
     clock.advance(hourMs - 1)
-    expect(await world.request("GET", "/account/details", { token })).toMatchObject({ status: 200 })
+    expect(await testEngine.request("GET", "/account/details", { token })).toMatchObject({ status: 200 })
     clock.advance(1)
-    expect(await world.request("GET", "/account/details", { token })).toMatchObject({ status: 401 })
+    expect(await testEngine.request("GET", "/account/details", { token })).toMatchObject({ status: 401 })
   })
 
   test("a revoked token is rejected at once by every server", async () => {
     await using place = await usualSharedKind.place()
-    await using world = await openTestEngine({ url: place.url })
+    await using testEngine = await openTestEngine({ url: place.url })
     await using other = await openTestEngine({ url: place.url })
-    const { id, token } = await newUser(world, "ada")
-    for (const at of [world, other])
+    const { id, token } = await newUser(testEngine, "ada")
+    for (const at of [testEngine, other])
       expect(await at.request("GET", "/account/details", { token })).toMatchObject({ status: 200 })
-    const [listed] = await made(world, "GET", `/users/${id}/authentication-tokens`)
-    await made(world, "DELETE", `/authentication-tokens/${listed.id}`)
-    for (const at of [world, other])
+    const [listed] = await made(testEngine, "GET", `/users/${id}/authentication-tokens`)
+    await made(testEngine, "DELETE", `/authentication-tokens/${listed.id}`)
+    for (const at of [testEngine, other])
       expect(await at.request("GET", "/account/details", { token })).toMatchObject({ status: 401 })
-    expect(await world.request("GET", `/authentication-tokens/${listed.id}`)).toMatchObject({ status: 404 })
+    expect(await testEngine.request("GET", `/authentication-tokens/${listed.id}`)).toMatchObject({ status: 404 })
   })
 
   test("the tokens of a deleted user are rejected", async () => {
-    await using world = await openTestEngine()
-    const { id, token } = await newUser(world, "ada")
-    expect(await world.request("GET", "/account/details", { token })).toMatchObject({ status: 200 })
-    await made(world, "DELETE", `/admin/users/${id}`)
-    expect(await world.request("GET", "/account/details", { token })).toMatchObject({ status: 401 })
+    await using testEngine = await openTestEngine()
+    const { id, token } = await newUser(testEngine, "ada")
+    expect(await testEngine.request("GET", "/account/details", { token })).toMatchObject({ status: 200 })
+    await made(testEngine, "DELETE", `/admin/users/${id}`)
+    expect(await testEngine.request("GET", "/account/details", { token })).toMatchObject({ status: 401 })
   })
 })
 
 test("the last use of a token is stored after the response, at most once an hour", async () => {
   const clock = manualClock()
-  await using world = await openTestEngine({ runtime: { ...systemRuntime(), clock } })
-  const { id, token } = await newUser(world, "ada")
+  await using testEngine = await openTestEngine({ runtime: { ...systemRuntime(), clock } })
+  const { id, token } = await newUser(testEngine, "ada")
   const lastUse = async () => {
-    const [listed] = await made(world, "GET", `/users/${id}/authentication-tokens`)
+    const [listed] = await made(testEngine, "GET", `/users/${id}/authentication-tokens`)
     return listed.attributes["last-used-at"]
   }
   const first = clock.now()
   expect(await lastUse()).toBeNull()
-  await world.request("GET", "/account/details", { token })
+  await testEngine.request("GET", "/account/details", { token })
   await expect.poll(lastUse).toBe(formatInstant(first))
   clock.advance(59 * minuteMs)
-  await world.request("GET", "/account/details", { token })
+  await testEngine.request("GET", "/account/details", { token })
   expect(await lastUse()).toBe(formatInstant(first))
   clock.advance(minuteMs)
-  await world.request("GET", "/account/details", { token })
+  await testEngine.request("GET", "/account/details", { token })
   await expect.poll(lastUse).toBe(formatInstant(first + hourMs))
 })
 
 describe("permission to create, list and revoke tokens", () => {
   test("covers a user's own tokens; administrators manage those of any user, owners and organization tokens no others", async () => {
-    await using world = await openTestEngine()
-    const owner = await newUser(world, "owner")
-    await newOrganization(world, "acme", owner)
-    const ada = await newMember(world, "acme", "ada")
+    await using testEngine = await openTestEngine()
+    const owner = await newUser(testEngine, "owner")
+    await newOrganization(testEngine, "acme", owner)
+    const ada = await newMember(testEngine, "acme", "ada")
     const organizationToken = (
-      await made(world, "POST", "/organizations/acme/authentication-token", undefined, owner.token)
+      await made(testEngine, "POST", "/organizations/acme/authentication-token", undefined, owner.token)
     ).attributes.token
-    const [adasToken] = await made(world, "GET", `/users/${ada.id}/authentication-tokens`, undefined, ada.token)
+    const [adasToken] = await made(testEngine, "GET", `/users/${ada.id}/authentication-tokens`, undefined, ada.token)
     const path = `/users/${ada.id}/authentication-tokens`
     for (const token of [owner.token, organizationToken]) {
-      expect(await world.request("GET", path, { token })).toMatchObject({ status: 404 })
-      expect(await world.request("POST", path, { token, body: tokenDocument() })).toMatchObject({ status: 404 })
+      expect(await testEngine.request("GET", path, { token })).toMatchObject({ status: 404 })
+      expect(await testEngine.request("POST", path, { token, body: tokenDocument() })).toMatchObject({ status: 404 })
       for (const method of ["GET", "DELETE"])
-        expect(await world.request(method, `/authentication-tokens/${adasToken.id}`, { token })).toMatchObject({
+        expect(await testEngine.request(method, `/authentication-tokens/${adasToken.id}`, { token })).toMatchObject({
           status: 404,
         })
     }
-    expect(await world.request("POST", path, { token: ada.token, body: tokenDocument() })).toMatchObject({
+    expect(await testEngine.request("POST", path, { token: ada.token, body: tokenDocument() })).toMatchObject({
       status: 201,
     })
-    expect(await world.request("POST", path, { body: tokenDocument() })).toMatchObject({ status: 201 })
+    expect(await testEngine.request("POST", path, { body: tokenDocument() })).toMatchObject({ status: 201 })
   })
 
   test("covers the one token of an organization for owners; creating it again revokes the previous one", async () => {
-    await using world = await openTestEngine()
-    await newOrganization(world, "acme")
-    const manager = await newUser(world, "manager")
-    await newTeam(world, "acme", "managers", {
+    await using testEngine = await openTestEngine()
+    await newOrganization(testEngine, "acme")
+    const manager = await newUser(testEngine, "manager")
+    await newTeam(testEngine, "acme", "managers", {
       access: { "manage-teams": true, "manage-workspaces": true, "manage-projects": true },
       members: [manager],
     })
     const path = "/organizations/acme/authentication-token"
-    expect(await world.request("POST", path, { token: manager.token })).toMatchObject({ status: 404 })
-    expect(await world.request("GET", path)).toMatchObject({ status: 404 })
+    expect(await testEngine.request("POST", path, { token: manager.token })).toMatchObject({ status: 404 })
+    expect(await testEngine.request("GET", path)).toMatchObject({ status: 404 })
     for (const method of ["POST", "GET", "DELETE"])
-      expect(await world.request(method, `${path}?token=something-else`)).toMatchObject({
+      expect(await testEngine.request(method, `${path}?token=something-else`)).toMatchObject({
         status: 400,
         body: { errors: [{ source: { parameter: "token" } }] },
       })
-    const first = await made(world, "POST", path)
-    const second = await made(world, "POST", path, tokenDocument({ "expired-at": "2999-01-01T00:00:00.000Z" }))
+    const first = await made(testEngine, "POST", path)
+    const second = await made(testEngine, "POST", path, tokenDocument({ "expired-at": "2999-01-01T00:00:00.000Z" }))
     expect(second.attributes["expired-at"]).toBe("2999-01-01T00:00:00.000Z")
-    expect((await made(world, "GET", path)).id).toBe(second.id)
+    expect((await made(testEngine, "GET", path)).id).toBe(second.id)
     // [F-W15] The audit-trails token is a separate token of the organization, and no API accepts it.
     const audit = `${path}?token=audit-trails`
-    expect(await world.request("GET", audit)).toMatchObject({ status: 404 })
-    const trails = await made(world, "POST", audit)
-    expect((await made(world, "GET", audit)).id).toBe(trails.id)
-    expect((await made(world, "GET", path)).id).toBe(second.id)
+    expect(await testEngine.request("GET", audit)).toMatchObject({ status: 404 })
+    const trails = await made(testEngine, "POST", audit)
+    expect((await made(testEngine, "GET", audit)).id).toBe(trails.id)
+    expect((await made(testEngine, "GET", path)).id).toBe(second.id)
     const asTrails = { token: trails.attributes.token }
     for (const place of ["/organizations", "/organizations/acme", "/account/details", path])
-      expect([place, (await world.request("GET", place, asTrails)).status]).toEqual([place, 401])
-    expect((await world.pki("GET", "/auth/token/lookup-self", asTrails)).status).toBeLessThan(500)
-    expect((await world.request("DELETE", audit)).status).toBe(204)
-    expect(await world.request("GET", audit)).toMatchObject({ status: 404 })
+      expect([place, (await testEngine.request("GET", place, asTrails)).status]).toEqual([place, 401])
+    expect((await testEngine.pki("GET", "/auth/token/lookup-self", asTrails)).status).toBeLessThan(500)
+    expect((await testEngine.request("DELETE", audit)).status).toBe(204)
+    expect(await testEngine.request("GET", audit)).toMatchObject({ status: 404 })
     const as = (token: { attributes: { token: string } }) =>
-      world.request("GET", "/organizations/acme", { token: token.attributes.token })
+      testEngine.request("GET", "/organizations/acme", { token: token.attributes.token })
     expect(await as(first)).toMatchObject({ status: 401 })
     expect(await as(second)).toMatchObject({ status: 200 })
     // The organization token can neither replace itself nor delete the organization.
     const token = second.attributes.token
-    expect(await world.request("POST", path, { token })).toMatchObject({ status: 404 })
-    expect(await world.request("DELETE", "/organizations/acme", { token })).toMatchObject({ status: 404 })
+    expect(await testEngine.request("POST", path, { token })).toMatchObject({ status: 404 })
+    expect(await testEngine.request("DELETE", "/organizations/acme", { token })).toMatchObject({ status: 404 })
     expect(
-      await world.request("POST", "/organizations", {
+      await testEngine.request("POST", "/organizations", {
         token,
         body: document("organizations", { name: "x", email: "a@b" }),
       }),
     ).toMatchObject({ status: 404 })
     expect(
-      await world.request("POST", "/organizations/acme/projects", {
+      await testEngine.request("POST", "/organizations/acme/projects", {
         token,
         body: document("projects", { name: "web" }),
       }),
     ).toMatchObject({ status: 201 })
-    await made(world, "DELETE", path)
+    await made(testEngine, "DELETE", path)
     expect(await as(second)).toMatchObject({ status: 401 })
   })
 
   test("covers the tokens of an organization's teams, searched and sorted, for callers who manage teams", async () => {
-    await using world = await openTestEngine()
-    await newOrganization(world, "acme")
-    await newOrganization(world, "other")
-    const [devs, ops] = [await newTeam(world, "acme", "devs"), await newTeam(world, "acme", "ops")]
+    await using testEngine = await openTestEngine()
+    await newOrganization(testEngine, "acme")
+    await newOrganization(testEngine, "other")
+    const [devs, ops] = [await newTeam(testEngine, "acme", "devs"), await newTeam(testEngine, "acme", "ops")]
     const create = async (team: string, end?: string) =>
       (
         await made(
-          world,
+          testEngine,
           "POST",
           `/teams/${team}/authentication-token`,
           tokenDocument(end === undefined ? {} : { "expired-at": end }),
@@ -271,19 +273,19 @@ describe("permission to create, list and revoke tokens", () => {
       ).id
     const late = await create(devs, "2099-01-02T00:00:00Z")
     const early = await create(ops, "2099-01-01T00:00:00Z")
-    await create(await newTeam(world, "other", "devs"))
+    await create(await newTeam(testEngine, "other", "devs"))
     const path = "/organizations/acme/team-tokens"
-    const ids = async (query = "", token = world.rootToken) =>
-      (await world.request("GET", `${path}${query}`, { token })).body.data.map(({ id }: { id: string }) => id)
+    const ids = async (query = "", token = testEngine.rootToken) =>
+      (await testEngine.request("GET", `${path}${query}`, { token })).body.data.map(({ id }: { id: string }) => id)
     expect(await ids()).toEqual([late, early])
     expect([await ids("?q=OP"), await ids("?sort=expired-at"), await ids("?sort=-expired-at")]).toEqual([
       [early],
       [early, late],
       [late, early],
     ])
-    const managers = await newTeam(world, "acme", "managers", { access: { "manage-teams": true } })
-    const manager = (await made(world, "POST", `/teams/${managers}/authentication-token`)).attributes.token
-    const teams = await made(world, "GET", "/organizations/acme/teams")
+    const managers = await newTeam(testEngine, "acme", "managers", { access: { "manage-teams": true } })
+    const manager = (await made(testEngine, "POST", `/teams/${managers}/authentication-token`)).attributes.token
+    const teams = await made(testEngine, "GET", "/organizations/acme/teams")
     const owners = teams.find(({ attributes }: { attributes: { name: string } }) => attributes.name === "owners").id
     const ofOwners = await create(owners)
     expect([await ids("?sort=last-used-at"), (await ids("", manager)).includes(ofOwners)]).toEqual([
@@ -291,30 +293,30 @@ describe("permission to create, list and revoke tokens", () => {
       false,
     ])
     const member = (
-      await made(world, "POST", `/teams/${devs}/authentication-tokens`, tokenDocument({ description: "x" }))
+      await made(testEngine, "POST", `/teams/${devs}/authentication-tokens`, tokenDocument({ description: "x" }))
     ).attributes.token
-    expect((await world.request("GET", path, { token: member })).status).toBe(404)
-    const refused = await world.request("GET", `${path}?sort=name`)
+    expect((await testEngine.request("GET", path, { token: member })).status).toBe(404)
+    const refused = await testEngine.request("GET", `${path}?sort=name`)
     expect([refused.status, refused.body.errors[0].source]).toEqual([400, { parameter: "sort" }])
   })
 
   test("covers one token without a description and any number with one for each team", async () => {
-    await using world = await openTestEngine()
-    await newOrganization(world, "acme")
-    const team = await newTeam(world, "acme", "devs", { access: { "manage-projects": true } })
-    const first = await made(world, "POST", `/teams/${team}/authentication-token`)
-    const second = await made(world, "POST", `/teams/${team}/authentication-token`)
+    await using testEngine = await openTestEngine()
+    await newOrganization(testEngine, "acme")
+    const team = await newTeam(testEngine, "acme", "devs", { access: { "manage-projects": true } })
+    const first = await made(testEngine, "POST", `/teams/${team}/authentication-token`)
+    const second = await made(testEngine, "POST", `/teams/${team}/authentication-token`)
     const named = await made(
-      world,
+      testEngine,
       "POST",
       `/teams/${team}/authentication-tokens`,
       tokenDocument({ description: "ci" }),
     )
     const reads = async (token: { attributes: { token: string } }) =>
-      (await world.request("GET", `/teams/${team}`, { token: token.attributes.token })).status
+      (await testEngine.request("GET", `/teams/${team}`, { token: token.attributes.token })).status
     expect([await reads(first), await reads(second), await reads(named)]).toEqual([401, 200, 200])
-    expect((await made(world, "GET", `/teams/${team}/authentication-token`)).id).toBe(second.id)
-    const list = await made(world, "GET", `/teams/${team}/authentication-tokens`)
+    expect((await made(testEngine, "GET", `/teams/${team}/authentication-token`)).id).toBe(second.id)
+    const list = await made(testEngine, "GET", `/teams/${team}/authentication-tokens`)
     expect(
       list.map((token: { attributes: { description: string } }) => token.attributes.description).toSorted(),
     ).toEqual(["ci", null])
@@ -322,7 +324,7 @@ describe("permission to create, list and revoke tokens", () => {
       [{ description: "ci" }, "Description has already been taken"],
       [{}, "Description can't be blank"],
     ] as const) {
-      const refused = await world.request("POST", `/teams/${team}/authentication-tokens`, {
+      const refused = await testEngine.request("POST", `/teams/${team}/authentication-tokens`, {
         body: tokenDocument(attributes),
       })
       expect(refused).toMatchObject({
@@ -330,21 +332,21 @@ describe("permission to create, list and revoke tokens", () => {
         body: { errors: [{ detail, source: { pointer: "/data/attributes/description" } }] },
       })
     }
-    await made(world, "DELETE", `/teams/${team}/authentication-token`)
+    await made(testEngine, "DELETE", `/teams/${team}/authentication-token`)
     expect([await reads(second), await reads(named)]).toEqual([401, 200])
     // The team token has the team's rights, and is deleted with the team.
     const token = named.attributes.token
     expect(
-      await world.request("POST", "/organizations/acme/projects", {
+      await testEngine.request("POST", "/organizations/acme/projects", {
         token,
         body: document("projects", { name: "web" }),
       }),
     ).toMatchObject({ status: 201 })
-    expect((await world.request("GET", "/account/details", { token })).body.data.attributes).toMatchObject({
+    expect((await testEngine.request("GET", "/account/details", { token })).body.data.attributes).toMatchObject({
       username: "api-acme-devs",
       "is-service-account": true,
     })
-    await made(world, "DELETE", `/teams/${team}`)
+    await made(testEngine, "DELETE", `/teams/${team}`)
     expect(await reads(named)).toBe(401)
   })
 
@@ -363,9 +365,9 @@ describe("permission to create, list and revoke tokens", () => {
       },
     },
   ])("answers 422 with all faults for an invalid token: $why", async ({ attributes, faults }) => {
-    await using world = await openTestEngine()
-    const { id } = await newUser(world, "ada")
-    const answer = await world.request("POST", `/users/${id}/authentication-tokens`, {
+    await using testEngine = await openTestEngine()
+    const { id } = await newUser(testEngine, "ada")
+    const answer = await testEngine.request("POST", `/users/${id}/authentication-tokens`, {
       body: tokenDocument(attributes),
     })
     expect(answer.status).toBe(422)
@@ -380,20 +382,20 @@ describe("permission to create, list and revoke tokens", () => {
 describe("cached callers follow changes of their teams at once", () => {
   test("when they join, lose a right or leave a team, from the next request on", async () => {
     await using place = await usualSharedKind.place()
-    await using world = await openTestEngine({ url: place.url })
+    await using testEngine = await openTestEngine({ url: place.url })
     await using other = await openTestEngine({ url: place.url })
-    await newOrganization(world, "acme")
-    const ada = await newMember(world, "acme", "ada")
-    const team = await newTeam(world, "acme", "builders", { access: { "manage-projects": true } })
+    await newOrganization(testEngine, "acme")
+    const ada = await newMember(testEngine, "acme", "ada")
+    const team = await newTeam(testEngine, "acme", "builders", { access: { "manage-projects": true } })
     let number = 0
-    const build = async (at: typeof world) => {
+    const build = async (at: typeof testEngine) => {
       number += 1
       const body = document("projects", { name: `p${number}` })
       return (await at.request("POST", "/organizations/acme/projects", { token: ada.token, body })).status
     }
-    const everywhere = async () => [await build(world), await build(other)]
+    const everywhere = async () => [await build(testEngine), await build(other)]
     expect(await everywhere()).toEqual([404, 404])
-    await made(world, "POST", `/teams/${team}/relationships/users`, many("users", ["ada"]))
+    await made(testEngine, "POST", `/teams/${team}/relationships/users`, many("users", ["ada"]))
     expect(await everywhere()).toEqual([201, 201])
     await made(
       other,
@@ -403,7 +405,7 @@ describe("cached callers follow changes of their teams at once", () => {
     )
     expect(await everywhere()).toEqual([404, 404])
     await made(
-      world,
+      testEngine,
       "PATCH",
       `/teams/${team}`,
       document("teams", { "organization-access": { "manage-projects": true } }),
@@ -411,12 +413,12 @@ describe("cached callers follow changes of their teams at once", () => {
     expect(await everywhere()).toEqual([201, 201])
     await made(other, "DELETE", `/teams/${team}/relationships/users`, many("users", ["ada"]))
     expect(await everywhere()).toEqual([404, 404])
-    const [owners] = await made(world, "GET", "/organizations/acme/teams?q=owners")
-    await made(world, "POST", `/teams/${owners.id}/relationships/users`, many("users", ["ada"]))
+    const [owners] = await made(testEngine, "GET", "/organizations/acme/teams?q=owners")
+    await made(testEngine, "POST", `/teams/${owners.id}/relationships/users`, many("users", ["ada"]))
     expect(await everywhere()).toEqual([201, 201])
     const memberships = await made(other, "GET", "/organizations/acme/organization-memberships?q=ada")
     await made(other, "DELETE", `/organization-memberships/${memberships[0].id}`)
     expect(await everywhere()).toEqual([404, 404])
-    expect(await world.request("GET", "/organizations/acme", { token: ada.token })).toMatchObject({ status: 404 })
+    expect(await testEngine.request("GET", "/organizations/acme", { token: ada.token })).toMatchObject({ status: 404 })
   })
 })

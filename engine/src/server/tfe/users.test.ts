@@ -4,9 +4,9 @@ import { openTestEngine } from "../../../testing/test-engine.ts"
 
 describe("the caller's own account", () => {
   test("is shown with members that only its owner sees, and changed", async () => {
-    await using world = await openTestEngine()
-    const { id, token } = await newUser(world, "ada")
-    const shown = await world.request("GET", "/account/details", { token })
+    await using testEngine = await openTestEngine()
+    const { id, token } = await newUser(testEngine, "ada")
+    const shown = await testEngine.request("GET", "/account/details", { token })
     expect(shown.body.data).toMatchObject({
       id,
       type: "users",
@@ -21,7 +21,7 @@ describe("the caller's own account", () => {
       },
     })
     for (const path of ["/account/details", "/account/update"]) {
-      const changed = await world.request("PATCH", path, {
+      const changed = await testEngine.request("PATCH", path, {
         token,
         body: document("users", { username: "ada2", email: "ada@example.com" }),
       })
@@ -30,7 +30,7 @@ describe("the caller's own account", () => {
         body: { data: { id, attributes: { username: "ada2", email: "ada@example.com" } } },
       })
     }
-    expect((await world.request("GET", "/account/details")).body.data.attributes).toMatchObject({
+    expect((await testEngine.request("GET", "/account/details")).body.data.attributes).toMatchObject({
       username: "root",
       "is-site-admin": true,
     })
@@ -44,10 +44,10 @@ describe("the caller's own account", () => {
       faults: { username: "Username can't be blank", email: "Email is invalid" },
     },
   ])("is not changed to $attributes, with all faults", async ({ attributes, faults }) => {
-    await using world = await openTestEngine()
-    const { token } = await newUser(world, "ada")
-    await made(world, "POST", "/admin/users", document("users", { username: "bob", email: "bob@example.com" }))
-    const answer = await world.request("PATCH", "/account/details", { token, body: document("users", attributes) })
+    await using testEngine = await openTestEngine()
+    const { token } = await newUser(testEngine, "ada")
+    await made(testEngine, "POST", "/admin/users", document("users", { username: "bob", email: "bob@example.com" }))
+    const answer = await testEngine.request("PATCH", "/account/details", { token, body: document("users", attributes) })
     expect(answer.status).toBe(422)
     const found = answer.body.errors.map((error: { detail: string; source: { pointer: string } }) => [
       error.source.pointer.replace("/data/attributes/", ""),
@@ -57,39 +57,39 @@ describe("the caller's own account", () => {
   })
 
   test("is a service account that cannot be changed when the token is an organization's", async () => {
-    await using world = await openTestEngine()
-    await newOrganization(world, "acme")
-    const { token } = (await made(world, "POST", "/organizations/acme/authentication-token")).attributes
-    expect((await world.request("GET", "/account/details", { token })).body.data).toMatchObject({
+    await using testEngine = await openTestEngine()
+    await newOrganization(testEngine, "acme")
+    const { token } = (await made(testEngine, "POST", "/organizations/acme/authentication-token")).attributes
+    expect((await testEngine.request("GET", "/account/details", { token })).body.data).toMatchObject({
       id: expect.stringMatching(/^org-/),
       attributes: { username: "api-acme", "is-service-account": true, "is-site-admin": false },
     })
     const body = document("users", { username: "x" })
-    expect(await world.request("PATCH", "/account/details", { token, body })).toMatchObject({ status: 404 })
+    expect(await testEngine.request("PATCH", "/account/details", { token, body })).toMatchObject({ status: 404 })
   })
 })
 
 test("users are visible to members of the same organizations, without email, and to no others", async () => {
-  await using world = await openTestEngine()
-  await newOrganization(world, "acme")
-  const ada = await newMember(world, "acme", "ada")
-  const bob = await newMember(world, "acme", "bob")
-  const stranger = await newUser(world, "stranger")
-  await made(world, "PATCH", "/account/details", document("users", { email: "ada@example.com" }), ada.token)
-  const see = (token: string) => world.request("GET", `/users/${ada.id}`, { token })
+  await using testEngine = await openTestEngine()
+  await newOrganization(testEngine, "acme")
+  const ada = await newMember(testEngine, "acme", "ada")
+  const bob = await newMember(testEngine, "acme", "bob")
+  const stranger = await newUser(testEngine, "stranger")
+  await made(testEngine, "PATCH", "/account/details", document("users", { email: "ada@example.com" }), ada.token)
+  const see = (token: string) => testEngine.request("GET", `/users/${ada.id}`, { token })
   const seen = await see(bob.token)
   expect(seen).toMatchObject({ status: 200, body: { data: { id: ada.id, attributes: { username: "ada" } } } })
   expect(seen.body.data.attributes).not.toHaveProperty("email")
   expect((await see(ada.token)).body.data.attributes.email).toBe("ada@example.com")
   expect(await see(stranger.token)).toMatchObject({ status: 404 })
-  const { token } = (await made(world, "POST", "/organizations/acme/authentication-token")).attributes
+  const { token } = (await made(testEngine, "POST", "/organizations/acme/authentication-token")).attributes
   expect(await see(token)).toMatchObject({ status: 200 })
 })
 
 describe("administration of users", () => {
   test("creates, finds, lists, promotes, demotes and deletes them", async () => {
-    await using world = await openTestEngine()
-    const created = await world.request("POST", "/admin/users", {
+    await using testEngine = await openTestEngine()
+    const created = await testEngine.request("POST", "/admin/users", {
       body: document("users", { username: "ada", email: "ada@example.com" }),
     })
     expect(created).toMatchObject({
@@ -97,61 +97,61 @@ describe("administration of users", () => {
       body: { data: { type: "users", attributes: { username: "ada", email: "ada@example.com", "is-admin": false } } },
     })
     const { id } = created.body.data
-    const list = await made(world, "GET", "/admin/users?q=EXAMPLE.COM")
+    const list = await made(testEngine, "GET", "/admin/users?q=EXAMPLE.COM")
     expect(list.map((user: { id: string }) => user.id)).toEqual([id])
-    const promoted = await made(world, "POST", `/admin/users/${id}/actions/grant_admin`)
+    const promoted = await made(testEngine, "POST", `/admin/users/${id}/actions/grant_admin`)
     expect(promoted.attributes["is-admin"]).toBe(true)
-    await made(world, "POST", `/admin/users/${id}/actions/revoke_admin`)
-    expect((await made(world, "GET", `/admin/users/${id}`)).attributes["is-admin"]).toBe(false)
-    expect(await world.request("DELETE", `/admin/users/${id}`)).toMatchObject({ status: 204 })
-    expect(await world.request("GET", `/admin/users/${id}`)).toMatchObject({ status: 404 })
+    await made(testEngine, "POST", `/admin/users/${id}/actions/revoke_admin`)
+    expect((await made(testEngine, "GET", `/admin/users/${id}`)).attributes["is-admin"]).toBe(false)
+    expect(await testEngine.request("DELETE", `/admin/users/${id}`)).toMatchObject({ status: 204 })
+    expect(await testEngine.request("GET", `/admin/users/${id}`)).toMatchObject({ status: 404 })
   })
 
   test("keeps root an administrator with its name, and cannot delete it", async () => {
-    await using world = await openTestEngine()
-    const id = await rootId(world)
+    await using testEngine = await openTestEngine()
+    const id = await rootId(testEngine)
     const answers = [
-      await world.request("POST", `/admin/users/${id}/actions/revoke_admin`),
-      await world.request("DELETE", `/admin/users/${id}`),
-      await world.request("PATCH", "/account/details", { body: document("users", { username: "boss" }) }),
+      await testEngine.request("POST", `/admin/users/${id}/actions/revoke_admin`),
+      await testEngine.request("DELETE", `/admin/users/${id}`),
+      await testEngine.request("PATCH", "/account/details", { body: document("users", { username: "boss" }) }),
     ]
     expect(answers.map(({ status }) => status)).toEqual([422, 422, 422])
   })
 
   test("has effect at once, and is not found by other callers", async () => {
-    await using world = await openTestEngine()
-    const { id, token } = await newUser(world, "ada")
+    await using testEngine = await openTestEngine()
+    const { id, token } = await newUser(testEngine, "ada")
     const settings = document("general-settings", { "default-remote-state-access": true })
     const attempts = async () => {
       const answers = [
-        await world.request("GET", "/admin/users", { token }),
-        await world.request("GET", `/admin/users/${id}`, { token }),
-        await world.request("POST", "/admin/users", { token, body: document("users", { username: "x" }) }),
-        await world.request("GET", "/admin/general-settings", { token }),
-        await world.request("PATCH", "/admin/general-settings", { token, body: settings }),
+        await testEngine.request("GET", "/admin/users", { token }),
+        await testEngine.request("GET", `/admin/users/${id}`, { token }),
+        await testEngine.request("POST", "/admin/users", { token, body: document("users", { username: "x" }) }),
+        await testEngine.request("GET", "/admin/general-settings", { token }),
+        await testEngine.request("PATCH", "/admin/general-settings", { token, body: settings }),
       ]
       return answers.map(({ status }) => status)
     }
     expect(await attempts()).toEqual([404, 404, 404, 404, 404])
-    await made(world, "POST", `/admin/users/${id}/actions/grant_admin`)
+    await made(testEngine, "POST", `/admin/users/${id}/actions/grant_admin`)
     expect(await attempts()).toEqual([200, 200, 201, 200, 200])
-    await made(world, "POST", `/admin/users/${id}/actions/revoke_admin`)
+    await made(testEngine, "POST", `/admin/users/${id}/actions/revoke_admin`)
     expect(await attempts()).toEqual([404, 404, 404, 404, 404])
   })
 
   test("stores the default for global remote state, and rejects values of wrong types", async () => {
-    await using world = await openTestEngine()
+    await using testEngine = await openTestEngine()
     const setting = async () =>
-      (await made(world, "GET", "/admin/general-settings")).attributes["default-remote-state-access"]
+      (await made(testEngine, "GET", "/admin/general-settings")).attributes["default-remote-state-access"]
     expect(await setting()).toBe(false)
     await made(
-      world,
+      testEngine,
       "PATCH",
       "/admin/general-settings",
       document("general-settings", { "default-remote-state-access": true }),
     )
     const wrong = document("general-settings", { "default-remote-state-access": "no" })
-    expect(await world.request("PATCH", "/admin/general-settings", { body: wrong })).toMatchObject({
+    expect(await testEngine.request("PATCH", "/admin/general-settings", { body: wrong })).toMatchObject({
       status: 422,
       body: { errors: [{ source: { pointer: "/data/attributes/default-remote-state-access" } }] },
     })
@@ -160,7 +160,7 @@ describe("administration of users", () => {
 })
 
 test("a user's avatar is an image in a data URL", async () => {
-  await using world = await openTestEngine()
-  const { attributes } = (await world.request("GET", "/account/details")).body.data
+  await using testEngine = await openTestEngine()
+  const { attributes } = (await testEngine.request("GET", "/account/details")).body.data
   expect(attributes["avatar-url"]).toMatch(/^data:image\/svg\+xml,%3Csvg.*%3ER%3C%2Ftext%3E%3C%2Fsvg%3E$/)
 })

@@ -5,20 +5,20 @@ import { startWebhookReceiver } from "../../../testing/webhook-receiver.ts"
 import { openTestEngine, type TestEngine } from "../../../testing/test-engine.ts"
 
 const metrics = recordedMetrics()
-let world: TestEngine
+let testEngine: TestEngine
 beforeAll(async () => {
-  world = await openTestEngine({ metrics, outgoing: { kinds: ["loopback"], ranges: [] } })
-  await world.request("POST", "/organizations", {
+  testEngine = await openTestEngine({ metrics, outgoing: { kinds: ["loopback"], ranges: [] } })
+  await testEngine.request("POST", "/organizations", {
     body: { data: { type: "organizations", attributes: { name: "acme", email: "a@example.com" } } },
   })
 })
-afterAll(() => world[Symbol.asyncDispose]())
+afterAll(() => testEngine[Symbol.asyncDispose]())
 
 const webhooks = "/organizations/acme/webhooks"
 const documentOf = (attributes: object) => ({ data: { type: "webhooks", attributes } })
 let count = 0
 const post = (attributes: object) =>
-  world.request("POST", webhooks, {
+  testEngine.request("POST", webhooks, {
     body: documentOf({ name: `hook-${(count += 1)}`, url: "https://receiver.example", enabled: false, ...attributes }),
   })
 
@@ -46,17 +46,17 @@ describe("a webhook", () => {
       attributes: { ...attributes, secret: expect.stringMatching(/^whsec_[0-9a-f]{64}$/) },
       links: { self: `/api/v2${webhooks}/${id}` },
     })
-    const read = await world.request("GET", `${webhooks}/${id}`)
+    const read = await testEngine.request("GET", `${webhooks}/${id}`)
     expect([read.status, read.body.data.attributes]).toEqual([200, attributes])
-    const listed = await world.request("GET", webhooks)
+    const listed = await testEngine.request("GET", webhooks)
     expect(listed.body.data).toContainEqual(read.body.data)
     expect(listed.body.meta.pagination["total-count"]).toBeGreaterThan(0)
-    const changed = await world.request("PATCH", `${webhooks}/${id}`, {
+    const changed = await testEngine.request("PATCH", `${webhooks}/${id}`, {
       body: documentOf({ enabled: true, secret: "0123456789abcdef" }),
     })
     expect([changed.status, changed.body.data.attributes]).toEqual([200, { ...attributes, enabled: true }])
-    expect((await world.request("DELETE", `${webhooks}/${id}`)).status).toBe(204)
-    expect((await world.request("GET", `${webhooks}/${id}`)).status).toBe(404)
+    expect((await testEngine.request("DELETE", `${webhooks}/${id}`)).status).toBe(204)
+    expect((await testEngine.request("GET", `${webhooks}/${id}`)).status).toBe(404)
   })
 
   test("has no secret in a response when the client sent the secret", async () => {
@@ -80,9 +80,9 @@ describe("a webhook", () => {
     const made = await post({ name: `refused-${place}`, ...attributes })
     expect([made.status, made.body.errors[0].source]).toEqual([422, { pointer: `/data/attributes/${place}` }])
     const { body } = await post({})
-    const patched = await world.request("PATCH", `${webhooks}/${body.data.id}`, { body: documentOf(attributes) })
+    const patched = await testEngine.request("PATCH", `${webhooks}/${body.data.id}`, { body: documentOf(attributes) })
     expect([patched.status, patched.body.errors[0].source]).toEqual([422, { pointer: `/data/attributes/${place}` }])
-    expect((await world.request("GET", `${webhooks}/${body.data.id}`)).body.data.attributes.url).toBe(
+    expect((await testEngine.request("GET", `${webhooks}/${body.data.id}`)).body.data.attributes.url).toBe(
       "https://receiver.example",
     )
   })
@@ -94,23 +94,23 @@ describe("a webhook", () => {
   })
 
   test("is found only in its own organization", async () => {
-    await world.request("POST", "/organizations", {
+    await testEngine.request("POST", "/organizations", {
       body: { data: { type: "organizations", attributes: { name: "other", email: "a@example.com" } } },
     })
     const { id } = (await post({})).body.data
     for (const method of ["GET", "DELETE"])
-      expect((await world.request(method, `/organizations/other/webhooks/${id}`)).status).toBe(404)
-    expect((await world.request("GET", `/organizations/other/webhooks/${id}/dead-letters`)).status).toBe(404)
-    expect((await world.request("GET", `${webhooks}/${id}`)).status).toBe(200)
+      expect((await testEngine.request(method, `/organizations/other/webhooks/${id}`)).status).toBe(404)
+    expect((await testEngine.request("GET", `/organizations/other/webhooks/${id}/dead-letters`)).status).toBe(404)
+    expect((await testEngine.request("GET", `${webhooks}/${id}`)).status).toBe(200)
   })
 })
 
 test("is rejected when the organization has 200 webhooks", async () => {
-  await world.request("POST", "/organizations", {
+  await testEngine.request("POST", "/organizations", {
     body: { data: { type: "organizations", attributes: { name: "many", email: "a@example.com" } } },
   })
   const make = (name: string) =>
-    world.request("POST", "/organizations/many/webhooks", {
+    testEngine.request("POST", "/organizations/many/webhooks", {
       body: documentOf({ name, url: "https://receiver.example", enabled: false }),
     })
   for (let number = 0; number < 200; number += 1) expect((await make(`hook-${number}`)).status).toBe(201)
@@ -120,9 +120,9 @@ test("is rejected when the organization has 200 webhooks", async () => {
 test("has dead letters, which show the event, are redelivered, and are then deleted", async () => {
   await using receiver = await startWebhookReceiver()
   const { id } = (await post({ url: receiver.url })).body.data
-  await addDeadLetter(world.engine, id, "whd-shown")
+  await addDeadLetter(testEngine.engine, id, "whd-shown")
   const letters = `${webhooks}/${id}/dead-letters`
-  const { status, body } = await world.request("GET", letters)
+  const { status, body } = await testEngine.request("GET", letters)
   const letter = {
     id: "whd-shown",
     type: "webhook-dead-letters",
@@ -137,18 +137,18 @@ test("has dead letters, which show the event, are redelivered, and are then dele
     },
   }
   expect([status, body.data]).toEqual([200, [letter]])
-  const asked = await world.request("POST", `${letters}/whd-shown/actions/redeliver`)
+  const asked = await testEngine.request("POST", `${letters}/whd-shown/actions/redeliver`)
   expect([asked.status, asked.body.data.attributes.redelivering]).toEqual([202, true])
-  await expect.poll(async () => (await world.request("GET", letters)).body.data, { timeout: 10_000 }).toEqual([])
+  await expect.poll(async () => (await testEngine.request("GET", letters)).body.data, { timeout: 10_000 }).toEqual([])
   expect(receiver.seen.map(({ body: sent }) => JSON.parse(sent))).toEqual([letter.attributes.document])
-  expect((await world.request("POST", `${letters}/whd-shown/actions/redeliver`)).status).toBe(404)
-  expect((await world.request("DELETE", `${letters}/whd-shown`)).status).toBe(404)
+  expect((await testEngine.request("POST", `${letters}/whd-shown/actions/redeliver`)).status).toBe(404)
+  expect((await testEngine.request("DELETE", `${letters}/whd-shown`)).status).toBe(404)
 })
 
 test("receives events soon after they are committed, and counts them", async () => {
   await using receiver = await startWebhookReceiver()
   const { id } = (await post({ url: receiver.url, enabled: true, kinds: ["workspace.created"] })).body.data
-  await world.request("POST", "/organizations/acme/workspaces", {
+  await testEngine.request("POST", "/organizations/acme/workspaces", {
     body: { data: { type: "workspaces", attributes: { name: "told" } } },
   })
   await expect.poll(() => receiver.seen.length, { timeout: 10_000 }).toBe(1)
@@ -159,8 +159,8 @@ test("receives events soon after they are committed, and counts them", async () 
     actor: { type: "users" },
   })
   await expect
-    .poll(async () => (await world.request("GET", `${webhooks}/${id}`)).body.data.attributes["last-delivered-at"])
+    .poll(async () => (await testEngine.request("GET", `${webhooks}/${id}`)).body.data.attributes["last-delivered-at"])
     .not.toBeNull()
   expect(metrics.value("chancery_webhook_deliveries_total", { outcome: "delivered" })).toBeGreaterThan(0)
-  await world.request("DELETE", `${webhooks}/${id}`)
+  await testEngine.request("DELETE", `${webhooks}/${id}`)
 })

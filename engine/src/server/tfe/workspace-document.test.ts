@@ -16,7 +16,7 @@ const newest = "1.13.3"
 type Loose = any
 
 interface Shown {
-  readonly world: PopulatedEngine
+  readonly testEngine: PopulatedEngine
   readonly bare: Loose
   readonly full: Loose
   readonly ids: Readonly<Record<string, string>>
@@ -40,8 +40,8 @@ const state = JSON.stringify({
 })
 
 /** Creates a finished run and then a locked workspace with a state, all over HTTP. */
-async function fill(world: PopulatedEngine, clock: ManualClock): Promise<Shown> {
-  const post = (path: string, body: unknown) => made(world, "POST", path, body)
+async function fill(testEngine: PopulatedEngine, clock: ManualClock): Promise<Shown> {
+  const post = (path: string, body: unknown) => made(testEngine, "POST", path, body)
   const client = await post(
     "/organizations/acme/oauth-clients",
     document("oauth-clients", {
@@ -137,12 +137,12 @@ async function fill(world: PopulatedEngine, clock: ManualClock): Promise<Shown> 
     }),
   )
   const stateAt = clock.now() - start
-  const full = await made(world, "GET", `/workspaces/${id}`)
-  const organization = await made(world, "GET", "/organizations/acme")
-  const user = await made(world, "GET", "/account/details")
+  const full = await made(testEngine, "GET", `/workspaces/${id}`)
+  const organization = await made(testEngine, "GET", "/organizations/acme")
+  const user = await made(testEngine, "GET", "/account/details")
   return {
-    world,
-    bare: await made(world, "GET", `/workspaces/${bare.id}`),
+    testEngine,
+    bare: await made(testEngine, "GET", `/workspaces/${bare.id}`),
     full,
     ids: {
       oauthToken,
@@ -162,10 +162,10 @@ async function fill(world: PopulatedEngine, clock: ManualClock): Promise<Shown> 
 let shown: Shown
 beforeAll(async () => {
   const clock = manualClock(start)
-  const world = await populatedEngine({ edition: "hosted", runtime: { ...systemRuntime(), clock } })
-  shown = await fill(world, clock)
+  const testEngine = await populatedEngine({ edition: "hosted", runtime: { ...systemRuntime(), clock } })
+  shown = await fill(testEngine, clock)
 })
-afterAll(() => shown.world[Symbol.asyncDispose]())
+afterAll(() => shown.testEngine[Symbol.asyncDispose]())
 
 describe("the workspace attribute", () => {
   test.each<[title: string, member: string, bare: unknown, full: unknown]>([
@@ -231,14 +231,14 @@ describe("the workspace attribute", () => {
   })
 
   test("[W-2.3-r40] updated-at is a timestamp that changes with the settings", async () => {
-    await using world = await populatedEngine()
-    const id = await world.workspace("web")
-    const before = await made(world, "GET", `/workspaces/${id}`)
+    await using testEngine = await populatedEngine()
+    const id = await testEngine.workspace("web")
+    const before = await made(testEngine, "GET", `/workspaces/${id}`)
     expect(before.attributes["updated-at"]).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
     await new Promise((resolve) => setTimeout(resolve, 5))
-    const same = await made(world, "PATCH", `/workspaces/${id}`, document("workspaces", { name: "web" }))
+    const same = await made(testEngine, "PATCH", `/workspaces/${id}`, document("workspaces", { name: "web" }))
     expect(same.attributes["updated-at"]).toBe(before.attributes["updated-at"])
-    const after = await made(world, "PATCH", `/workspaces/${id}`, document("workspaces", { "auto-apply": true }))
+    const after = await made(testEngine, "PATCH", `/workspaces/${id}`, document("workspaces", { "auto-apply": true }))
     expect(after.attributes["updated-at"] > before.attributes["updated-at"]).toBe(true)
   })
 
@@ -265,9 +265,9 @@ describe("the workspace attribute", () => {
   })
 
   test("[W-2.3-r3] [W-1-n5] assessments-enabled is neither accepted nor returned by the self-hosted edition", async () => {
-    await using world = await populatedEngine({ edition: "self-hosted" })
+    await using testEngine = await populatedEngine({ edition: "self-hosted" })
     const post = (enabled: boolean) =>
-      world.request("POST", "/organizations/acme/workspaces", {
+      testEngine.request("POST", "/organizations/acme/workspaces", {
         body: document("workspaces", { name: "web", "assessments-enabled": enabled }),
       })
     const refused = await post(true)
@@ -282,9 +282,9 @@ describe("the workspace attribute", () => {
   })
 
   test("[W-2.3-r22] operations follows the execution mode: false is local", async () => {
-    await using world = await populatedEngine()
-    const id = await world.workspace("web", { executionMode: "local" })
-    const { attributes } = await made(world, "GET", `/workspaces/${id}`)
+    await using testEngine = await populatedEngine()
+    const id = await testEngine.workspace("web", { executionMode: "local" })
+    const { attributes } = await made(testEngine, "GET", `/workspaces/${id}`)
     expect(attributes).toMatchObject({ "execution-mode": "local", operations: false })
   })
 })
@@ -360,7 +360,7 @@ describe("the workspace relationship", () => {
       links: { related: `/api/v2/workspaces/${shown.full.id}/current-state-version-outputs` },
     })
     expect(shown.bare.relationships.outputs.data).toEqual([])
-    const listed = await made(shown.world, "GET", `/workspaces/${shown.full.id}/current-state-version-outputs`)
+    const listed = await made(shown.testEngine, "GET", `/workspaces/${shown.full.id}/current-state-version-outputs`)
     expect(listed.map(({ id }: Loose) => id)).toEqual(outputs.data.map(({ id }: Loose) => id))
   })
 
@@ -384,15 +384,15 @@ describe("the workspace relationship", () => {
   })
 
   test("[W-2.5-r15] locked-by has the type of the holder: a team, or a run", async () => {
-    await using world = await populatedEngine()
-    const byTeam = await world.workspace("by-team")
-    const token = await world.token({ on: { [byTeam]: "write" } })
-    await made(world, "POST", `/workspaces/${byTeam}/actions/lock`, { reason: "" }, token)
-    const byRun = await world.workspace("by-run")
-    const run = await made(world, "POST", "/runs", document("runs", {}, { workspace: one("workspaces", byRun) }))
-    await made(world, "POST", `/runs/${run.id}/actions/transition`, { status: "planning" })
+    await using testEngine = await populatedEngine()
+    const byTeam = await testEngine.workspace("by-team")
+    const token = await testEngine.token({ on: { [byTeam]: "write" } })
+    await made(testEngine, "POST", `/workspaces/${byTeam}/actions/lock`, { reason: "" }, token)
+    const byRun = await testEngine.workspace("by-run")
+    const run = await made(testEngine, "POST", "/runs", document("runs", {}, { workspace: one("workspaces", byRun) }))
+    await made(testEngine, "POST", `/runs/${run.id}/actions/transition`, { status: "planning" })
     const holderOf = async (id: string) =>
-      (await made(world, "GET", `/workspaces/${id}`)).relationships["locked-by"].data
+      (await made(testEngine, "GET", `/workspaces/${id}`)).relationships["locked-by"].data
     expect(await holderOf(byTeam)).toEqual({ type: "teams", id: expect.stringMatching(/^team-/) })
     expect(await holderOf(byRun)).toEqual({ type: "runs", id: run.id })
   })
@@ -410,15 +410,15 @@ describe("the workspace relationship", () => {
 })
 
 test("[W-9-n1] [W-1-n4] the version is in the path: /api/v2, and nothing is served without it", async () => {
-  const { world, full } = shown
-  expect((await world.request("GET", `/api/v2/workspaces/${full.id}`)).status).toBe(200)
-  expect((await world.request("GET", `http://chancery.test/workspaces/${full.id}`)).status).toBe(404)
-  expect((await world.request("GET", `http://chancery.test/api/v1/workspaces/${full.id}`)).status).toBe(404)
+  const { testEngine, full } = shown
+  expect((await testEngine.request("GET", `/api/v2/workspaces/${full.id}`)).status).toBe(200)
+  expect((await testEngine.request("GET", `http://chancery.test/workspaces/${full.id}`)).status).toBe(404)
+  expect((await testEngine.request("GET", `http://chancery.test/api/v1/workspaces/${full.id}`)).status).toBe(404)
 })
 
 describe("include", () => {
   const including = (parts: string) =>
-    shown.world.request("GET", `/organizations/acme/workspaces/full?include=${parts}`)
+    shown.testEngine.request("GET", `/organizations/acme/workspaces/full?include=${parts}`)
 
   test.each<[part: string, brings: readonly string[]]>([
     ["current_configuration_version", ["configuration-versions"]],
@@ -441,7 +441,10 @@ describe("include", () => {
     expect(show.status).toBe(200)
     expect(show.body.included.map(({ type }: Loose) => type).toSorted()).toEqual(brings)
     for (const resource of show.body.included) expect(resource.attributes).toBeTypeOf("object")
-    const list = await shown.world.request("GET", `/organizations/acme/workspaces?include=${part}&search[name]=full`)
+    const list = await shown.testEngine.request(
+      "GET",
+      `/organizations/acme/workspaces?include=${part}&search[name]=full`,
+    )
     expect(list.body.included).toEqual(show.body.included)
   })
 
@@ -466,14 +469,14 @@ describe("include", () => {
   })
 
   test("included effective tag bindings have ids that the workspace names, and a link to where they are inherited from", async () => {
-    const { world } = shown
-    const project = await world.engine.projects.create("acme", {
+    const { testEngine } = shown
+    const project = await testEngine.engine.projects.create("acme", {
       name: "inheriting",
       tagBindings: [{ key: "region", value: "eu" }],
     })
     const tagBindings = [{ key: "team", value: "core" }]
-    for (const name of ["heir-1", "heir-2"]) await world.workspace(name, { projectId: project.id, tagBindings })
-    const { body } = await world.request(
+    for (const name of ["heir-1", "heir-2"]) await testEngine.workspace(name, { projectId: project.id, tagBindings })
+    const { body } = await testEngine.request(
       "GET",
       `/organizations/acme/workspaces?include=effective_tag_bindings&filter[project][id]=${project.id}`,
     )
@@ -498,7 +501,7 @@ describe("include", () => {
   })
 
   test("nothing is included when the parameter is absent", async () => {
-    expect((await shown.world.request("GET", "/organizations/acme/workspaces/full")).body).not.toHaveProperty(
+    expect((await shown.testEngine.request("GET", "/organizations/acme/workspaces/full")).body).not.toHaveProperty(
       "included",
     )
   })
@@ -506,7 +509,10 @@ describe("include", () => {
   test.each(["/workspaces/ID", "/organizations/acme/workspaces/full", "/organizations/acme/workspaces"])(
     "[W-4.12-p1] %s rejects an unknown value with 400 and the text that clients match",
     async (path) => {
-      const answer = await shown.world.request("GET", `${path.replace("ID", shown.full.id)}?include=organization,bogus`)
+      const answer = await shown.testEngine.request(
+        "GET",
+        `${path.replace("ID", shown.full.id)}?include=organization,bogus`,
+      )
       expect(answer.status).toBe(400)
       expect(answer.body.errors[0]).toMatchObject({
         detail: expect.stringContaining("include parameter"),
@@ -516,10 +522,14 @@ describe("include", () => {
   )
 
   test("resources of a workspace that the caller may not read are not included", async () => {
-    const token = await shown.world.token({ on: { [shown.full.id]: "read" } })
-    const asReader = await shown.world.request("GET", `/workspaces/${shown.full.id}?include=outputs,vars,locked_by`, {
-      token,
-    })
+    const token = await shown.testEngine.token({ on: { [shown.full.id]: "read" } })
+    const asReader = await shown.testEngine.request(
+      "GET",
+      `/workspaces/${shown.full.id}?include=outputs,vars,locked_by`,
+      {
+        token,
+      },
+    )
     expect(asReader.body.included.map(({ type }: Loose) => type).toSorted()).toEqual([
       "users",
       "vars",
@@ -531,17 +541,17 @@ describe("include", () => {
 
 describe("the wire format", () => {
   test("[W-1-n3] is JSON:API: documents are sent and received as application/vnd.api+json", async () => {
-    const { world } = shown
-    const answer = await world.request("POST", "/organizations/acme/workspaces", {
+    const { testEngine } = shown
+    const answer = await testEngine.request("POST", "/organizations/acme/workspaces", {
       body: document("workspaces", { name: "typed" }),
       headers: { "content-type": "application/vnd.api+json; charset=utf-8" },
     })
     expect(answer.status).toBe(201)
     expect(answer.headers.get("content-type")).toBe("application/vnd.api+json")
     expect(Object.keys(answer.body)).toEqual(["data"])
-    const list = await world.request("GET", "/organizations/acme/workspaces")
+    const list = await testEngine.request("GET", "/organizations/acme/workspaces")
     expect(Object.keys(list.body).toSorted()).toEqual(["data", "links", "meta"])
-    const refused = await world.request("POST", "/organizations/acme/workspaces", {
+    const refused = await testEngine.request("POST", "/organizations/acme/workspaces", {
       body: "name=typed",
       headers: { "content-type": "application/x-www-form-urlencoded" },
     })
@@ -549,7 +559,7 @@ describe("the wire format", () => {
   })
 
   test("[W-7-p1] has error documents with status, title and detail as strings, and the source of the fault", async () => {
-    const refused = await shown.world.request("POST", "/organizations/acme/workspaces", {
+    const refused = await shown.testEngine.request("POST", "/organizations/acme/workspaces", {
       body: document("workspaces", { name: "full" }),
     })
     expect(refused.body).toEqual({
@@ -562,7 +572,7 @@ describe("the wire format", () => {
         },
       ],
     })
-    const missing = await shown.world.request("GET", "/workspaces/ws-1111111111111111")
+    const missing = await shown.testEngine.request("GET", "/workspaces/ws-1111111111111111")
     expect(missing.body).toEqual({ errors: [{ status: "404", title: "not found", detail: expect.any(String) }] })
   })
 
@@ -573,13 +583,13 @@ describe("the wire format", () => {
   })
 
   test("[W-4.12-p2] answers 201 to create, 200 to update, list, show, tag lists and SSH key, 404 for missing and 422 for invalid", async () => {
-    await using world = await populatedEngine()
+    await using testEngine = await populatedEngine()
     const base = "/organizations/acme/workspaces"
-    const created = await world.request("POST", base, { body: document("workspaces", { name: "web" }) })
+    const created = await testEngine.request("POST", base, { body: document("workspaces", { name: "web" }) })
     expect(created.status).toBe(201)
     const one = `/workspaces/${created.body.data.id}`
     const key = await made(
-      world,
+      testEngine,
       "POST",
       "/organizations/acme/ssh-keys",
       document("ssh-keys", {
@@ -589,7 +599,7 @@ describe("the wire format", () => {
     )
     const sshKey = (id: string | null) => ({ body: document("workspaces", { id }) })
     const statusOf = async (method: string, path: string, options = {}) =>
-      (await world.request(method, path, options)).status
+      (await testEngine.request(method, path, options)).status
     expect(await statusOf("PATCH", one, { body: document("workspaces", { description: "x" }) })).toBe(200)
     expect(await statusOf("GET", base)).toBe(200)
     expect(await statusOf("GET", one)).toBe(200)
@@ -599,7 +609,7 @@ describe("the wire format", () => {
     }
     expect(await statusOf("PATCH", `${one}/relationships/ssh-key`, sshKey(key.id))).toBe(200)
     expect(await statusOf("PATCH", `${one}/relationships/ssh-key`, sshKey("sshkey-1111111111111111"))).toBe(404)
-    const assigned = await made(world, "GET", one)
+    const assigned = await made(testEngine, "GET", one)
     expect(assigned.relationships["ssh-key"].data).toEqual({ type: "ssh-keys", id: key.id })
     expect(await statusOf("PATCH", `${one}/relationships/ssh-key`, sshKey(null))).toBe(200)
     expect(await statusOf("POST", base, { body: document("workspaces", { name: "a b" }) })).toBe(422)
@@ -608,10 +618,10 @@ describe("the wire format", () => {
   })
 
   test("[W-2.5-r14] ssh-key has the id and the link of the key, or is null", async () => {
-    await using world = await populatedEngine()
-    const id = await world.workspace("web")
+    await using testEngine = await populatedEngine()
+    const id = await testEngine.workspace("web")
     const key = await made(
-      world,
+      testEngine,
       "POST",
       "/organizations/acme/ssh-keys",
       document("ssh-keys", {
@@ -619,9 +629,9 @@ describe("the wire format", () => {
         value: "-----BEGIN OPENSSH PRIVATE KEY-----\nkey\n-----END OPENSSH PRIVATE KEY-----",
       }),
     )
-    const relationship = async () => (await made(world, "GET", `/workspaces/${id}`)).relationships["ssh-key"]
+    const relationship = async () => (await made(testEngine, "GET", `/workspaces/${id}`)).relationships["ssh-key"]
     expect(await relationship()).toEqual({ data: null, links: { related: null } })
-    await made(world, "PATCH", `/workspaces/${id}/relationships/ssh-key`, document("workspaces", { id: key.id }))
+    await made(testEngine, "PATCH", `/workspaces/${id}/relationships/ssh-key`, document("workspaces", { id: key.id }))
     expect(await relationship()).toEqual({
       data: { type: "ssh-keys", id: key.id },
       links: { related: `/api/v2/ssh-keys/${key.id}` },
@@ -629,21 +639,22 @@ describe("the wire format", () => {
   })
 
   test("[W-2.5-p2] the retention policy is a relationship with its concrete type, only while one is set on the workspace", async () => {
-    await using world = await populatedEngine()
-    const id = await world.workspace("web")
-    const policyOf = async () => (await made(world, "GET", `/workspaces/${id}`)).relationships["data-retention-policy"]
+    await using testEngine = await populatedEngine()
+    const id = await testEngine.workspace("web")
+    const policyOf = async () =>
+      (await made(testEngine, "GET", `/workspaces/${id}`)).relationships["data-retention-policy"]
     expect(await policyOf()).toBeUndefined()
     const path = `/workspaces/${id}/relationships/data-retention-policy`
     const older = await made(
-      world,
+      testEngine,
       "POST",
       path,
       document("data-retention-policy-delete-olders", { "delete-older-than-n-days": 30 }),
     )
     expect(await policyOf()).toEqual({ data: { type: "data-retention-policy-delete-olders", id: older.id } })
-    const never = await made(world, "POST", path, document("data-retention-policy-dont-deletes", {}))
+    const never = await made(testEngine, "POST", path, document("data-retention-policy-dont-deletes", {}))
     expect(await policyOf()).toEqual({ data: { type: "data-retention-policy-dont-deletes", id: never.id } })
-    expect((await world.request("DELETE", path)).status).toBe(204)
+    expect((await testEngine.request("DELETE", path)).status).toBe(204)
     expect(await policyOf()).toBeUndefined()
   })
 })

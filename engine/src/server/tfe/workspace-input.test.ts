@@ -8,13 +8,13 @@ import { workspace, workspaceFilters } from "../../contracts/tfe/workspace.ts"
 import { decodeQuery } from "./implement.ts"
 import { workspaceSortKeys } from "../../workspaces/workspace/workspace-query.ts"
 
-let world: PopulatedEngine
+let testEngine: PopulatedEngine
 let id: string
 beforeAll(async () => {
-  world = await populatedEngine()
-  id = await world.workspace("subject")
+  testEngine = await populatedEngine()
+  id = await testEngine.workspace("subject")
 })
-afterAll(() => world[Symbol.asyncDispose]())
+afterAll(() => testEngine[Symbol.asyncDispose]())
 
 const members = [
   "name",
@@ -82,7 +82,7 @@ test("any document at create and at update is accepted or rejected with error ob
       const [method, path] = creates
         ? (["POST", "/organizations/acme/workspaces"] as const)
         : (["PATCH", `/workspaces/${id}`] as const)
-      const { status, body } = await world.request(method, path, { body: { data: sent } })
+      const { status, body } = await testEngine.request(method, path, { body: { data: sent } })
       expect(isDecent(status, body)).toBe(true)
     }),
     { numRuns: 300 },
@@ -108,7 +108,7 @@ test("any query of the list is answered or rejected with error objects", async (
   const wellFormed = text.filter((part) => part.isWellFormed())
   await fc.assert(
     fc.asyncProperty(fc.dictionary(fc.constantFrom(...names), wellFormed, { maxKeys: 4 }), async (query) => {
-      const { status, body } = await world.request(
+      const { status, body } = await testEngine.request(
         "GET",
         `/organizations/acme/workspaces?${new URLSearchParams(query).toString()}`,
       )

@@ -12,15 +12,15 @@ type Loose = any
 const list = "/organizations/acme/workspaces"
 const namesOf = (body: Loose): string[] => body.data.map(({ attributes }: Loose) => attributes.name)
 
-let world: PopulatedEngine
+let testEngine: PopulatedEngine
 let project: string
 const ids: Record<string, string> = {}
 
 beforeAll(async () => {
   const clock = manualClock()
-  world = await populatedEngine({ runtime: { ...systemRuntime(), clock } })
-  project = (await made(world, "POST", "/organizations/acme/projects", document("projects", { name: "Shop" }))).id
-  await made(world, "PATCH", `/projects/${project}/tag-bindings`, {
+  testEngine = await populatedEngine({ runtime: { ...systemRuntime(), clock } })
+  project = (await made(testEngine, "POST", "/organizations/acme/projects", document("projects", { name: "Shop" }))).id
+  await made(testEngine, "PATCH", `/projects/${project}/tag-bindings`, {
     data: [{ type: "tag-bindings", attributes: { key: "area", value: "shop" } }],
   })
   const make = async (
@@ -30,7 +30,7 @@ beforeAll(async () => {
     projectId?: string,
   ) => {
     clock.advance(1_000)
-    ids[name] = await world.workspace(name, {
+    ids[name] = await testEngine.workspace(name, {
       tags: tags.map((tag) => ({ name: tag })),
       tagBindings: Object.entries(bound).map(([key, value]) => ({ key, value })),
       ...(projectId === undefined ? {} : { projectId }),
@@ -44,18 +44,18 @@ beforeAll(async () => {
   const run = async (name: string, ...statuses: readonly string[]) => {
     clock.advance(1_000)
     const { id } = await made(
-      world,
+      testEngine,
       "POST",
       "/runs",
       document("runs", {}, { workspace: one("workspaces", ids[name] ?? "") }),
     )
-    for (const status of statuses) await made(world, "POST", `/runs/${id}/actions/transition`, { status })
+    for (const status of statuses) await made(testEngine, "POST", `/runs/${id}/actions/transition`, { status })
   }
   await run("db-prod", "planning", "errored")
   await run("web-prod", "planning", "planned_and_finished")
   await run("db-test")
 })
-afterAll(() => world[Symbol.asyncDispose]())
+afterAll(() => testEngine[Symbol.asyncDispose]())
 
 describe("the query parameter", () => {
   const byName = ["App-Net-1", "db-prod", "db-test", "web-prod", "web-test"]
@@ -128,7 +128,7 @@ describe("the query parameter", () => {
     ],
     ["unknown parameters are ignored", "TagBindings={a:b}&filter[nothing][0]=x&no=such", byName],
   ])("%s", async (_title, query, names) => {
-    const { status, body } = await world.request("GET", `${list}?${query.replace("PROJECT", project)}`)
+    const { status, body } = await testEngine.request("GET", `${list}?${query.replace("PROJECT", project)}`)
     expect(status).toBe(200)
     expect(query.startsWith("sort") ? namesOf(body) : namesOf(body).toSorted((a, b) => a.localeCompare(b))).toEqual(
       query.startsWith("sort") ? names : names.toSorted((a, b) => a.localeCompare(b)),
@@ -137,9 +137,9 @@ describe("the query parameter", () => {
   })
 
   test("[W-4.4-r6] sort=current-run.created-at lists workspaces without a run last, and first when reversed", async () => {
-    const forward = namesOf((await world.request("GET", `${list}?sort=current-run.created-at`)).body)
+    const forward = namesOf((await testEngine.request("GET", `${list}?sort=current-run.created-at`)).body)
     expect(forward.slice(0, 3)).toEqual(["db-prod", "web-prod", "db-test"])
-    const backward = namesOf((await world.request("GET", `${list}?sort=-current-run.created-at`)).body)
+    const backward = namesOf((await testEngine.request("GET", `${list}?sort=-current-run.created-at`)).body)
     expect(backward).toEqual(forward.toReversed())
   })
 
@@ -151,7 +151,7 @@ describe("the query parameter", () => {
     ["[W-4.4-r1] page[size]", "page[size]=0"],
     ["[W-4.4-r1] page[size]", "page[size]=1.5"],
   ])("%s rejects unknown values: %s", async (title, query) => {
-    const { status, body } = await world.request("GET", `${list}?${query}`)
+    const { status, body } = await testEngine.request("GET", `${list}?${query}`)
     expect(status).toBe(400)
     expect(body.errors).toEqual([
       expect.objectContaining({ status: "400", source: { parameter: title.split(" ").at(-1) } }),
@@ -188,7 +188,7 @@ describe("a page", () => {
   ])(
     "[W-2.6-p1] $number of 3 has absolute links to first, last, next, prev and itself",
     async ({ number, next, prev }) => {
-      const { body } = await world.request("GET", `${list}?page[size]=2&page[number]=${number}`)
+      const { body } = await testEngine.request("GET", `${list}?page[size]=2&page[number]=${number}`)
       const link = (to: number | null) => (to === null ? null : pageUrl(to))
       expect(body.links).toEqual({
         self: link(number),
@@ -205,20 +205,20 @@ describe("a page", () => {
         "total-pages": 3,
         "total-count": 5,
       })
-      const followed = await world.request("GET", body.links.self)
+      const followed = await testEngine.request("GET", body.links.self)
       expect(followed.body.data).toEqual(body.data)
     },
   )
 
   test("[W-2.6-p1] past the end is empty, and has its number and the count", async () => {
-    const { status, body } = await world.request("GET", `${list}?page[number]=999`)
+    const { status, body } = await testEngine.request("GET", `${list}?page[number]=999`)
     expect([status, body.data]).toEqual([200, []])
     expect(body.meta.pagination).toMatchObject({ "current-page": 999, "next-page": null, "total-count": 5 })
   })
 
   test("has links with the filters", async () => {
-    const { body } = await world.request("GET", `${list}?search[tags]=red&page[size]=1`)
-    const next = await world.request("GET", body.links.next)
+    const { body } = await testEngine.request("GET", `${list}?search[tags]=red&page[size]=1`)
+    const next = await testEngine.request("GET", body.links.next)
     expect([...namesOf(body), ...namesOf(next.body)]).toEqual(["web-prod", "web-test"])
   })
 })
@@ -227,23 +227,23 @@ describe("the caller of the list", () => {
   test("[W-5-n3] sees the workspaces that they may read, and only those are counted", async () => {
     const webProd = ids["web-prod"] as string
     const namesFor = async (token: string, query = "") => {
-      const { body } = await world.request("GET", `${list}${query}`, { token })
+      const { body } = await testEngine.request("GET", `${list}${query}`, { token })
       expect(body.meta.pagination["total-count"]).toBe(body.data.length)
       return namesOf(body)
     }
-    expect(await namesFor(await world.token())).toEqual([])
-    const reader = await world.token({ on: { [webProd]: "read" } })
+    expect(await namesFor(await testEngine.token())).toEqual([])
+    const reader = await testEngine.token({ on: { [webProd]: "read" } })
     expect(await namesFor(reader)).toEqual(["web-prod"])
     expect(await namesFor(reader, "?search[tags]=blue")).toEqual(["web-prod"])
     expect(await namesFor(reader, "?search[name]=db")).toEqual([])
-    expect(await namesFor(await world.token({ organization: { readWorkspaces: true } }))).toHaveLength(5)
+    expect(await namesFor(await testEngine.token({ organization: { readWorkspaces: true } }))).toHaveLength(5)
   })
 
   test("sees each workspace with their own permissions", async () => {
-    const token = await world.token({
+    const token = await testEngine.token({
       on: { [ids["web-prod"] as string]: "write", [ids["db-prod"] as string]: "read" },
     })
-    const { body } = await world.request("GET", list, { token })
+    const { body } = await testEngine.request("GET", list, { token })
     expect(body.data.map(({ attributes }: Loose) => [attributes.name, attributes.permissions["can-lock"]])).toEqual([
       ["db-prod", false],
       ["web-prod", true],
@@ -251,11 +251,11 @@ describe("the caller of the list", () => {
   })
 
   test("gets 404 as a stranger or for a missing organization, and 401 without a token", async () => {
-    await newOrganization(world, "rival")
-    const team = await made(world, "POST", "/organizations/rival/teams", document("teams", { name: "them" }))
-    const { attributes } = await made(world, "POST", `/teams/${team.id}/authentication-token`)
-    expect((await world.request("GET", list, { token: attributes.token })).status).toBe(404)
-    expect((await world.request("GET", "/organizations/nobody/workspaces")).status).toBe(404)
-    expect((await world.request("GET", list, { token: null })).status).toBe(401)
+    await newOrganization(testEngine, "rival")
+    const team = await made(testEngine, "POST", "/organizations/rival/teams", document("teams", { name: "them" }))
+    const { attributes } = await made(testEngine, "POST", `/teams/${team.id}/authentication-token`)
+    expect((await testEngine.request("GET", list, { token: attributes.token })).status).toBe(404)
+    expect((await testEngine.request("GET", "/organizations/nobody/workspaces")).status).toBe(404)
+    expect((await testEngine.request("GET", list, { token: null })).status).toBe(401)
   })
 })

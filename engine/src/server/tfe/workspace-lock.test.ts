@@ -5,29 +5,29 @@ import { made, newMember, newTeam, type Person } from "../../../testing/users.ts
 import { type PopulatedEngine, populatedEngine } from "../../../testing/populated-engine.ts"
 import type { Answer } from "../../../testing/test-engine.ts"
 
-let world: PopulatedEngine
+let testEngine: PopulatedEngine
 let holder: Person
 let other: Person
 let reader: string
 let count = 0
 
 beforeAll(async () => {
-  world = await populatedEngine()
-  holder = await newMember(world, "acme", "holder")
-  other = await newMember(world, "acme", "other")
-  await newTeam(world, "acme", "managers", { access: { "manage-workspaces": true }, members: [holder, other] })
+  testEngine = await populatedEngine()
+  holder = await newMember(testEngine, "acme", "holder")
+  other = await newMember(testEngine, "acme", "other")
+  await newTeam(testEngine, "acme", "managers", { access: { "manage-workspaces": true }, members: [holder, other] })
 })
-afterAll(() => world[Symbol.asyncDispose]())
+afterAll(() => testEngine[Symbol.asyncDispose]())
 
 async function newWorkspace(): Promise<string> {
   count += 1
-  const id = await world.workspace(`lock-${count}`)
-  reader = await world.token({ on: { [id]: "read" } })
+  const id = await testEngine.workspace(`lock-${count}`)
+  reader = await testEngine.token({ on: { [id]: "read" } })
   return id
 }
 
 const act = (id: string, action: string, token: string, body?: unknown): Promise<Answer> =>
-  world.request("POST", `/workspaces/${id}/actions/${action}`, { token, body })
+  testEngine.request("POST", `/workspaces/${id}/actions/${action}`, { token, body })
 
 const stateDocument = JSON.stringify({
   version: 4,
@@ -52,7 +52,7 @@ const pendingVersion = {
 describe("a workspace", () => {
   test("[W-3-p1] is unlocked, or locked with a reason and a holder", async () => {
     const id = await newWorkspace()
-    const shown = async () => await made(world, "GET", `/workspaces/${id}`)
+    const shown = async () => await made(testEngine, "GET", `/workspaces/${id}`)
     expect((await shown()).attributes).toMatchObject({ locked: false, "locked-reason": null })
     expect((await shown()).relationships["locked-by"].data).toBeNull()
     await act(id, "lock", holder.token, { reason: "migration" })
@@ -90,7 +90,7 @@ describe("lock", () => {
       expect(body.errors[0]).toMatchObject({ status: "409", title: "conflict" })
       expect(body.errors[0].detail).toContain(`already locked by User ${holder.id}`)
     }
-    expect((await made(world, "GET", `/workspaces/${id}`)).attributes["locked-reason"]).toBe("first")
+    expect((await made(testEngine, "GET", `/workspaces/${id}`)).attributes["locked-reason"]).toBe("first")
   })
 
   test("[W-4.7-r1] answers 404 when the workspace is missing, or the caller may not lock it", async () => {
@@ -139,9 +139,9 @@ describe("unlock", () => {
     expect(body.errors[0].detail).toContain(
       `The workspace is locked by User ${holder.id} (holder) and may not be unlocked except by them.`,
     )
-    const team = await world.token({ on: { [id]: "write" } })
+    const team = await testEngine.token({ on: { [id]: "write" } })
     const teamLocked = await newWorkspace()
-    const owningTeam = await world.token({ on: { [teamLocked]: "write" } })
+    const owningTeam = await testEngine.token({ on: { [teamLocked]: "write" } })
     await act(teamLocked, "lock", owningTeam)
     expect((await act(teamLocked, "unlock", holder.token)).body.errors[0].detail).toContain("is locked by Team team-")
     expect((await act(id, "unlock", team)).status).toBe(409)
@@ -150,12 +150,12 @@ describe("unlock", () => {
   test("[W-4.7-r2] [W-3-r4] while the newest state version is pending answers 503 with Retry-After, and stays locked", async () => {
     const id = await newWorkspace()
     await act(id, "lock", holder.token)
-    await made(world, "POST", `/workspaces/${id}/state-versions`, pendingVersion, holder.token)
+    await made(testEngine, "POST", `/workspaces/${id}/state-versions`, pendingVersion, holder.token)
     const { status, body, headers } = await act(id, "unlock", holder.token)
     expect(status).toBe(503)
     expect(body.errors[0].detail).toContain("latest state version is still pending")
     expect(Number(headers.get("retry-after"))).toBeGreaterThan(0)
-    expect((await made(world, "GET", `/workspaces/${id}`)).attributes.locked).toBe(true)
+    expect((await made(testEngine, "GET", `/workspaces/${id}`)).attributes.locked).toBe(true)
   })
 
   test("[W-4.7-r2] answers 404 when the workspace is missing, or the caller may not lock it", async () => {
@@ -184,7 +184,7 @@ describe("force-unlock", () => {
   test("[W-4.7-r3] answers 404 when the workspace is missing, or the caller is not an administrator of it", async () => {
     const id = await newWorkspace()
     await act(id, "lock", holder.token)
-    const writer = await world.token({ on: { [id]: "write" } })
+    const writer = await testEngine.token({ on: { [id]: "write" } })
     expect((await act("ws-1234567812345678", "force-unlock", holder.token)).status).toBe(404)
     expect((await act(id, "force-unlock", writer)).status).toBe(404)
   })

@@ -27,8 +27,8 @@ interface Things {
   readonly tag: string
 }
 
-async function thingsOf(world: PopulatedEngine, organization: string): Promise<Things> {
-  const post = (path: string, body: unknown) => made(world, "POST", `/organizations/${organization}${path}`, body)
+async function thingsOf(testEngine: PopulatedEngine, organization: string): Promise<Things> {
+  const post = (path: string, body: unknown) => made(testEngine, "POST", `/organizations/${organization}${path}`, body)
   const client = await post(
     "/oauth-clients",
     document("oauth-clients", {
@@ -53,19 +53,19 @@ async function thingsOf(world: PopulatedEngine, organization: string): Promise<T
   }
 }
 
-let world: PopulatedEngine
+let testEngine: PopulatedEngine
 let ours: Things
 let theirs: Things
 let count = 0
 const freshName = () => `ws-${(count += 1)}`
 
 beforeAll(async () => {
-  world = await populatedEngine()
-  await newOrganization(world, "rival")
-  ours = await thingsOf(world, "acme")
-  theirs = await thingsOf(world, "rival")
+  testEngine = await populatedEngine()
+  await newOrganization(testEngine, "rival")
+  ours = await thingsOf(testEngine, "acme")
+  theirs = await thingsOf(testEngine, "rival")
 })
-afterAll(() => world[Symbol.asyncDispose]())
+afterAll(() => testEngine[Symbol.asyncDispose]())
 
 /** Replaces `$agentPool` with the id in our organization, and `$$agentPool` with the id in the other one. */
 function withIds<T>(value: T): T {
@@ -76,29 +76,29 @@ function withIds<T>(value: T): T {
 }
 
 const create = async (attributes: object, relationships?: object): Promise<Loose> =>
-  made(world, "POST", collection, withIds(workspaces({ name: freshName(), ...attributes }, relationships)))
+  made(testEngine, "POST", collection, withIds(workspaces({ name: freshName(), ...attributes }, relationships)))
 const change = async (id: string, attributes: object, relationships?: object): Promise<Loose> =>
-  made(world, "PATCH", `/workspaces/${id}`, withIds(workspaces(attributes, relationships)))
+  made(testEngine, "PATCH", `/workspaces/${id}`, withIds(workspaces(attributes, relationships)))
 
 describe("create", () => {
   test("[W-4.2-p1] [W-1-n1] answers 201 with the workspace, in its organization; showing it by id and by name returns the same", async () => {
-    const answer = await world.request("POST", collection, { body: workspaces({ name: "first" }) })
+    const answer = await testEngine.request("POST", collection, { body: workspaces({ name: "first" }) })
     expect(answer.status).toBe(201)
     const { data } = answer.body
     expect(data).toMatchObject({ type: "workspaces", attributes: { name: "first" } })
-    expect((await world.request("GET", `/workspaces/${data.id}`)).body).toEqual(answer.body)
-    expect((await world.request("GET", `${collection}/first`)).body).toEqual(answer.body)
+    expect((await testEngine.request("GET", `/workspaces/${data.id}`)).body).toEqual(answer.body)
+    expect((await testEngine.request("GET", `${collection}/first`)).body).toEqual(answer.body)
   })
 
   test("[W-4.5-p1] [W-4-b2] returns the same document at both paths; any case of the name finds the workspace", async () => {
     const { id } = await create({ name: "Both-Forms_1" })
-    const byId = await world.request("GET", `/workspaces/${id}`)
+    const byId = await testEngine.request("GET", `/workspaces/${id}`)
     expect(byId.status).toBe(200)
     for (const name of ["Both-Forms_1", "both-forms_1"])
-      expect((await world.request("GET", `${collection}/${name}`)).body).toEqual(byId.body)
-    expect((await world.request("GET", `${collection}/no-such`)).status).toBe(404)
-    expect((await world.request("GET", "/workspaces/ws-1111111111111111")).status).toBe(404)
-    expect((await world.request("GET", "/organizations/nobody/workspaces/Both-Forms_1")).status).toBe(404)
+      expect((await testEngine.request("GET", `${collection}/${name}`)).body).toEqual(byId.body)
+    expect((await testEngine.request("GET", `${collection}/no-such`)).status).toBe(404)
+    expect((await testEngine.request("GET", "/workspaces/ws-1111111111111111")).status).toBe(404)
+    expect((await testEngine.request("GET", "/organizations/nobody/workspaces/Both-Forms_1")).status).toBe(404)
   })
 
   test.each<[title: string, member: string, expected: unknown]>([
@@ -219,7 +219,7 @@ describe("create", () => {
   test.each(accepted)("%s is accepted", async (_title, attributes, expected) => {
     const { id, attributes: returned } = await create(attributes)
     expect(returned).toMatchObject(expected)
-    expect((await made(world, "GET", `/workspaces/${id}`)).attributes).toEqual(returned)
+    expect((await made(testEngine, "GET", `/workspaces/${id}`)).attributes).toEqual(returned)
   })
 
   test("[W-4.2-r2] returns the pool of an agent workspace as its relationship", async () => {
@@ -278,7 +278,7 @@ describe("create", () => {
     const asked = await create({}, { project: one("projects", "$project") })
     expect(asked.relationships.project.data.id).toBe(ours.project)
     const blank = await create({}, { project: one("projects", "") })
-    const { relationships } = await made(world, "GET", "/organizations/acme")
+    const { relationships } = await made(testEngine, "GET", "/organizations/acme")
     expect(blank.relationships.project.data).toEqual(relationships["default-project"].data)
   })
 
@@ -286,15 +286,15 @@ describe("create", () => {
     "[W-4.2-r29] answers 404 for a project that is not in the organization: %s",
     async (id) => {
       const body = withIds(workspaces({ name: "elsewhere" }, { project: one("projects", id) }))
-      expect((await world.request("POST", collection, { body })).status).toBe(404)
-      expect((await world.request("GET", `${collection}/elsewhere`)).status).toBe(404)
+      expect((await testEngine.request("POST", collection, { body })).status).toBe(404)
+      expect((await testEngine.request("GET", `${collection}/elsewhere`)).status).toBe(404)
     },
   )
 
   test("[W-4.2-r29] needs the right to create workspaces in the project", async () => {
-    const team = await made(world, "POST", "/organizations/acme/teams", document("teams", { name: "makers" }))
+    const team = await made(testEngine, "POST", "/organizations/acme/teams", document("teams", { name: "makers" }))
     await made(
-      world,
+      testEngine,
       "POST",
       "/team-projects",
       document(
@@ -303,9 +303,12 @@ describe("create", () => {
         { team: one("teams", team.id), project: one("projects", ours.project) },
       ),
     )
-    const { attributes } = await made(world, "POST", `/teams/${team.id}/authentication-token`)
+    const { attributes } = await made(testEngine, "POST", `/teams/${team.id}/authentication-token`)
     const post = (name: string, relationships?: object) =>
-      world.request("POST", collection, { token: attributes.token, body: withIds(workspaces({ name }, relationships)) })
+      testEngine.request("POST", collection, {
+        token: attributes.token,
+        body: withIds(workspaces({ name }, relationships)),
+      })
     expect((await post("makers-1", { project: one("projects", "$project") })).status).toBe(201)
     expect((await post("makers-2")).status).toBe(404)
   })
@@ -323,22 +326,24 @@ describe("create", () => {
         },
       },
     )
-    const bound = await made(world, "GET", `/workspaces/${id}/tag-bindings`)
+    const bound = await made(testEngine, "GET", `/workspaces/${id}/tag-bindings`)
     expect(Object.fromEntries(bound.map(({ attributes }: Loose) => [attributes.key, attributes.value]))).toEqual({
       env: "prod",
       tier: "",
     })
-    expect((await made(world, "GET", `/workspaces/${id}`)).attributes["tag-names"]).toEqual(["of-acme", "red"])
+    expect((await made(testEngine, "GET", `/workspaces/${id}`)).attributes["tag-names"]).toEqual(["of-acme", "red"])
   })
 
   test("[W-4.2-p1] answers 404 to callers who may not create workspaces in the organization, and 201 to others", async () => {
     const post = async (token: string | null) =>
-      (await world.request("POST", collection, { token, body: workspaces({ name: freshName() }) })).status
+      (await testEngine.request("POST", collection, { token, body: workspaces({ name: freshName() }) })).status
     expect(await post(null)).toBe(401)
-    expect(await post(await world.token())).toBe(404)
-    expect(await post(await world.token({ organization: { readWorkspaces: true } }))).toBe(404)
-    expect(await post(await world.token({ organization: { manageWorkspaces: true } }))).toBe(201)
-    const missing = await world.request("POST", "/organizations/nobody/workspaces", { body: workspaces({ name: "x" }) })
+    expect(await post(await testEngine.token())).toBe(404)
+    expect(await post(await testEngine.token({ organization: { readWorkspaces: true } }))).toBe(404)
+    expect(await post(await testEngine.token({ organization: { manageWorkspaces: true } }))).toBe(201)
+    const missing = await testEngine.request("POST", "/organizations/nobody/workspaces", {
+      body: workspaces({ name: "x" }),
+    })
     expect(missing.status).toBe(404)
   })
 
@@ -517,25 +522,25 @@ describe("invalid input answers 422 with all faults and their pointers, and chan
   })
 
   test.each(refused)("at create: %s", async (_title, attributes, pointers, relationships) => {
-    const before = (await world.request("GET", collection)).body.meta.pagination["total-count"]
+    const before = (await testEngine.request("GET", collection)).body.meta.pagination["total-count"]
     const body = withIds(workspaces({ name: "refused", ...attributes }, relationships))
-    const answer = await world.request("POST", collection, { body })
+    const answer = await testEngine.request("POST", collection, { body })
     expect([answer.status, pointersOf(answer.body)]).toEqual([422, pointers])
     for (const error of answer.body.errors)
       expect(error).toMatchObject({ status: "422", title: "invalid attribute", detail: expect.stringMatching(/\w/) })
-    expect((await world.request("GET", collection)).body.meta.pagination["total-count"]).toBe(before)
+    expect((await testEngine.request("GET", collection)).body.meta.pagination["total-count"]).toBe(before)
   })
 
   test.each(refused)("at update: %s", async (_title, attributes, pointers, relationships) => {
     const before = await create({})
     const body = withIds(workspaces({ description: "changed", ...attributes }, relationships))
-    const answer = await world.request("PATCH", `/workspaces/${before.id}`, { body })
+    const answer = await testEngine.request("PATCH", `/workspaces/${before.id}`, { body })
     expect([answer.status, pointersOf(answer.body)]).toEqual([422, pointers])
-    expect(await made(world, "GET", `/workspaces/${before.id}`)).toEqual(before)
+    expect(await made(testEngine, "GET", `/workspaces/${before.id}`)).toEqual(before)
   })
 
   test("[W-4.2-r1] at create without a name", async () => {
-    const answer = await world.request("POST", collection, { body: workspaces({}) })
+    const answer = await testEngine.request("POST", collection, { body: workspaces({}) })
     expect([answer.status, pointersOf(answer.body)]).toEqual([422, [at("name")]])
   })
 
@@ -558,7 +563,9 @@ describe("invalid input answers 422 with all faults and their pointers, and chan
     ["object", "vcs-repo"],
     ["object", "setting-overwrites"],
   ])("when an attribute that must be a %s is a number: %s", async (_type, member) => {
-    const answer = await world.request("POST", collection, { body: workspaces({ name: freshName(), [member]: 7 }) })
+    const answer = await testEngine.request("POST", collection, {
+      body: workspaces({ name: freshName(), [member]: 7 }),
+    })
     expect(answer.status).toBe(422)
     expect(answer.body.errors).toEqual([
       {
@@ -582,7 +589,7 @@ describe("invalid input answers 422 with all faults and their pointers, and chan
     ["text that is not UTF-8 cut short", 400, '{"data":{"type":"workspaces","attributes":{"name":"x"}'],
     ["U+0000 in a name", 422, '{"data":{"type":"workspaces","attributes":{"name":"a\\u0000"}}}'],
   ])("[W-4-b3] but %s gets %i and an error document", async (_why, status, body, headers = {}) => {
-    const answer = await world.request("POST", collection, { body, headers })
+    const answer = await testEngine.request("POST", collection, { body, headers })
     expect(answer.status).toBe(status)
     expect(answer.body.errors[0]).toMatchObject({ status: String(status), title: expect.any(String) })
     expect(answer.headers.get("content-type")).toContain("application/vnd.api+json")
@@ -592,14 +599,14 @@ describe("invalid input answers 422 with all faults and their pointers, and chan
     "with U+0000, each with its pointer: %s",
     async (member) => {
       const body = workspaces({ name: freshName(), [member]: "a\0b" })
-      const answer = await world.request("POST", collection, { body })
+      const answer = await testEngine.request("POST", collection, { body })
       expect([answer.status, new Set(pointersOf(answer.body))]).toEqual([422, new Set([at(member)])])
     },
   )
 
   test("except a body above the limit, which gets 413", async () => {
     const body = workspaces({ name: "large", description: "x".repeat(70 * 1024 * 1024) })
-    expect((await world.request("POST", collection, { body })).status).toBe(413)
+    expect((await testEngine.request("POST", collection, { body })).status).toBe(413)
   })
 })
 
@@ -611,11 +618,13 @@ describe("update", () => {
       "vcs-repo": repo,
       "trigger-prefixes": ["/a"],
     })
-    const byId = await world.request("PATCH", `/workspaces/${before.id}`, { body: workspaces({ description: "new" }) })
+    const byId = await testEngine.request("PATCH", `/workspaces/${before.id}`, {
+      body: workspaces({ description: "new" }),
+    })
     expect(byId.status).toBe(200)
     const { "updated-at": _then, description: _old, ...kept } = before.attributes
     expect(byId.body.data.attributes).toMatchObject({ ...kept, description: "new" })
-    const byName = await world.request("PATCH", `${collection}/${before.attributes.name}`, {
+    const byName = await testEngine.request("PATCH", `${collection}/${before.attributes.name}`, {
       body: workspaces({ "auto-apply": false }),
     })
     expect(byName.status).toBe(200)
@@ -629,12 +638,12 @@ describe("update", () => {
       self: "/api/v2/organizations/acme/workspaces/new-name",
       "self-html": "/app/acme/workspaces/new-name",
     })
-    expect((await world.request("GET", `${collection}/old-name`)).status).toBe(404)
-    expect((await made(world, "GET", `${collection}/new-name`)).id).toBe(id)
+    expect((await testEngine.request("GET", `${collection}/old-name`)).status).toBe(404)
+    expect((await made(testEngine, "GET", `${collection}/new-name`)).id).toBe(id)
     expect(
-      (await made(world, "GET", `${collection}?search[name]=new-nam`)).map(({ id: found }: Loose) => found),
+      (await made(testEngine, "GET", `${collection}?search[name]=new-nam`)).map(({ id: found }: Loose) => found),
     ).toEqual([id])
-    expect(await made(world, "GET", `${collection}?search[name]=old-name`)).toEqual([])
+    expect(await made(testEngine, "GET", `${collection}?search[name]=old-name`)).toEqual([])
     expect((await change(id, { name: "NEW-name" })).attributes.name).toBe("NEW-name")
   })
 
@@ -703,7 +712,7 @@ describe("update", () => {
   ])("%s", async (_title, from, to, expected) => {
     const { id } = await create(from)
     expect((await change(id, to)).attributes).toMatchObject(expected)
-    expect((await made(world, "GET", `/workspaces/${id}`)).attributes).toMatchObject(expected)
+    expect((await made(testEngine, "GET", `/workspaces/${id}`)).attributes).toMatchObject(expected)
   })
 
   test("[W-4.3-r2] enables and disables assessments-enabled", async () => {
@@ -731,8 +740,8 @@ describe("update", () => {
     async (id) => {
       const before = await create({})
       const body = withIds(workspaces({ description: "moved" }, { project: one("projects", id) }))
-      expect((await world.request("PATCH", `/workspaces/${before.id}`, { body })).status).toBe(404)
-      expect(await made(world, "GET", `/workspaces/${before.id}`)).toEqual(before)
+      expect((await testEngine.request("PATCH", `/workspaces/${before.id}`, { body })).status).toBe(404)
+      expect(await made(testEngine, "GET", `/workspaces/${before.id}`)).toEqual(before)
     },
   )
 
@@ -740,18 +749,18 @@ describe("update", () => {
     const before = await create({})
     const { id } = before
     const home = before.relationships.project.data.id
-    const team = await made(world, "POST", "/organizations/acme/teams", document("teams", { name: "movers" }))
-    const { attributes } = await made(world, "POST", `/teams/${team.id}/authentication-token`)
+    const team = await made(testEngine, "POST", "/organizations/acme/teams", document("teams", { name: "movers" }))
+    const { attributes } = await made(testEngine, "POST", `/teams/${team.id}/authentication-token`)
     const give = (project: string, access: string) =>
       made(
-        world,
+        testEngine,
         "POST",
         "/team-projects",
         document("team-projects", { access }, { team: one("teams", team.id), project: one("projects", project) }),
       )
     const move = async () =>
       (
-        await world.request("PATCH", `/workspaces/${id}`, {
+        await testEngine.request("PATCH", `/workspaces/${id}`, {
           token: attributes.token,
           body: withIds(workspaces({}, { project: one("projects", "$project") })),
         })
@@ -769,7 +778,7 @@ describe("update", () => {
     )
     const boundOf = async () =>
       Object.fromEntries(
-        (await made(world, "GET", `/workspaces/${id}/tag-bindings`)).map(({ attributes }: Loose) => [
+        (await made(testEngine, "GET", `/workspaces/${id}/tag-bindings`)).map(({ attributes }: Loose) => [
           attributes.key,
           attributes.value,
         ]),
@@ -782,15 +791,15 @@ describe("update", () => {
     expect(await boundOf()).toEqual({ empty: "" })
     await change(id, {}, bindings({}))
     expect(await boundOf()).toEqual({})
-    expect((await made(world, "GET", `/workspaces/${id}`)).attributes["tag-names"]).toEqual(["red"])
+    expect((await made(testEngine, "GET", `/workspaces/${id}`)).attributes["tag-names"]).toEqual(["red"])
   })
 
   test("[W-5-n4] needs administrator rights on the workspace; for others it is not found", async () => {
     const { id } = await create({})
     const patch = async (access: "read" | "plan" | "write" | "admin") =>
       (
-        await world.request("PATCH", `/workspaces/${id}`, {
-          token: await world.token({ on: { [id]: access } }),
+        await testEngine.request("PATCH", `/workspaces/${id}`, {
+          token: await testEngine.token({ on: { [id]: access } }),
           body: workspaces({ description: access }),
         })
       ).status
@@ -798,10 +807,10 @@ describe("update", () => {
     expect(await patch("plan")).toBe(404)
     expect(await patch("write")).toBe(404)
     expect(await patch("admin")).toBe(200)
-    const stranger = await world.token()
-    expect((await world.request("PATCH", `/workspaces/${id}`, { token: stranger, body: workspaces({}) })).status).toBe(
-      404,
-    )
+    const stranger = await testEngine.token()
+    expect(
+      (await testEngine.request("PATCH", `/workspaces/${id}`, { token: stranger, body: workspaces({}) })).status,
+    ).toBe(404)
   })
 })
 
@@ -824,9 +833,9 @@ describe("deletion of a workspace", () => {
   /** Creates a workspace that manages a resource. */
   async function managing() {
     const workspace = await create({})
-    await made(world, "POST", `/workspaces/${workspace.id}/actions/lock`)
+    await made(testEngine, "POST", `/workspaces/${workspace.id}/actions/lock`)
     await made(
-      world,
+      testEngine,
       "POST",
       `/workspaces/${workspace.id}/state-versions`,
       document("state-versions", {
@@ -836,7 +845,7 @@ describe("deletion of a workspace", () => {
         state: Buffer.from(state).toString("base64"),
       }),
     )
-    await made(world, "POST", `/workspaces/${workspace.id}/actions/unlock`)
+    await made(testEngine, "POST", `/workspaces/${workspace.id}/actions/unlock`)
     return workspace
   }
   const forms = [
@@ -848,10 +857,10 @@ describe("deletion of a workspace", () => {
     "[W-4.6-r1] [W-4.6-r2] [W-4.6-p1] [W-3-r9] safe delete $form removes a workspace that manages nothing: 204 without a body",
     async ({ pathOf }) => {
       const workspace = await create({})
-      const answer = await world.request("POST", `${pathOf(workspace)}/actions/safe-delete`)
+      const answer = await testEngine.request("POST", `${pathOf(workspace)}/actions/safe-delete`)
       expect([answer.status, answer.body]).toEqual([204, undefined])
-      expect((await world.request("GET", pathOf(workspace))).status).toBe(404)
-      expect((await world.request("POST", `${pathOf(workspace)}/actions/safe-delete`)).status).toBe(404)
+      expect((await testEngine.request("GET", pathOf(workspace))).status).toBe(404)
+      expect((await testEngine.request("POST", `${pathOf(workspace)}/actions/safe-delete`)).status).toBe(404)
     },
   )
 
@@ -859,12 +868,12 @@ describe("deletion of a workspace", () => {
     "[W-4.6-r1] [W-4.6-r2] [W-3-r10] [W-7-r3] safe delete $form of one that manages resources answers 409",
     async ({ pathOf }) => {
       const workspace = await managing()
-      const answer = await world.request("POST", `${pathOf(workspace)}/actions/safe-delete`)
+      const answer = await testEngine.request("POST", `${pathOf(workspace)}/actions/safe-delete`)
       expect(answer.status).toBe(409)
       expect(answer.body.errors[0].detail).toBe(
         "Workspace cannot be safely deleted because it is still managing resources",
       )
-      expect((await world.request("GET", pathOf(workspace))).status).toBe(200)
+      expect((await testEngine.request("GET", pathOf(workspace))).status).toBe(200)
     },
   )
 
@@ -872,27 +881,27 @@ describe("deletion of a workspace", () => {
     "[W-4.6-r3] [W-4.6-r4] [W-4.6-p1] [W-3-r11] force delete $form ignores resources: 204 without a body",
     async ({ pathOf }) => {
       const workspace = await managing()
-      const answer = await world.request("DELETE", pathOf(workspace))
+      const answer = await testEngine.request("DELETE", pathOf(workspace))
       expect([answer.status, answer.body]).toEqual([204, undefined])
-      expect((await world.request("GET", pathOf(workspace))).status).toBe(404)
+      expect((await testEngine.request("GET", pathOf(workspace))).status).toBe(404)
     },
   )
 
   test("safe delete of a workspace that is locked or has a pending state answers 409 with the reason", async () => {
     const { id } = await create({})
     const refusal = async () =>
-      (await world.request("POST", `/workspaces/${id}/actions/safe-delete`)).body.errors[0].detail
-    await made(world, "POST", `/workspaces/${id}/actions/lock`)
+      (await testEngine.request("POST", `/workspaces/${id}/actions/safe-delete`)).body.errors[0].detail
+    await made(testEngine, "POST", `/workspaces/${id}/actions/lock`)
     expect(await refusal()).toContain("currently locked")
     await made(
-      world,
+      testEngine,
       "POST",
       `/workspaces/${id}/state-versions`,
       document("state-versions", { serial: 1, md5: "0".repeat(32), lineage: "line" }),
     )
-    await world.request("POST", `/workspaces/${id}/actions/unlock`)
+    await testEngine.request("POST", `/workspaces/${id}/actions/unlock`)
     expect(await refusal()).toContain("locked")
-    expect((await world.request("DELETE", `/workspaces/${id}`)).status).toBe(204)
+    expect((await testEngine.request("DELETE", `/workspaces/${id}`)).status).toBe(204)
   })
 
   test("[W-4.6-r3] [W-4.6-r4] [W-4.6-p1] [W-5-n6] [W-5-n7] [W-7-r1] force delete is for owners, and for workspace administrators where the organization allows it; others who see the workspace get 403, strangers 404", async () => {
@@ -921,8 +930,8 @@ describe("deletion of a workspace", () => {
     const { id } = await create({})
     const remove = async (access: "write" | "admin") =>
       (
-        await world.request("POST", `/workspaces/${id}/actions/safe-delete`, {
-          token: await world.token({ on: { [id]: access } }),
+        await testEngine.request("POST", `/workspaces/${id}/actions/safe-delete`, {
+          token: await testEngine.token({ on: { [id]: access } }),
         })
       ).status
     expect(await remove("write")).toBe(404)
@@ -934,9 +943,9 @@ describe("deletion of a workspace", () => {
       { name: "gone" },
       { tags: { data: [{ type: "tags", attributes: { name: "only-here" } }] } },
     )
-    expect(await made(world, "GET", "/organizations/acme/tags?q=only-here")).toHaveLength(1)
-    await world.request("DELETE", `/workspaces/${id}`)
-    expect(await made(world, "GET", "/organizations/acme/tags?q=only-here")).toHaveLength(0)
+    expect(await made(testEngine, "GET", "/organizations/acme/tags?q=only-here")).toHaveLength(1)
+    await testEngine.request("DELETE", `/workspaces/${id}`)
+    expect(await made(testEngine, "GET", "/organizations/acme/tags?q=only-here")).toHaveLength(0)
     expect((await create({ name: "gone" })).id).not.toBe(id)
   })
 })
@@ -948,18 +957,18 @@ describe("a misspelled member", () => {
     { body: { data: { type: "workspaces", atributes: { name: "x" } } }, near: '"attributes" instead of "atributes"?' },
     { body: { dta: {} }, near: '"data" instead of "dta"?' },
   ])("[F-W20] is named in the fault of the missing member: $near", async ({ body, near }) => {
-    await using world = await populatedEngine()
-    const answer = await world.request("POST", "/organizations/acme/workspaces", { body })
+    await using testEngine = await populatedEngine()
+    const answer = await testEngine.request("POST", "/organizations/acme/workspaces", { body })
     expect([400, 422]).toContain(answer.status)
     expect(answer.body.errors[0].detail).toContain(near)
   })
 
   test("[F-W20] is ignored when no member is missing, and not named when the member exists", async () => {
-    await using world = await populatedEngine()
+    await using testEngine = await populatedEngine()
     const path = "/organizations/acme/workspaces"
-    const ignored = await world.request("POST", path, { body: named({ name: "web", nme: "x", descriptoin: "y" }) })
+    const ignored = await testEngine.request("POST", path, { body: named({ name: "web", nme: "x", descriptoin: "y" }) })
     expect([ignored.status, ignored.body.data.attributes.description]).toEqual([201, null])
-    const wrong = await world.request("POST", path, { body: named({ name: "", nme: "x" }) })
+    const wrong = await testEngine.request("POST", path, { body: named({ name: "", nme: "x" }) })
     expect([wrong.status, wrong.body.errors[0].detail]).toEqual([422, "Name can't be blank"])
   })
 })
