@@ -132,7 +132,7 @@ const flat = document("organizations", {
     },
     enforceHyok: {
       ...constant(false, { rule: "Always false; requests that set it to true are refused." }),
-      input: unsupported("enforce-hyok", false, "keys of your own"),
+      input: unsupported("enforce-hyok", false, "customer-managed keys"),
     },
     registryMonorepoSupportEnabled: {
       ...constant(false, { rule: "Always false; requests that set it to true are refused." }),

@@ -300,7 +300,7 @@ export const flatWorkspace = document("workspaces", {
     migrationEnvironment: secret(unsupported("migration-environment", "", "migrations of legacy environments"), {
       rule: "Not supported: requests that set it are refused.",
     }),
-    hyokEnabled: secret(unsupported("hyok-enabled", false, "keys of your own"), {
+    hyokEnabled: secret(unsupported("hyok-enabled", false, "customer-managed keys"), {
       rule: "Not supported: requests that set it to true are refused.",
     }),
   },

@@ -14,7 +14,7 @@ export const unsupported = (name: string, nothing: string | boolean | null, feat
       if (value === undefined || value === null || value === nothing) return
       context.issues.push({
         code: "custom",
-        message: `${name} must be ${JSON.stringify(nothing)}: ${feature} are not supported`,
+        message: `${name} must be ${JSON.stringify(nothing)}; ${feature} are not supported`,
         input: value,
         params: wholeSentence,
       })
