@@ -9,7 +9,7 @@ import { serve, temporaryFolder } from "./chancery.ts"
 const guide = typedPage(import.meta.url, "docs/logins.md")
 const heading = "AppRole"
 
-test("a program logs in by what the guide says, typed as it is written", async () => {
+test("a program logs in with the commands of the guide, typed as written", async () => {
   await using folder = await temporaryFolder()
   const url = `sqlite:${join(folder.path, "chancery.db")}`
   const rule = 'path "pki/issue/web" { capabilities = ["update"] }'

@@ -34,7 +34,7 @@ test("a server records requests in its data folder with mode 600, and a value is
   expect(await readFile(file, "utf8")).not.toContain("an-unknown-token")
 })
 
-test("[F-S2] a command on the store is recorded as a request is, before it changes anything", async () => {
+test("[F-S2] a command on the store is recorded like a request, before it changes anything", async () => {
   await using folder = await temporaryFolder()
   const data = ["--data", folder.path]
   const token = (await run(["token", "create", "--user", "root", "--description", "for CI", ...data])).out.trim()
@@ -67,7 +67,7 @@ test("[F-S2] a command on the store is recorded as a request is, before it chang
   for (const secret of [token, "for CI", "ops@acme.example", id]) expect(text).not.toContain(secret)
 })
 
-test("[F-S2] a change of the seal keys is recorded, and listing them creates no store", async () => {
+test("[F-S2] rotating the seal keys is recorded, and listing them creates no store", async () => {
   await using folder = await temporaryFolder()
   const data = ["--data", folder.path]
   for (const words of [["status"], ["rotate"], ["retire", "0000000000000000"]])
@@ -82,7 +82,7 @@ test("[F-S2] a change of the seal keys is recorded, and listing them creates no 
   expect(entries.map(({ method, path }) => `${method} ${path}`)).toEqual(["COMMAND seal rotate", "COMMAND seal retire"])
 })
 
-test("[F-S2] a command that cannot be recorded changes nothing", async () => {
+test("[F-S2] a command changes nothing when it cannot be recorded", async () => {
   await using folder = await temporaryFolder()
   const data = ["--data", folder.path]
   await run(["organization", "create", "first", "--email", "a@acme.example", ...data])

@@ -3,7 +3,7 @@ import { expect, test } from "vitest"
 
 const engine = new URL("../../engine/", import.meta.url)
 
-test("npm can link the command in a clone that is not built, and puts it into the package", async () => {
+test("npm links the command in a clone that is not built, and packs it into the package", async () => {
   const manifest = JSON.parse(await readFile(new URL("package.json", engine), "utf8")) as {
     bin: { chancery: string }
     files: string[]

@@ -54,7 +54,7 @@ test("bash completes commands, subcommands and options", async () => {
   ])
 })
 
-test.each(["zsh", "fish", "powershell"])("a script for %s is printed, and nothing else", async (shell) => {
+test.each(["zsh", "fish", "powershell"])("completion for %s prints a script and nothing else", async (shell) => {
   const { code, out, said } = await run(["completion", shell])
   expect([code, said]).toEqual([0, ""])
   expect(out).toMatch(/chancery complete|complete --/)

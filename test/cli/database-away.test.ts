@@ -36,19 +36,29 @@ test.skipIf(binaries === undefined)("a database that restarts twice is logged tw
       expect(await status("/api/v2/account/details")).toBe(503)
       expect(await status("/readyz")).toBe(503)
     }
-    await sleep(5_000)
-    await postgres.start()
-    await expect.poll(() => status("/readyz")).toBe(200)
-  }
-  served.child.kill("SIGTERM")
-  const { code, said } = await served.ended
-  expect(code).toBe(0)
-  const lines = said.trimEnd().split("\n")
-  expect(lines.filter((line) => line.includes("stack"))).toEqual([])
-  const events = lines
-    .map((line) => JSON.parse(line) as Line)
-    .map(({ level, event }) => `${level} ${event}`)
-    .filter((line) => !["info serving", "info stopping", "info stopped"].includes(line))
-  const outage = ["error database-away", "info database-back"]
-  expect(events).toEqual([...outage, ...outage])
-})
+    // Every job has started by then.
+    await expect.poll(() => served.said().split("\n").length).toBeGreaterThan(1)
+    for (const mode of ["fast", "immediate"] as const) {
+      await postgres.halt(mode)
+      // Requests, probes and jobs all notice the failure.
+      for (let count = 0; count < 20; count += 1) {
+        expect(await status("/api/v2/account/details")).toBe(503)
+        expect(await status("/readyz")).toBe(503)
+      }
+      await sleep(5_000)
+      await postgres.start()
+      await expect.poll(() => status("/readyz")).toBe(200)
+    }
+    served.child.kill("SIGTERM")
+    const { code, said } = await served.ended
+    expect(code).toBe(0)
+    const lines = said.trimEnd().split("\n")
+    expect(lines.filter((line) => line.includes("stack"))).toEqual([])
+    const events = lines
+      .map((line) => JSON.parse(line) as Line)
+      .map(({ level, event }) => `${level} ${event}`)
+      .filter((line) => !["info serving", "info stopping", "info stopped"].includes(line))
+    const outage = ["error database-away", "info database-back"]
+    expect(events).toEqual([...outage, ...outage])
+  },
+)

@@ -133,7 +133,7 @@ test("CHANCERY_DATA and CHANCERY_STORAGE set another folder and another store", 
   expect((await stat(join(folder.path, "other.db"))).isFile()).toBe(true)
 })
 
-test("dev has no rate limit", async () => {
+test("dev has no rate limit headers", async () => {
   await using folder = await temporaryFolder()
   await using served = await serve(["dev"], { folder: folder.path })
   const { headers } = await request(`${served.url}/api/v2/organizations`)
@@ -176,7 +176,7 @@ test("SIGTERM lets a request finish durably whose body is still arriving", async
   expect((JSON.parse(out) as { name: string }[]).map(({ name }) => name)).toEqual(["default", "late"])
 })
 
-test("a server that npm started stops when the shell between them is stopped", async () => {
+test("a server that npm started stops when the intermediate shell is stopped", async () => {
   await using folder = await temporaryFolder()
   const port = await freePort()
   const script = `"${process.execPath}" "${main}" dev & wait`

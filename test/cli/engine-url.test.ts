@@ -93,7 +93,7 @@ test.each([
   await expect(access(join(folder.path, ".chancery"))).rejects.toMatchObject(missing)
 })
 
-describe("[F-C4] a server whose certificate a private authority issued", () => {
+describe("[F-C4] a server with a certificate of a private authority", () => {
   const list = (environment: Record<string, string>, ...words: string[]) =>
     run(["organization", "list", "--engine-url", secureUrl, ...words], {
       environment: { CHANCERY_TOKEN: token, ...environment },
@@ -112,7 +112,7 @@ describe("[F-C4] a server whose certificate a private authority issued", () => {
     expect(await list(environment, ...words)).toMatchObject({ code: 0, out: expect.stringContaining("acme") })
   })
 
-  test("a file without a certificate is named", async () => {
+  test("a CA file without a certificate is named in the error", async () => {
     const { code, said } = await list({}, "--ca-file", file("key"))
     expect(code).toBe(78)
     expect(said).toContain(`${file("key")} does not contain a PEM certificate`)

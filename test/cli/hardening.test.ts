@@ -11,7 +11,7 @@ const fixture = (name: string) => fileURLToPath(new URL(`tls/${name}`, import.me
 const root = fileURLToPath(new URL("../..", import.meta.url))
 const guide = typedPage(import.meta.url, "docs/hardening.md")
 
-test("a server is hardened by what the guide says, typed as it is written", async () => {
+test("a server is hardened with the commands of the guide, typed as written", async () => {
   await using folder = await temporaryFolder()
   const environment = {
     CHANCERY_DATA: join(folder.path, "data"),
@@ -67,7 +67,7 @@ test("a server is hardened by what the guide says, typed as it is written", asyn
 })
 
 describe.each(["docs/threat-model.md", "docs/hardening.md"])("%s", (document) => {
-  test("names files and documents that there are", async () => {
+  test("names only files and documents that exist", async () => {
     const text = await readFile(join(root, document), "utf8")
     const paths = [...text.matchAll(/`((?:engine|operator|test)\/[\w./*-]+)`/g)].map(([, path = ""]) => path)
     const links = [...text.matchAll(/\]\(([\w.-]+\.md)/g)].map(([, path]) => join(dirname(document), path ?? ""))

@@ -15,7 +15,7 @@ const hasTools = await promisify(execFile)("sh", ["-c", "command -v curl && comm
 if (!hasTools) sayLoudly("There is no curl or no jq, so what the guide does with them is not typed.")
 
 test.skipIf(!hasTools)(
-  "an auth method and a token role are made and used, typed as it is written",
+  "an auth method and a token role are created and used, typed as written",
   { timeout: 300_000 },
   async () => {
     await using folder = await temporaryFolder()

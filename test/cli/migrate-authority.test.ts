@@ -33,7 +33,7 @@ async function revocationListOf({ certificate, key }: ForeignRoot, revoked: stri
 }
 
 test.skipIf(!hasTools)(
-  "an authority moves with its certificates and its revocation list, typed as it is written",
+  "an authority moves with its certificates and its revocation list, typed as written",
   { timeout: 120_000 },
   async () => {
     await using folder = await temporaryFolder()

@@ -103,7 +103,7 @@ async function begin(desk: Desk): Promise<string> {
 }
 
 test(
-  "from nothing to a server, its backup, a new seal key and a doctor's look, typed as it is written",
+  "a server is installed, backed up, given a new seal key and checked by doctor, typed as written",
   { timeout: 900_000 },
   async () => {
     await using desk = await sitDown()
@@ -138,53 +138,49 @@ test(
   },
 )
 
-test.skipIf(!hasTools)(
-  "authorities, policies, tidying and HTTPS, typed as it is written",
-  { timeout: 900_000 },
-  async () => {
-    await using desk = await sitDown()
-    const token = await begin(desk)
-    const make = authorities.block("Create authorities")
-    const post = make.commands.find((command) => command.startsWith("post()")) ?? ""
-    {
-      await using served = await desk.serve(guide.block("First start").only(/^(export|chancery serve) /))
-      const variables = { TOKEN: token, server: served.url }
-      await desk.type(make, variables)
-      expect(await desk.type(authorities.block("Tidy expired records"), variables, post)).toContain('"state"')
-      const csv = await desk.type(authorities.block("Search certificates"), variables)
-      expect(csv).toContain("mount,serial_number,common_name")
-      expect(await readFile(join(desk.folder, "certificates.csv"), "utf8")).toMatch(/^mount,serial_number,/)
-      const role = '{"allowed_domains": "chancery.example", "allow_bare_domains": true, "allow_ip_sans": true}'
-      await desk.look(`${post}\npost pki/roles/web '${role}'\n`, variables)
+test.skipIf(!hasTools)("authorities, policies, tidying and HTTPS, typed as written", { timeout: 900_000 }, async () => {
+  await using desk = await sitDown()
+  const token = await begin(desk)
+  const make = authorities.block("Create authorities")
+  const post = make.commands.find((command) => command.startsWith("post()")) ?? ""
+  {
+    await using served = await desk.serve(guide.block("First start").only(/^(export|chancery serve) /))
+    const variables = { TOKEN: token, server: served.url }
+    await desk.type(make, variables)
+    expect(await desk.type(authorities.block("Tidy expired records"), variables, post)).toContain('"state"')
+    const csv = await desk.type(authorities.block("Search certificates"), variables)
+    expect(csv).toContain("mount,serial_number,common_name")
+    expect(await readFile(join(desk.folder, "certificates.csv"), "utf8")).toMatch(/^mount,serial_number,/)
+    const role = '{"allowed_domains": "chancery.example", "allow_bare_domains": true, "allow_ip_sans": true}'
+    await desk.look(`${post}\npost pki/roles/web '${role}'\n`, variables)
 
-      await authorities.block("Access").write(join(desk.folder, "web.hcl"))
-      const team = { data: { type: "teams", attributes: { name: "web" } } }
-      const made = await fetch(`${served.url}/api/v2/organizations/acme/teams`, {
-        method: "POST",
-        headers: { authorization: `Bearer ${token}`, "content-type": "application/vnd.api+json" },
-        body: JSON.stringify(team),
-      })
-      expect(made.status).toBe(201)
-      const service = (await desk.type(authorities.block("Access", 1))).trim().split("\n").at(-1) ?? ""
-      const issued = await desk.look(`${post}\npost pki/issue/web '{"common_name": "chancery.example"}'\n`, {
-        TOKEN: service,
-        server: served.url,
-      })
-      expect(issued).toContain("BEGIN CERTIFICATE")
-    }
-    for (const name of ["chain", "key"])
-      await copyFile(fixture(name === "chain" ? "certificate.pem" : "key.pem"), join(desk.folder, `${name}.pem`))
-    for (const index of [0, 1]) {
-      await using served = await desk.serve(guide.block("TLS", index))
-      expect(served.said()).toContain('"httpsUrl":"https://')
-    }
-  },
-)
+    await authorities.block("Access").write(join(desk.folder, "web.hcl"))
+    const team = { data: { type: "teams", attributes: { name: "web" } } }
+    const made = await fetch(`${served.url}/api/v2/organizations/acme/teams`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/vnd.api+json" },
+      body: JSON.stringify(team),
+    })
+    expect(made.status).toBe(201)
+    const service = (await desk.type(authorities.block("Access", 1))).trim().split("\n").at(-1) ?? ""
+    const issued = await desk.look(`${post}\npost pki/issue/web '{"common_name": "chancery.example"}'\n`, {
+      TOKEN: service,
+      server: served.url,
+    })
+    expect(issued).toContain("BEGIN CERTIFICATE")
+  }
+  for (const name of ["chain", "key"])
+    await copyFile(fixture(name === "chain" ? "certificate.pem" : "key.pem"), join(desk.folder, `${name}.pem`))
+  for (const index of [0, 1]) {
+    await using served = await desk.serve(guide.block("TLS", index))
+    expect(served.said()).toContain('"httpsUrl":"https://')
+  }
+})
 
 const binaries = (await findPostgresBinaries()) ?? sayMissing(postgresInstallation)
 
 test.skipIf(binaries === undefined)(
-  "a server on PostgreSQL, its backup and what becomes of it, typed as it is written",
+  "a server on PostgreSQL is installed, backed up and restored, typed as written",
   { timeout: 900_000 },
   async () => {
     // `chancery doctor` checks a setting that other tests disable for speed.

@@ -24,7 +24,7 @@ test("--help documents every setting: flag, environment, file and default", asyn
   }
 })
 
-test("a served store logs JSON, answers probes and metrics, and stops at SIGTERM with exit code 0", async () => {
+test("a server on a store logs JSON, answers probes and metrics, and stops at SIGTERM with exit code 0", async () => {
   await using folder = await temporaryFolder()
   const file = join(folder.path, "chancery.json")
   await writeFile(file, JSON.stringify({ data: join(folder.path, "data"), rateLimit: 7 }))

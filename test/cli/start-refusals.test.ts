@@ -222,12 +222,12 @@ describe.runIf(postgres?.available)("a real PostgreSQL", () => {
     readonly says: RegExp
   }[] = [
     {
-      why: "without that database",
+      why: "when the database does not exist",
       change: (url) => (url.pathname = "/nowhere"),
       says: /cannot be opened \(database "nowhere" does not exist\)/,
     },
     {
-      why: "without that role",
+      why: "when the role does not exist",
       change: (url) => (url.username = "nobody_at_all"),
       says: /cannot be opened \(role "nobody_at_all" does not exist\)/,
     },
@@ -266,30 +266,30 @@ describe("a database server that rejects or does not respond", () => {
 
   test.each([
     {
-      why: "to the password",
+      why: "rejects the password",
       answer: errorResponse("28P01", 'password authentication failed for user "chancery"'),
       code: 78,
       says: /cannot be opened \(password authentication failed for user "chancery"\)/,
     },
     {
-      why: "while it starts",
+      why: "is starting",
       answer: errorResponse("57P03", "the database system is starting up"),
       code: 75,
       says: /is not available \(the database system is starting up\)/,
     },
     {
-      why: "because it is full",
+      why: "has no free connection",
       answer: errorResponse("53300", "sorry, too many clients already"),
       code: 75,
       says: /is not available \(sorry, too many clients already\)/,
     },
     {
-      why: "in another language",
+      why: "speaks another protocol",
       answer: Buffer.from("HTTP/1.1 400 Bad Request\r\n\r\n"),
       code: 75,
       says: /is not available \(.*\); check that it is running/,
     },
-    { why: "at all", answer: undefined, code: 75, says: /is not available \(.*timeout.*\); check that it is running/ },
+    { why: "does not answer", answer: undefined, code: 75, says: /is not available \(.*timeout.*\); check that it is running/ },
   ] as const)("$why", async ({ answer, code, says }) => {
     const sockets = new Set<Socket>()
     const server = createServer((socket) => {

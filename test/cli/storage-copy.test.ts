@@ -16,7 +16,7 @@ const organizations = async (url: string, folder: string): Promise<readonly stri
   return data.map(({ id }) => id)
 }
 
-test.runIf(postgres !== undefined)("the documented move to PostgreSQL and back, typed as it is written", async () => {
+test.runIf(postgres !== undefined)("the documented move to PostgreSQL and back, typed as written", async () => {
   const move = guide.block("Move to another database")
   const there = move.only(/^chancery storage copy /)
   const back = guide.block("Move to another database", 1)

@@ -35,7 +35,7 @@ describe("commands on the file of a running server", () => {
     expect(await status(served.url, token)).toBe(401)
   })
 
-  test("an organization, its own token and its team's are created", async () => {
+  test("an organization, its token and its team's token are created", async () => {
     await using folder = await temporaryFolder()
     await using served = await serve(["dev"], { folder: folder.path })
     const chancery = (...words: string[]) => run(words, { folder: folder.path })

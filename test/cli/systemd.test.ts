@@ -112,7 +112,7 @@ describe.skipIf(!answers)("systemd", () => {
     await expect(asked(1)).rejects.toThrow("--threshold=1 ")
   })
 
-  test("is told by what the guide says, typed as it is written, of a machine that is a folder", async () => {
+  test("accepts the commands of the guide, typed as written, for a machine in a folder", async () => {
     await using place = await temporaryFolder()
     const block = guide.block("systemd")
     const enabling = block.only(/^systemctl enable/).commands.join("")
@@ -135,7 +135,7 @@ describe.skipIf(!answers)("systemd", () => {
     expect(await text("chancery/environment")).toBe("CHANCERY_PUBLIC_URL=https://chancery.example\n")
   })
 
-  test("lets commands have its user and its folders, typed as it is written", async () => {
+  test("gives commands its user and its folders, typed as written", async () => {
     await using place = await temporaryFolder()
     const program = join(place.path, "chancery")
     await writeFile(program, `#!/bin/sh\nexec "${process.execPath}" "${main}" "$@"\n`, { mode: 0o755 })

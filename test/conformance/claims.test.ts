@@ -10,7 +10,7 @@ test.each([
   { why: "a title on its own line", source: `test(\n  "[${id}] unlocks",\n  () => {})`, titles: ["unlocks"] },
   { why: "a title with two ids", source: `test("[${id}] [${other}] waits", () => {})`, titles: ["waits", "waits"] },
   {
-    why: "a row that the title interpolates",
+    why: "a table row that the title interpolates",
     source: `test.each([\n  { id: "${id}", status: 409, why: "held" },\n])("[$id] answers $status: $why", () => {})`,
     titles: ["answers 409: held"],
   },
@@ -34,8 +34,8 @@ test.each([
     source: `describe("locks", () => {\n  test("work", () => {})\n})\ntest("[${id}] conflict", () => {})`,
     titles: ["conflict"],
   },
-  { why: "a comment claims nothing", source: `// ${id}\ntest("unlocks", () => {})`, titles: [] },
-  { why: "a skipped test claims nothing", source: `test.skip("[${id}] unlocks", () => {})`, titles: [] },
+  { why: "a comment is no claim", source: `// ${id}\ntest("unlocks", () => {})`, titles: [] },
+  { why: "a skipped test is no claim", source: `test.skip("[${id}] unlocks", () => {})`, titles: [] },
 ])("finds claims in $why", ({ source, titles }) => {
   expect(claimsIn(source).map(({ title }) => title)).toEqual(titles)
 })

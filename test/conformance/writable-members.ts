@@ -122,7 +122,7 @@ export function testWritableMembers<Refs>(format: WireFormat<Refs>): void {
       return answer.body === undefined ? { ...answer, body: before.body } : answer
     }
 
-    test.each(cases)("$verb stores $name, or refuses it by name", async ({ verb, member }) => {
+    test.each(cases)("$verb stores $name, or rejects it by name", async ({ verb, member }) => {
       const { world, refs } = await shared()
       const { name, value, beside, expects = { kind: "stored" } } = member
       const answer = await write({ world, refs }, verb, resolved({ ...beside, [name]: value }, refs))
@@ -137,7 +137,7 @@ export function testWritableMembers<Refs>(format: WireFormat<Refs>): void {
       expect(read === undefined ? {} : resource.membersOf(read)).toMatchObject(resolved(shows, refs))
     })
 
-    test.each(format.ignored === undefined ? [] : verbs)("%s reports a member that is unknown", async (verb) => {
+    test.each(format.ignored === undefined ? [] : verbs)("%s reports an unknown member", async (verb) => {
       const opened = await shared()
       const base = resolved(resource.required(unique(), opened.refs), opened.refs)
       const answer = await write(opened, verb, { ...base, nme: "x" })

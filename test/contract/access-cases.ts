@@ -50,7 +50,7 @@ export function accessCases(engine: () => OpenedEngine): void {
       await expect(blockedKeys.get(digest)).rejects.toMatchObject(notFound)
     })
 
-    test("is refused where it is no key and no digest", async () => {
+    test("is rejected when it is neither a key nor a digest", async () => {
       const { blockedKeys } = root
       await expect(blockedKeys.add({})).rejects.toMatchObject(refused("invalid", ["key"]))
       await expect(blockedKeys.add({ key: "x" })).rejects.toMatchObject(refused("invalid", ["key"]))
@@ -63,7 +63,7 @@ export function accessCases(engine: () => OpenedEngine): void {
   })
 
   describe("a policy", () => {
-    test("is put, found whichever case its name is in, replaced and deleted", async () => {
+    test("is written, found by its name in any case, replaced and deleted", async () => {
       const name = cast.newName("Policy")
       const known = name.toLowerCase()
       await root.policies.put(name, rule("a", "read"))
@@ -76,7 +76,7 @@ export function accessCases(engine: () => OpenedEngine): void {
       await expect(root.policies.get(known)).rejects.toMatchObject(notFound)
     })
 
-    test("names every fault, and is not put", async () => {
+    test("is rejected with every fault named, and not stored", async () => {
       const name = cast.newName("policy")
       for (const text of ["", "path", 'path "a" { capabilities = ["write"] }'])
         await expect(root.policies.put(name, text)).rejects.toMatchObject(refused("invalid", ["policy"]))
@@ -106,7 +106,7 @@ export function accessCases(engine: () => OpenedEngine): void {
       }
     })
 
-    test("cannot be attached to nobody, nor root to anybody", async () => {
+    test("cannot be attached to a missing owner, and root cannot be attached at all", async () => {
       const { policies } = root
       const name = await newPolicy()
       for (const subject of [
@@ -123,7 +123,7 @@ export function accessCases(engine: () => OpenedEngine): void {
       await expect(policies.attach("contract-none", subject)).rejects.toMatchObject(notFound)
     })
 
-    test("counts at once", async () => {
+    test("takes effect at once", async () => {
       const holder = await newHolder(rule("sys/mounts", "read"))
       await holder.engine.mounts.list()
       await root.policies.put(holder.policy, rule("sys/mounts", "deny"))
@@ -132,7 +132,7 @@ export function accessCases(engine: () => OpenedEngine): void {
   })
 
   describe("a service token", () => {
-    test("is what it was asked to be, and is looked at by secret, by accessor and by itself", async () => {
+    test("has the requested properties, and is looked up by secret, by accessor and by itself", async () => {
       const policy = await newPolicy()
       const { secret, token, warnings } = await root.serviceTokens.create({
         policies: [policy],
@@ -172,14 +172,14 @@ export function accessCases(engine: () => OpenedEngine): void {
       expect(await root.serviceTokens.list({ after: first })).not.toContain(first)
     })
 
-    test("is made without a parent, used so often and no more, and made by a token with a limit not at all", async () => {
+    test("is created without a parent, is limited in uses, and cannot be created by a token with a use limit", async () => {
       const { secret, token } = await root.serviceTokens.createOrphan({ policies: ["root"], numUses: 3 })
       expect(token).toMatchObject({ orphan: true, expiresAt: null, remainingMs: null, usesLeft: 3, ttlMs: null })
       const self = await engine().as(secret)
       await expect(self.serviceTokens.create({})).rejects.toMatchObject(refused("unprocessable"))
     })
 
-    test("is renewed, up to its maximum with a warning", async () => {
+    test("is renewed up to its maximum, with a warning", async () => {
       const input = { policies: ["default"], ttlMs: hourMs, explicitMaxTtlMs: 2 * hourMs }
       const { secret, token } = await root.serviceTokens.create(input)
       const { accessor } = token
@@ -199,7 +199,7 @@ export function accessCases(engine: () => OpenedEngine): void {
       await expect(root.serviceTokens.renew({ secret: fixed.secret })).rejects.toMatchObject(refused("unprocessable"))
     })
 
-    test("ends with the one that made it, unless that one is revoked alone", async () => {
+    test("is revoked with its parent, unless the parent is revoked alone", async () => {
       const parent = await root.serviceTokens.create({ policies: ["root"], ttlMs: hourMs })
       const made = await engine().as(parent.secret)
       const child = await made.serviceTokens.create({ policies: ["default"] })
@@ -217,7 +217,7 @@ export function accessCases(engine: () => OpenedEngine): void {
       )
     })
 
-    test("is refused with every fault named, and to those who may not", async () => {
+    test("is rejected with every fault named, and to callers without permission", async () => {
       const { serviceTokens } = root
       await expect(serviceTokens.create({ numUses: -1, displayName: "x".repeat(129) })).rejects.toMatchObject(
         refused("invalid", ["displayName"], ["numUses"]),
@@ -240,7 +240,7 @@ export function accessCases(engine: () => OpenedEngine): void {
     })
   })
 
-  test("what a token may do is told in the order asked", async () => {
+  test("the capabilities of a token are listed in the order of the requested paths", async () => {
     const holder = await newHolder(
       rule("pki/issue/+", "update") + rule("pki/issue/root", "deny") + rule("sys/capabilities-self", "update"),
     )

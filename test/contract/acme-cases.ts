@@ -23,8 +23,8 @@ export function acmeCases(engine: () => OpenedEngine): void {
     return { ...mount, newAccount }
   }
 
-  describe("how ACME is served", () => {
-    test("is configured, and read as it was", async () => {
+  describe("the ACME configuration", () => {
+    test("is written and read back", async () => {
       const { pki } = await newMount(["Location", "Replay-Nonce", "Link"])
       const before = await pki.settings.acme()
       expect(before).toMatchObject({ enabled: false, allowedRoles: ["*"], maxTtlMs: 0, eabPolicy: "not-required" })
@@ -56,7 +56,7 @@ export function acmeCases(engine: () => OpenedEngine): void {
       expect(await pki.settings.acme()).toEqual({ ...written, ...besides })
     })
 
-    test("is not changed by what cannot be", async () => {
+    test("is unchanged by an invalid update", async () => {
       const { pki } = await newMount()
       const before = await pki.settings.acme()
       await expect(
@@ -66,8 +66,8 @@ export function acmeCases(engine: () => OpenedEngine): void {
     })
   })
 
-  describe("a binding", () => {
-    test("is made for one directory, listed and deleted", async () => {
+  describe("an external account binding", () => {
+    test("is created for one directory, listed and deleted", async () => {
       const { pki, bindings } = await newMount()
       await pki.roles.save("web", {})
       expect(await bindings.list()).toEqual([])
@@ -83,7 +83,7 @@ export function acmeCases(engine: () => OpenedEngine): void {
       await expect(bindings.delete(other.id)).rejects.toMatchObject(notFound)
     })
 
-    test("is not made for a directory that there is not", async () => {
+    test("is not created for a missing directory", async () => {
       const { bindings } = await newMount()
       await expect(bindings.create({ role: "absent" })).rejects.toMatchObject(refused("unprocessable"))
       await expect(bindings.create({}, { ttlMs: 400 * 24 * hourMs })).rejects.toMatchObject(
@@ -141,7 +141,7 @@ export function acmeCases(engine: () => OpenedEngine): void {
       expect((await accounts.list()).map(({ id }) => id)).toEqual([other.id])
     })
 
-    test("that there are not are not found", async () => {
+    test("are not found when missing", async () => {
       const { managed } = await newServingMount()
       const { accounts, orders } = managed
       for (const refusal of [
@@ -157,7 +157,7 @@ export function acmeCases(engine: () => OpenedEngine): void {
     })
   })
 
-  describe("signals to renew", () => {
+  describe("renewal signals", () => {
     test("are raised, listed, shown and withdrawn", async () => {
       const { pki, managed } = await newMount()
       const { renewals } = managed
@@ -178,7 +178,7 @@ export function acmeCases(engine: () => OpenedEngine): void {
       await expect(renewals.withdraw(named.id)).rejects.toMatchObject(notFound)
     })
 
-    test("are not raised for what there is not", async () => {
+    test("are not raised for missing certificates", async () => {
       const { renewals } = (await newMount()).managed
       await expect(renewals.raise({})).rejects.toMatchObject(refused("invalid", ["serialNumbers"]))
       await expect(renewals.raise({ issuerRef: "absent" })).rejects.toMatchObject(refused("invalid", ["issuerRef"]))

@@ -15,8 +15,8 @@ export function appRoleCases(engine: () => OpenedEngine): void {
     return { path, ...appRoles(path) }
   }
 
-  describe("roles that programs log in as", () => {
-    test("are written, changed, told, listed and deleted", async () => {
+  describe("AppRole roles", () => {
+    test("are written, changed, read, listed and deleted", async () => {
       const { roles } = await newMethod()
       expect(await roles.list()).toEqual([])
       const input = {
@@ -50,7 +50,7 @@ export function appRoleCases(engine: () => OpenedEngine): void {
       expect(await roles.list()).toEqual(["api"])
     })
 
-    test("have parts of their own", async () => {
+    test("have members that are read and written singly", async () => {
       const { roles } = await newMethod()
       await roles.save("web", { secretIdBoundCidrs: ["10.0.0.0/8"] })
       const before = await roles.get("web")
@@ -68,13 +68,13 @@ export function appRoleCases(engine: () => OpenedEngine): void {
       expect(await roles.get("web")).toEqual(before)
     })
 
-    test("warn of what logins will not have", async () => {
+    test("warn of settings that logins ignore", async () => {
       const { roles } = await newMethod()
       const warnings = await roles.save("web", { terms: { maxTtlMs: 3 * hourMs, policies: ["contract-none"] } })
       expect(warnings).toEqual([expect.stringMatching(/token_max_ttl.*7200/), expect.stringContaining("contract-none")])
     })
 
-    test("are refused, and nothing changes", async () => {
+    test("are rejected, and nothing changes", async () => {
       const { roles } = await newMethod()
       await expect(roles.save("a b", {})).rejects.toMatchObject(refused("invalid", ["name"]))
       await expect(
@@ -107,7 +107,7 @@ export function appRoleCases(engine: () => OpenedEngine): void {
       expect(await roles.list()).toEqual(["web"])
     })
 
-    test("are those of a method of their type", async () => {
+    test("exist only below a method of their type", async () => {
       const { appRoles } = engine().root
       const { roles, logins } = appRoles("contract/no-method")
       await expect(roles.list()).rejects.toMatchObject(notFound)
@@ -116,7 +116,7 @@ export function appRoleCases(engine: () => OpenedEngine): void {
   })
 
   describe("secret ids", () => {
-    test("are made, told, listed and destroyed", async () => {
+    test("are created, read, listed and destroyed", async () => {
       const { roles, secretIds } = await newMethod()
       await roles.save("web", { secretIdNumUses: 5, secretIdTtlMs: hourMs, terms: { boundCidrs: ["127.0.0.0/8"] } })
       const made = await secretIds.create("web", {
@@ -158,7 +158,7 @@ export function appRoleCases(engine: () => OpenedEngine): void {
       expect(await secretIds.list("web")).toEqual([long.accessor])
     })
 
-    test("are refused, and none is made", async () => {
+    test("are rejected, and none is created", async () => {
       const { roles, secretIds } = await newMethod()
       await roles.save("web", { secretIdNumUses: 1, secretIdTtlMs: hourMs, secretIdBoundCidrs: ["10.0.0.0/8"] })
       await expect(
@@ -185,8 +185,8 @@ export function appRoleCases(engine: () => OpenedEngine): void {
     })
   })
 
-  describe("a login", () => {
-    test("gives a token once for each use of a secret id", async () => {
+  describe("an AppRole login", () => {
+    test("returns a token once for each use of a secret id", async () => {
       const { path, roles, secretIds, logins } = await newMethod()
       await roles.save("web", { terms: { ttlMs: minuteMs, policies: ["default"], noDefaultPolicy: true } })
       const roleId = await roles.getRoleId("web")
@@ -211,7 +211,7 @@ export function appRoleCases(engine: () => OpenedEngine): void {
       })
     })
 
-    test("is refused in the same words, whatever is wrong", async () => {
+    test("is rejected with the same words, whatever is wrong", async () => {
       const { roles, secretIds, logins } = await newMethod()
       await roles.save("web", { roleId: "web" })
       const { secretId } = await secretIds.create("web", { cidrList: ["192.0.2.0/24"] })

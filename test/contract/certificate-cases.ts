@@ -31,7 +31,7 @@ export function certificateCases(engine: () => OpenedEngine): void {
   }
 
   describe("a certificate", () => {
-    test("comes with a key, or of a request by a role, as it is, and for an intermediate", async () => {
+    test("is issued with a key, and signed from a CSR by a role, verbatim and as an intermediate", async () => {
       const { certificates } = await newMount()
       const csr = await csrOf("a.test")
       const issued = await certificates.issue("any", { commonName: "a.test" }, { issuerRef: "root" })
@@ -53,7 +53,7 @@ export function certificateCases(engine: () => OpenedEngine): void {
       }
     })
 
-    test("is refused with its reason", async () => {
+    test("is rejected with a reason", async () => {
       const { certificates, roles } = await newMount()
       await roles.save("some", { allowedDomains: ["example.com"], keyType: "ec", ttlMs: hourMs })
       const csr = await csrOf("a.test")
@@ -81,7 +81,7 @@ export function certificateCases(engine: () => OpenedEngine): void {
     })
   })
 
-  describe("what was issued", () => {
+  describe("issued certificates", () => {
     let pki: Awaited<ReturnType<typeof newMount>>
     let mount: string
     let root: string
@@ -103,7 +103,7 @@ export function certificateCases(engine: () => OpenedEngine): void {
       issued = made
     })
 
-    test("is listed whole and in parts", async () => {
+    test("are listed whole and in pages", async () => {
       const { certificates } = pki
       const all = [root, ...issued].toSorted()
       expect(await certificates.list()).toEqual(all)
@@ -123,7 +123,7 @@ export function certificateCases(engine: () => OpenedEngine): void {
         await expect(certificates[list]({ after: "none" })).rejects.toMatchObject(refused("invalid", ["after"]))
     })
 
-    test("[F-P17] is found by an end before or after a time from now", async () => {
+    test("[F-P17] are found by expiry before or after a duration from now", async () => {
       const { certificates } = pki
       const found = async (query: InventoryQuery) =>
         (await certificates.search({ role: "any", ...query })).items.map(({ serialNumber }) => serialNumber)
@@ -134,7 +134,7 @@ export function certificateCases(engine: () => OpenedEngine): void {
       expect(await found({ expiresAfter: { fromNowMs: 366 * dayMs } })).toEqual([])
     })
 
-    test("[F-P17] is found in a search across mounts", async () => {
+    test("[F-P17] are found in a search across mounts", async () => {
       const { certificateInventory, mounts } = engine().root
       const other = `contract/certificates-other-${(count += 1)}`
       await mounts.create({ path: other })
@@ -158,7 +158,7 @@ export function certificateCases(engine: () => OpenedEngine): void {
       await mounts.delete(other)
     })
 
-    test("is found in the inventory, and by its number", async () => {
+    test("are found in the inventory and by serial number", async () => {
       const { certificates } = pki
       const found = await certificates.search({ role: "any" }, { limit: 1 })
       expect(found.items.map(({ commonName }) => commonName)).toEqual(["c.test"])
@@ -175,7 +175,7 @@ export function certificateCases(engine: () => OpenedEngine): void {
       await expect(certificates.get("none")).rejects.toMatchObject(refused("invalid", ["serialNumber"]))
     })
 
-    test("has what was kept with it", async () => {
+    test("have their stored metadata", async () => {
       const { certificates } = pki
       const [first = "", second = ""] = issued
       expect(await certificates.metadata(first)).toMatchObject({ metadata: "b3duZXI=", role: "any" })
@@ -183,7 +183,7 @@ export function certificateCases(engine: () => OpenedEngine): void {
     })
   })
 
-  test("a mount without issuers has no chain, and none that is not there", async () => {
+  test("a mount without issuers has no chain, and neither has a missing mount", async () => {
     const { mounts, pki } = engine().root
     const path = `contract/certificates-${(count += 1)}`
     await mounts.create({ path })
@@ -191,7 +191,7 @@ export function certificateCases(engine: () => OpenedEngine): void {
     await expect(pki("contract/absent").certificates.caChain()).rejects.toMatchObject(notFound)
   })
 
-  test("issuers, keys and roles are listed in parts", async () => {
+  test("issuers, keys and roles are listed in pages", async () => {
     const pki = await newMount()
     await pki.issuers.generateRoot({ commonName: "Other", keyType: "ec" })
     await pki.roles.save("other", {})

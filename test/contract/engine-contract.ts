@@ -35,7 +35,7 @@ export function engineContract(open: () => Promise<OpenedEngine>): void {
     return opened
   }
 
-  describe("organizations, people and their rights:", () => {
+  describe("organizations, users and permissions:", () => {
     identityCases(engine)
   })
   describe("workspaces:", () => {
@@ -56,7 +56,7 @@ export function engineContract(open: () => Promise<OpenedEngine>): void {
   describe("events:", () => {
     eventCases(engine)
   })
-  describe("mounts and what is in them:", () => {
+  describe("mounts and roles:", () => {
     pkiCases(engine)
   })
   describe("policies and service tokens:", () => {
@@ -65,10 +65,10 @@ export function engineContract(open: () => Promise<OpenedEngine>): void {
   describe("logins:", () => {
     loginCases(engine)
   })
-  describe("programs that log in:", () => {
+  describe("AppRole logins:", () => {
     appRoleCases(engine)
   })
-  describe("logins from Kubernetes:", () => {
+  describe("Kubernetes logins:", () => {
     kubernetesLoginCases(engine)
   })
   describe("issuers and keys:", () => {
@@ -77,19 +77,19 @@ export function engineContract(open: () => Promise<OpenedEngine>): void {
   describe("certificates:", () => {
     certificateCases(engine)
   })
-  describe("answers about certificates, and who decides on them:", () => {
+  describe("OCSP and external policy services:", () => {
     externalCases(engine)
   })
-  describe("revocations and lists of them:", () => {
+  describe("revocations and CRLs:", () => {
     revocationCases(engine)
   })
-  describe("what has expired:", () => {
+  describe("expired records:", () => {
     tidyCases(engine)
   })
-  describe("what stands for certificates:", () => {
+  describe("leases:", () => {
     leaseCases(engine)
   })
-  describe("who is let in to ACME:", () => {
+  describe("ACME accounts and bindings:", () => {
     acmeCases(engine)
   })
   describe("every method", () => {
@@ -97,7 +97,7 @@ export function engineContract(open: () => Promise<OpenedEngine>): void {
   })
 
   // Runs last: the cases above have recorded their calls by now.
-  test("every method has a case that is answered and one that is refused", () => {
+  test("every method has one case that succeeds and one that is rejected", () => {
     const { root, answered, refused } = engine()
     const methods = methodsOf(root)
     expect(methods.length).toBeGreaterThan(100)

@@ -46,7 +46,7 @@ export function eventCases(engine: () => OpenedEngine): void {
 
   const kinds = (events: readonly EventView[]) => events.map(({ kind }) => kind)
 
-  test("the life of a workspace is told whole and in order, with names and no values", async () => {
+  test("the events of a workspace are complete and in order, with names and no values", async () => {
     const { engine: own, id: ownerId } = cast.owner
     const { id, name } = await cast.newWorkspace({ tags: [{ name: "net" }] })
     await own.workspaces.update({ id }, { description: "changed", autoApply: true })
@@ -79,7 +79,7 @@ export function eventCases(engine: () => OpenedEngine): void {
       { by: "kind", query: { kinds: ["workspace.locked"] }, expected: ["workspace.locked"] },
       { by: "all kinds of a thing", query: { kinds: ["variable.*"] }, expected: ["variable.created"] },
       { by: "tag, in any case", query: { tags: ["EDGE"] }, expected: ["workspace.created", "workspace.locked"] },
-    ])("by $by lets through what fits", async ({ query, expected }) => {
+    ])("by $by returns matching events only", async ({ query, expected }) => {
       const { engine: own } = cast.owner
       const before = (await own.events.list(cast.organization, { since: new Date(Date.now() + 60_000).toISOString() }))
         .cursor
@@ -100,7 +100,7 @@ export function eventCases(engine: () => OpenedEngine): void {
       expect(kinds(await toldOf(expected.length, own, here))).toEqual(expected)
     })
 
-    test("that names no kind there is, and a beginning that is none, are refused", async () => {
+    test("with an unknown kind or start is rejected", async () => {
       const { events } = cast.owner.engine
       const parameter = (name: string) => ({
         ...refused("bad-request"),
@@ -113,7 +113,7 @@ export function eventCases(engine: () => OpenedEngine): void {
     })
   })
 
-  test("a place beyond everything that was told is not kept, and it is said where to go on", async () => {
+  test("a position that does not exist is gone, and the error has the oldest position", async () => {
     const { events } = cast.owner.engine
     await expect(events.follow(cast.organization, { since: "czzzzzz-zzzzzz" })).rejects.toMatchObject({
       code: "gone",
@@ -121,7 +121,7 @@ export function eventCases(engine: () => OpenedEngine): void {
     })
   })
 
-  test("whoever follows gets what comes, and from where they left off what has come meanwhile", async () => {
+  test("a follower receives new events, and from its last position those that it missed", async () => {
     const { engine: own } = cast.owner
     const { id } = await cast.newWorkspace()
     // The event of the creation can become readable after the feed was opened, so the query leaves that kind out.
@@ -138,7 +138,7 @@ export function eventCases(engine: () => OpenedEngine): void {
     expect(kinds(await taken(again, 2))).toEqual(["workspace.unlocked", "workspace.updated"])
   })
 
-  test("a signal ends the following", async () => {
+  test("an abort signal ends the following", async () => {
     const stopping = new AbortController()
     const following = await cast.owner.engine.events.follow(cast.organization, {}, { signal: stopping.signal })
     const rest = taken(following, 1_000_000)
@@ -146,8 +146,8 @@ export function eventCases(engine: () => OpenedEngine): void {
     expect((await rest).length).toBeLessThan(1_000)
   })
 
-  describe("whoever has a team's access to one workspace", () => {
-    test("is told of that one, until its deletion, and of no other", async () => {
+  describe("a user whose team has access to one workspace", () => {
+    test("receives the events of that workspace, until its deletion, and of no other", async () => {
       const { engine: own } = cast.owner
       const { id } = await cast.newWorkspace()
       const member = await cast.newMemberOn(id, { access: "read" })
@@ -167,7 +167,7 @@ export function eventCases(engine: () => OpenedEngine): void {
       expect(kinds(await told(member.engine, { workspaces: [other.id] }))).toEqual([])
     })
 
-    test("hears no more of it once the access is taken away", async () => {
+    test("receives none of them after the access is removed", async () => {
       const { engine: own } = cast.owner
       const { id } = await cast.newWorkspace()
       const member = await cast.newMemberOn(id, { access: "read" })
@@ -179,7 +179,7 @@ export function eventCases(engine: () => OpenedEngine): void {
     })
   })
 
-  test("a token that is revoked ends what follows with it", async () => {
+  test("revoking a token ends the event streams that it opened", async () => {
     const person = await cast.newMember({ readWorkspaces: true })
     const following = await person.engine.events.follow(cast.organization, {})
     const rest = taken(following, 1_000_000)
@@ -189,7 +189,7 @@ export function eventCases(engine: () => OpenedEngine): void {
     await expect(rest).rejects.toMatchObject(refused("unauthenticated"))
   })
 
-  test("strangers are told nothing", async () => {
+  test("strangers receive no events", async () => {
     const { events } = cast.stranger.engine
     await expect(events.list(cast.organization, {})).rejects.toMatchObject(notFound)
     await expect(events.follow(cast.organization, {})).rejects.toMatchObject(notFound)

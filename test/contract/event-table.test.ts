@@ -498,13 +498,13 @@ describe.each(databaseKinds.filter(({ name }) => name !== "SQLite memory"))("on 
   })
   afterAll(() => closing.disposeAsync())
 
-  test("every method is in the table or about certificates, and no other is in it", () => {
+  test("the table lists every method except those of certificates, and no others", () => {
     const others = methodsOf(engine).filter((method) => !ofCertificates.test(method))
     expect(Object.keys(table).toSorted()).toEqual(others)
   })
 
   test.each(Object.entries(table).flatMap(([name, row]) => (typeof row === "string" ? [] : [{ name, row }])))(
-    "$name makes its events",
+    "$name produces its events",
     async ({ name, row: { makes, given, call = calls[name] } }) => {
       const { cast, subject } = await newStage()
       const own = cast.owner.engine
@@ -520,7 +520,7 @@ describe.each(databaseKinds.filter(({ name }) => name !== "SQLite memory"))("on 
     },
   )
 
-  test("all others make none", async () => {
+  test("all other methods produce no events", async () => {
     const { cast, subject } = await newStage()
     const before = await newestOf(cast)
     for (const [name, row] of Object.entries(table)) {

@@ -28,7 +28,7 @@ export function externalCases(engine: () => OpenedEngine): void {
   }
 
   describe("OCSP", () => {
-    test("answers what it is asked, and what it cannot read", async () => {
+    test("answers valid requests, and reports malformed ones", async () => {
       const pki = await newMount()
       await pki.roles.save("any", { allowAnyName: true, keyType: "ec", ttlMs: hourMs })
       const { serialNumber: text, issuingCa: issuer } = await pki.certificates.issue("any", { commonName: "a.test" })
@@ -51,7 +51,7 @@ export function externalCases(engine: () => OpenedEngine): void {
     })
     afterAll(() => server[Symbol.asyncDispose]())
 
-    test("is configured, and refused with every fault", async () => {
+    test("is configured, and rejected with every fault", async () => {
       const { externalPolicy } = await newMount()
       const before = await externalPolicy.get()
       expect(before).toMatchObject({ settings: { enabled: false, timeoutMs: 15_000, updatedAt: null } })
@@ -76,7 +76,7 @@ export function externalCases(engine: () => OpenedEngine): void {
       await expect(engine().root.pki("contract/absent").externalPolicy.get()).rejects.toMatchObject(notFound)
     })
 
-    test("decides on certificates, and is told what was sent as it was sent", async () => {
+    test("decides on certificates, and receives the parameters as sent", async () => {
       const { externalPolicy } = await newMount()
       const parameters = new Map([
         ["common_name", '"a.test"'],
@@ -113,7 +113,7 @@ export function externalCases(engine: () => OpenedEngine): void {
       expect(await externalPolicy.get()).toMatchObject({ validated: true, lastSuccessfulRequest: expect.any(Number) })
     })
 
-    test("refuses, and what it is not even asked is refused before", async () => {
+    test("rejects requests, and is not consulted about requests that fail earlier checks", async () => {
       const { externalPolicy } = await newMount()
       await externalPolicy.configure({
         enabled: true,

@@ -11,12 +11,12 @@ export function identityCases(engine: () => OpenedEngine): void {
     cast = await newUsers(engine())
   })
 
-  test("everybody is told which version of the interface this is", async () => {
+  test("the interface version is returned to every caller", async () => {
     expect(await cast.stranger.engine.discovery.apiVersion()).toMatch(/^2\.\d+$/)
   })
 
   describe("an organization", () => {
-    test("is made by a user, who owns it, and read as it was made", async () => {
+    test("is created by a user, who owns it, and read as created", async () => {
       const { engine: user } = await cast.newPerson()
       const name = cast.newName("made")
       const made = await user.organizations.create({
@@ -41,7 +41,7 @@ export function identityCases(engine: () => OpenedEngine): void {
       await expect(user.organizations.get(name)).rejects.toMatchObject(notFound)
     })
 
-    test("names every fault of its input", async () => {
+    test("is rejected with every fault of its input named", async () => {
       const { organizations } = cast.owner.engine
       await expect(organizations.create({ name: "no spaces", email: "nobody" })).rejects.toMatchObject(
         refused("invalid", ["name"], ["email"]),
@@ -66,13 +66,13 @@ export function identityCases(engine: () => OpenedEngine): void {
       await expect(member.organizations.delete(cast.organization)).rejects.toMatchObject(notFound)
     })
 
-    test.each(["", ".", "..", "a/b", "%", "none"])("called %j does not exist", async (name) => {
+    test.each(["", ".", "..", "a/b", "%", "none"])("is not found by the name %j", async (name) => {
       await expect(cast.root.organizations.get(name)).rejects.toMatchObject(notFound)
     })
   })
 
   describe("a project", () => {
-    test("is made, listed, changed and deleted", async () => {
+    test("is created, listed, changed and deleted", async () => {
       const { projects } = cast.owner.engine
       const made = await projects.create(cast.organization, { name: "Network of acme", description: "all of it" })
       expect(made).toMatchObject({
@@ -102,7 +102,7 @@ export function identityCases(engine: () => OpenedEngine): void {
       await expect(projects.get(made.id)).rejects.toMatchObject(notFound)
     })
 
-    test("names its faults, and one that is needed stays", async () => {
+    test("is rejected with its faults named, and the default project cannot be deleted", async () => {
       const { projects, organizations } = cast.owner.engine
       const { defaultProjectId } = await organizations.get(cast.organization)
       await expect(projects.create(cast.organization, { name: " x" })).rejects.toMatchObject(
@@ -116,7 +116,7 @@ export function identityCases(engine: () => OpenedEngine): void {
   })
 
   describe("a user", () => {
-    test("is made, found, promoted and deleted by a site administrator", async () => {
+    test("is created, found, promoted and deleted by a site administrator", async () => {
       const { users } = cast.root
       const username = cast.newName("ada")
       const made = await users.create({ username, email: `${username}@example.com`, serviceAccount: true })
@@ -134,7 +134,7 @@ export function identityCases(engine: () => OpenedEngine): void {
       )
     })
 
-    test("sees and changes their own account, and of others not what is theirs", async () => {
+    test("reads and changes its own account, and sees only public members of others", async () => {
       const { engine: person, id, username } = await cast.newMember()
       const account = await person.users.account()
       expect(account).toMatchObject({ id, username, email: `${username}@example.com`, siteAdmin: false })
@@ -158,7 +158,7 @@ export function identityCases(engine: () => OpenedEngine): void {
   })
 
   describe("a membership", () => {
-    test("is made, listed and ended, with its user", async () => {
+    test("is created, listed and ended, with its user", async () => {
       const { organizationMemberships: memberships, teams } = cast.owner.engine
       const { username, id: userId, engine: person } = await cast.newPerson()
       const team = await teams.create(cast.organization, { name: cast.newName("team") })
@@ -180,7 +180,7 @@ export function identityCases(engine: () => OpenedEngine): void {
       await expect(person.organizations.get(cast.organization)).rejects.toMatchObject(notFound)
     })
 
-    test("names what it cannot hold", async () => {
+    test("is rejected with its invalid members named", async () => {
       const { organizationMemberships: memberships } = cast.owner.engine
       const { username } = await cast.newMember()
       await expect(memberships.create(cast.organization, { username })).rejects.toMatchObject(
@@ -193,7 +193,7 @@ export function identityCases(engine: () => OpenedEngine): void {
   })
 
   describe("a team", () => {
-    test("is made, listed, changed and deleted", async () => {
+    test("is created, listed, changed and deleted", async () => {
       const { teams } = cast.owner.engine
       const name = cast.newName("network")
       const made = await teams.create(cast.organization, { name, access: { manageWorkspaces: true } })
@@ -215,7 +215,7 @@ export function identityCases(engine: () => OpenedEngine): void {
       await expect(teams.get(made.id)).rejects.toMatchObject(notFound)
     })
 
-    test("takes members and lets them go, by name and by membership", async () => {
+    test("gains and loses members, by name and by membership", async () => {
       const { teams, organizationMemberships: memberships } = cast.owner.engine
       const [first, second] = [await cast.newMember(), await cast.newMember()]
       const { items } = await memberships.list(cast.organization, { search: second.username }, firstPage)
@@ -232,7 +232,7 @@ export function identityCases(engine: () => OpenedEngine): void {
       )
     })
 
-    test("names its faults, and the owners keep an owner", async () => {
+    test("is rejected with its faults named, and the owners team keeps one owner", async () => {
       const { teams } = cast.owner.engine
       await expect(teams.create(cast.organization, { name: "" })).rejects.toMatchObject(refused("invalid", ["name"]))
       const [owners] = (await teams.list(cast.organization, { names: ["owners"] }, firstPage)).items
@@ -246,8 +246,8 @@ export function identityCases(engine: () => OpenedEngine): void {
     })
   })
 
-  describe("access of a team", () => {
-    test("to a project is given, changed and taken", async () => {
+  describe("team access", () => {
+    test("to a project is granted, changed and revoked", async () => {
       const { teamProjects, projects } = cast.owner.engine
       const { teamId } = await cast.newMember()
       const { id: projectId } = await projects.create(cast.organization, { name: cast.newName("project") })
@@ -263,7 +263,7 @@ export function identityCases(engine: () => OpenedEngine): void {
       await expect(teamProjects.get(made.id)).rejects.toMatchObject(notFound)
     })
 
-    test("to a workspace is given whole or in parts, changed and taken", async () => {
+    test("to a workspace is granted as a preset or in parts, changed and revoked", async () => {
       const { teamWorkspaces } = cast.owner.engine
       const { teamId } = await cast.newMember()
       const { id: workspaceId } = await cast.newWorkspace()
@@ -288,7 +288,7 @@ export function identityCases(engine: () => OpenedEngine): void {
   })
 
   describe("a token", () => {
-    test("of a user is made, shown without its secret, and revoked", async () => {
+    test("of a user is created, shown without its secret, and revoked", async () => {
       const { tokens } = cast.owner.engine
       const expiresAt = Date.UTC(2099, 0, 1)
       const { secret, ...made } = await tokens.createForUser(cast.owner.id, { description: "laptop", expiresAt })
@@ -327,7 +327,7 @@ export function identityCases(engine: () => OpenedEngine): void {
       await expect(tokens.getForOrganization(cast.organization)).rejects.toMatchObject(notFound)
     })
 
-    test("of a team is one, or several with descriptions", async () => {
+    test("of a team is one without a description, or several with descriptions", async () => {
       const { tokens } = cast.owner.engine
       const { teamId } = await cast.newMember()
       const { secret: _one, ...one } = await tokens.createForTeam(teamId, {})
@@ -344,7 +344,7 @@ export function identityCases(engine: () => OpenedEngine): void {
     })
   })
 
-  test("the settings of the site are the administrators'", async () => {
+  test("the settings of the site are managed by site administrators", async () => {
     const { siteSettings } = cast.root
     const before = await siteSettings.get()
     const changed = await siteSettings.update({ defaultGlobalRemoteState: true, engineReleases: ["99.0.1"] })

@@ -24,7 +24,7 @@ export function issuerCases(engine: () => OpenedEngine): void {
   }
 
   describe("a root", () => {
-    test("is made in every way, and what is not said is as it always is", async () => {
+    test("is created in every way, with the defaults for omitted parameters", async () => {
       const { issuers } = await newMount()
       const root = await issuers.generateRoot({
         ...ec,
@@ -48,7 +48,7 @@ export function issuerCases(engine: () => OpenedEngine): void {
       expect((await issuers.list()).map(({ id }) => id)).toEqual([root.issuerId, next.issuerId, third.issuerId])
     })
 
-    test("is refused with every fault", async () => {
+    test("is rejected with every fault", async () => {
       const { issuers } = await newMount()
       const wrong = { issuerName: "default", keyType: "dsa", country: ["Utopia"], ipSans: ["x"], maxPathLength: -2 }
       await expect(issuers.generateRoot({ commonName: "A", ...wrong })).rejects.toMatchObject(
@@ -62,7 +62,7 @@ export function issuerCases(engine: () => OpenedEngine): void {
   })
 
   describe("an intermediate", () => {
-    test("is asked for, and set once it is signed", async () => {
+    test("is requested, and set once it is signed", async () => {
       const [top, below] = [await newMount(), await newMount()]
       await top.issuers.generateRoot({ ...ec, commonName: "Root" })
       const asked = await below.issuers.generateIntermediate({ ...ec, commonName: "CA", addBasicConstraints: true })
@@ -133,7 +133,7 @@ export function issuerCases(engine: () => OpenedEngine): void {
       expect(await issuers.deleteAll()).toHaveLength(1)
     })
 
-    test("is refused with every fault, and not found where it is not", async () => {
+    test("is rejected with every fault, and not found when missing", async () => {
       const { issuers } = await newMount()
       await issuers.generateRoot({ ...ec, commonName: "Root" })
       const wrong = { issuerName: "a b", leafNotAfterBehavior: "x", usage: ["y"], manualChain: ["z"] }
@@ -152,7 +152,7 @@ export function issuerCases(engine: () => OpenedEngine): void {
   })
 
   describe("a key", () => {
-    test("is made, imported, read, renamed and deleted", async () => {
+    test("is generated, imported, read, renamed and deleted", async () => {
       const { keys } = await newMount()
       expect(await keys.list()).toEqual([])
       const kept = await keys.generate({ ...ec, keyName: "kept" })
@@ -174,7 +174,7 @@ export function issuerCases(engine: () => OpenedEngine): void {
       expect(await keys.delete("kept")).toHaveLength(1)
     })
 
-    test("is refused with every fault, and not found where it is not", async () => {
+    test("is rejected with every fault, and not found when missing", async () => {
       const { keys, issuers } = await newMount()
       await expect(keys.generate({ keyName: "a b", keyType: "dsa" })).rejects.toMatchObject(
         refused("invalid", ["keyType"], ["keyName"]),
@@ -188,7 +188,7 @@ export function issuerCases(engine: () => OpenedEngine): void {
     })
   })
 
-  test("of a mount that is not there nothing is told", async () => {
+  test("keys and issuers of a missing mount are not found", async () => {
     const { issuers, keys, settings } = engine().root.pki("contract/absent")
     for (const ask of [
       () => issuers.list(),
@@ -199,8 +199,8 @@ export function issuerCases(engine: () => OpenedEngine): void {
       await expect(ask()).rejects.toMatchObject(refused("not-found"))
   })
 
-  describe("what a mount is set to", () => {
-    test("is kept, and told", async () => {
+  describe("the configuration of a mount", () => {
+    test("is written and read back", async () => {
       const { issuers, settings } = await newMount()
       const { issuerId, keyId } = await issuers.generateRoot({ ...ec, commonName: "Root", issuerName: "next" })
       const issuersSettings = { default: issuerId, defaultFollowsLatestIssuer: true }
@@ -218,7 +218,7 @@ export function issuerCases(engine: () => OpenedEngine): void {
       expect(await settings.cluster()).toEqual(cluster)
     })
 
-    test("is refused with every fault", async () => {
+    test("is rejected with every fault", async () => {
       const { settings } = await newMount()
       await expect(settings.changeIssuers({ default: "absent" })).rejects.toMatchObject(refused("not-found"))
       await expect(settings.replaceRoot()).rejects.toMatchObject(refused("not-found"))

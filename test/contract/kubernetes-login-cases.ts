@@ -31,8 +31,8 @@ export function kubernetesLoginCases(engine: () => OpenedEngine): void {
   }
   const cast = () => ({ kubernetesHost: cluster.url, kubernetesCaCert: cluster.authorities })
 
-  describe("a cluster whose accounts log in", () => {
-    test("is configured, read without what is secret, and configured anew", async () => {
+  describe("the configuration of a Kubernetes auth method", () => {
+    test("is written, read without its secrets, and replaced", async () => {
       const logins = await newMethod()
       await expect(logins.getConfig()).rejects.toMatchObject(notFound)
       const tokenReviewerJwt = await projectedToken()
@@ -52,7 +52,7 @@ export function kubernetesLoginCases(engine: () => OpenedEngine): void {
       expect(await logins.getConfig()).toEqual({ ...config, ...bare })
     })
 
-    test("is refused with each fault by name, and stays as it was", async () => {
+    test("is rejected with each fault by name, and stays unchanged", async () => {
       const logins = await newMethod()
       await expect(
         logins.configure({ kubernetesHost: "http://h", kubernetesCaCert: "x", tokenReviewerJwt: "y", pemKeys: ["z"] }),
@@ -63,7 +63,7 @@ export function kubernetesLoginCases(engine: () => OpenedEngine): void {
       await expect(logins.getConfig()).rejects.toMatchObject(notFound)
     })
 
-    test("is not there at a path without a method, nor at one of another type", async () => {
+    test("is not found at a path without a method or with a method of another type", async () => {
       const { root } = engine()
       await root.authMethods.enable({ path: "contract/no-kubernetes", type: "approle" })
       for (const path of ["contract/none", "contract/no-kubernetes"])
@@ -71,8 +71,8 @@ export function kubernetesLoginCases(engine: () => OpenedEngine): void {
     })
   })
 
-  describe("a role of a cluster's accounts", () => {
-    test("is saved, changed in part, found in any case, listed and deleted", async () => {
+  describe("a role of a Kubernetes auth method", () => {
+    test("is written, changed in part, found in any case, listed and deleted", async () => {
       const logins = await newMethod()
       const { role, warnings } = await logins.saveRole("Web", { ...bound, policies: ["issue"], ttlMs: hourMs })
       expect(role).toEqual({
@@ -96,7 +96,7 @@ export function kubernetesLoginCases(engine: () => OpenedEngine): void {
       expect(await logins.listRoles()).toEqual(["api"])
     })
 
-    test("is refused with each fault by name, and not saved", async () => {
+    test("is rejected with each fault by name, and not stored", async () => {
       const logins = await newMethod()
       const wrong = { boundServiceAccountNames: ["*", "web"], policies: ["root"], numUses: -1 }
       await expect(logins.saveRole("web", wrong)).rejects.toMatchObject(
@@ -107,8 +107,8 @@ export function kubernetesLoginCases(engine: () => OpenedEngine): void {
     })
   })
 
-  describe("an account of a cluster", () => {
-    test("logs in, and its token is one that lives by the role", async () => {
+  describe("a service account", () => {
+    test("logs in, and its token has the settings of the role", async () => {
       const { root } = engine()
       const logins = await newMethod()
       await logins.configure(cast())
@@ -126,7 +126,7 @@ export function kubernetesLoginCases(engine: () => OpenedEngine): void {
       expect(await root.serviceTokens.lookup({ secret })).toMatchObject({ accessor: token.accessor })
     })
 
-    test("is refused, or asked to come again, as the cluster says", async () => {
+    test("is rejected, or asked to retry, depending on the cluster's answer", async () => {
       const logins = await newMethod()
       const jwt = await projectedToken()
       await expect(logins.login({ role: "web", jwt })).rejects.toMatchObject(refused("bad-request"))

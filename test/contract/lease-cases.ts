@@ -44,7 +44,7 @@ export function leaseCases(engine: () => OpenedEngine): void {
       expect(await leases.revokePrefix("auth/nothing-made-here")).toEqual([])
     })
 
-    test("that are none are refused", async () => {
+    test("are rejected when their ids are invalid", async () => {
       const { leases } = engine().root
       await expect(leases.lookup("none")).rejects.toMatchObject(refused("unprocessable"))
       await expect(leases.lookup("")).rejects.toMatchObject(refused("invalid", ["leaseId"]))

@@ -10,7 +10,7 @@ const newPath = (): string => `contract/method-${(count += 1)}`
 
 export function loginCases(engine: () => OpenedEngine): void {
   describe("a token role", () => {
-    test("is made, listed, changed in part and deleted", async () => {
+    test("is created, listed, changed in part and deleted", async () => {
       const { tokenRoles } = engine().root
       const name = `contract-role-${(count += 1)}`
       const input: Partial<TokenRole> = {
@@ -41,7 +41,7 @@ export function loginCases(engine: () => OpenedEngine): void {
       expect(await tokenRoles.list()).not.toContain(name)
     })
 
-    test("makes tokens on its terms, and is missed where there is none", async () => {
+    test("creates tokens with its settings, and is not found when missing", async () => {
       const { tokenRoles, serviceTokens, policies } = engine().root
       const name = `contract-role-${(count += 1)}`
       await policies.put("contract-role", "# nothing")
@@ -66,7 +66,7 @@ export function loginCases(engine: () => OpenedEngine): void {
       await tokenRoles.delete(name)
     })
 
-    test("names every fault, and nothing is made", async () => {
+    test("is rejected with every fault named, and nothing is created", async () => {
       const { tokenRoles } = engine().root
       const wrong = { pathSuffix: "a/b", boundCidrs: ["host"], numUses: -1 }
       await expect(
@@ -78,7 +78,7 @@ export function loginCases(engine: () => OpenedEngine): void {
     })
   })
   describe("an auth method", () => {
-    test("is enabled, found, listed beside the server's own, tuned and disabled", async () => {
+    test("is enabled, found, listed beside the built-in ones, tuned and disabled", async () => {
       const { authMethods } = engine().root
       const path = newPath()
       const made = await authMethods.enable({
@@ -115,7 +115,7 @@ export function loginCases(engine: () => OpenedEngine): void {
       await expect(authMethods.tune(path, {})).rejects.toMatchObject(notFound)
     })
 
-    test("is refused where its path or its settings are wrong, and nothing changes", async () => {
+    test("is rejected when its path or its settings are invalid, and nothing changes", async () => {
       const { authMethods } = engine().root
       const path = newPath()
       const type = "approle"
@@ -133,7 +133,7 @@ export function loginCases(engine: () => OpenedEngine): void {
       await authMethods.disable(path)
     })
 
-    test("of the server itself is neither tuned nor disabled", async () => {
+    test("that is built in can be neither tuned nor disabled", async () => {
       const { authMethods } = engine().root
       await expect(authMethods.tune("token", {})).rejects.toMatchObject(refused("unprocessable"))
       await expect(authMethods.disable("token/")).rejects.toMatchObject(refused("unprocessable"))

@@ -556,12 +556,12 @@ export function methodCases(engine: () => OpenedEngine): void {
     nobody = await engine().as(token)
   })
 
-  test("is in the table of these cases, and no other is", () => {
+  test("the table of cases contains every method and no other", () => {
     expect(methodsOf(engine().root)).toEqual(Object.keys(calls).toSorted())
   })
 
   test.each(Object.entries(calls).filter(([name]) => !openToStrangers.has(name) && !openToAll.has(name)))(
-    "gives nothing to a stranger: %s",
+    "answers a stranger with not-found: %s",
     async (name, call) => {
       const refusal = isOfMounts(name) ? refused("forbidden") : notFound
       await expect(call(cast.stranger.engine, subject)).rejects.toMatchObject(refusal)
@@ -569,7 +569,7 @@ export function methodCases(engine: () => OpenedEngine): void {
   )
 
   test.each(Object.entries(calls).filter(([name]) => !openToAll.has(name)))(
-    "is refused to a token that was revoked: %s",
+    "rejects a revoked token: %s",
     async (_name, call) => {
       await expect(call(nobody, subject)).rejects.toMatchObject(refused("unauthenticated"))
     },

@@ -16,7 +16,7 @@ async function newMount({ mounts, pki }: Engine) {
 
 export function pkiCases(engine: () => OpenedEngine): void {
   describe("a mount", () => {
-    test("is made with what it is to be tuned to, and found with or without a slash at its end", async () => {
+    test("is created with its tuning, and found with or without a trailing slash", async () => {
       const { mounts } = engine().root
       const path = newPath()
       const made = await mounts.create({
@@ -67,7 +67,7 @@ export function pkiCases(engine: () => OpenedEngine): void {
       await expect(mounts.delete(elsewhere)).rejects.toMatchObject(notFound)
     })
 
-    test("names every fault, and cannot lie where another one does", async () => {
+    test("is rejected with every fault named, and cannot overlap another mount", async () => {
       const { mounts } = engine().root
       const { path } = await newMount(engine().root)
       const config = { maxLeaseTtlMs: hourMs, defaultLeaseTtlMs: 2 * hourMs, allowedResponseHeaders: ["no header"] }
@@ -88,7 +88,7 @@ export function pkiCases(engine: () => OpenedEngine): void {
   })
 
   describe("a role", () => {
-    test("is saved, listed, changed and deleted", async () => {
+    test("is written, listed, changed and deleted", async () => {
       const { pki } = await newMount(engine().root)
       expect(await pki.roles.list()).toEqual([])
       const saved = await pki.roles.save("web", {
@@ -121,7 +121,7 @@ export function pkiCases(engine: () => OpenedEngine): void {
       await expect(pki.roles.get("web")).rejects.toMatchObject(notFound)
     })
 
-    test("names every fault, and nothing is saved", async () => {
+    test("is rejected with every fault named, and not stored", async () => {
       const { pki } = await newMount(engine().root)
       await expect(
         pki.roles.save("web", { ttlMs: 2 * hourMs, maxTtlMs: hourMs, keyType: "dsa", country: ["Utopia"] }),
@@ -132,7 +132,7 @@ export function pkiCases(engine: () => OpenedEngine): void {
     })
   })
 
-  test("a mount that is not there has nothing in it", async () => {
+  test("a missing mount contains nothing", async () => {
     const { roles, issuers } = engine().root.pki("contract/absent")
     await expect(issuers.list()).rejects.toMatchObject(notFound)
     await expect(roles.list()).rejects.toMatchObject(notFound)

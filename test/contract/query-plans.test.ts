@@ -209,7 +209,7 @@ describe.each([
   { database: sqlite, kind: "sqlite", explain: explainSqlite },
   { database: postgres, kind: "postgres", explain: explainPostgres },
 ] as const)("on $database.name", ({ database, kind, explain }) => {
-  test.runIf(database.available)("no statement walks or sorts what has no bound", async () => {
+  test.runIf(database.available)("no statement scans or sorts an unbounded set of rows", async () => {
     await using place = await temporaryDatabase(database, { unused: true })
     const spy = capture(kind)
     try {
@@ -229,7 +229,7 @@ describe.each([
   })
 })
 
-test("the explanations would tell of a missing index", async () => {
+test("the query plans reveal a missing index", async () => {
   captured.sqlite.clear()
   captured.sqlite.set("", { text: "select id from runs where message = ? order by created_at limit 5", values: [] })
   expect((await explainSqlite()).map(({ problem }) => problem)).toEqual(["SCAN runs", "USE TEMP B-TREE FOR ORDER BY"])

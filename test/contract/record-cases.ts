@@ -14,7 +14,7 @@ export function recordCases(engine: () => OpenedEngine): void {
   })
 
   describe("a variable", () => {
-    test("is made, listed, changed and deleted, and keeps its secret", async () => {
+    test("is created, listed, changed and deleted, and hides its sensitive value", async () => {
       const { variables, workspaces } = cast.owner.engine
       const { id, name } = await cast.newWorkspace()
       const ref = { organization: cast.organization, name }
@@ -37,7 +37,7 @@ export function recordCases(engine: () => OpenedEngine): void {
       await expect(variables.get({ id }, plain.id)).rejects.toMatchObject(notFound)
     })
 
-    test("names every fault, and cannot be made readable again", async () => {
+    test("is rejected with every fault named, and cannot be made readable again", async () => {
       const { variables } = cast.owner.engine
       const { id } = await cast.newWorkspace()
       await expect(
@@ -50,7 +50,7 @@ export function recordCases(engine: () => OpenedEngine): void {
       await expect(variables.create({ id }, newVariable)).rejects.toMatchObject(refused("invalid", ["key"]))
     })
 
-    test("are all listed, however many", async () => {
+    test("are all listed, in any number", async () => {
       const { variables } = cast.owner.engine
       const { id } = await cast.newWorkspace()
       const keys = Array.from({ length: 25 }, (_, index) => `key_${String(index).padStart(2, "0")}`)
@@ -59,7 +59,7 @@ export function recordCases(engine: () => OpenedEngine): void {
     })
   })
 
-  test("an assessment is made, listed, remembered by its workspace and deleted", async () => {
+  test("an assessment is created, listed, shown by its workspace and deleted", async () => {
     const { assessments, workspaces } = cast.owner.engine
     const { id } = await cast.newWorkspace()
     const made = await assessments.create({ id }, { ...newAssessment, errorMessage: "no credentials" })
@@ -76,7 +76,7 @@ export function recordCases(engine: () => OpenedEngine): void {
     await expect(assessments.get(made.id)).rejects.toMatchObject(notFound)
   })
 
-  test("a connection to a forge is made with its token, listed and deleted", async () => {
+  test("a VCS connection is created with its token, listed and deleted", async () => {
     const { vcsConnections: vcs } = cast.owner.engine
     const client = await vcs.createClient(cast.organization, newOauthClient)
     const { token: _token, ...shown } = newOauthClient
@@ -108,7 +108,7 @@ export function recordCases(engine: () => OpenedEngine): void {
     ).rejects.toMatchObject(refused("invalid", ["httpUrl"], ["apiUrl"]))
   })
 
-  test("[F-W15] a connection to a forge is for chosen projects and an agent pool", async () => {
+  test("[F-W15] a VCS connection is limited to chosen projects and an agent pool", async () => {
     const { vcsConnections: vcs, projects, agentPools } = cast.owner.engine
     const first = await projects.create(cast.organization, { name: "chosen" })
     const second = await projects.create(cast.organization, { name: "chosen-too" })
@@ -132,7 +132,7 @@ export function recordCases(engine: () => OpenedEngine): void {
     await agentPools.delete(pool.id)
   })
 
-  test("an installed app is made, listed and deleted", async () => {
+  test("an installed app is created, listed and deleted", async () => {
     const { vcsConnections: vcs } = cast.owner.engine
     const made = await vcs.createInstallation(cast.organization, { name: "app", installationId: 42 })
     expect(made).toMatchObject({ name: "app", installationId: 42, organizationName: cast.organization })
@@ -149,7 +149,7 @@ export function recordCases(engine: () => OpenedEngine): void {
     await expect(vcs.getInstallation(made.id)).rejects.toMatchObject(notFound)
   })
 
-  test("an SSH key is made, listed, renamed and deleted, and never read back", async () => {
+  test("an SSH key is created, listed, renamed and deleted, and never read back", async () => {
     const { sshKeys } = cast.owner.engine
     const made = await sshKeys.create(cast.organization, newSshKey)
     expect(made).toEqual({ id: made.id, name: newSshKey.name })
@@ -163,7 +163,7 @@ export function recordCases(engine: () => OpenedEngine): void {
     await expect(sshKeys.get(made.id)).rejects.toMatchObject(notFound)
   })
 
-  test("a webhook is made with a secret that is shown once, listed, changed and deleted", async () => {
+  test("a webhook is created with a secret that is shown once, listed, changed and deleted", async () => {
     const { webhooks } = cast.owner.engine
     const { secret, ...made } = await webhooks.create(cast.organization, { ...newWebhook, kinds: ["run.*"] })
     expect(secret).toMatch(/^whsec_[0-9a-f]{64}$/)
@@ -205,7 +205,7 @@ export function recordCases(engine: () => OpenedEngine): void {
     await webhooks.delete(cast.organization, known.id)
   })
 
-  test("a dead letter of a webhook is listed, sent again and thrown away", async () => {
+  test("a dead letter of a webhook is listed, sent again and discarded", async () => {
     const { owner, organization } = cast
     const { webhooks } = owner.engine
     const { id } = await webhooks.create(organization, newWebhook)
@@ -239,7 +239,7 @@ export function recordCases(engine: () => OpenedEngine): void {
     await expect(webhooks.deadLetters(organization, id, firstPage)).rejects.toMatchObject(notFound)
   })
 
-  test("an agent pool is made, found, named by a workspace, and deleted once nothing names it", async () => {
+  test("an agent pool is created, found, used by a workspace, and deleted once unused", async () => {
     const { agentPools, workspaces } = cast.owner.engine
     const made = await agentPools.create(cast.organization, { name: "edge" })
     expect(made).toMatchObject({ name: "edge", organizationName: cast.organization, workspaceIds: [] })
@@ -256,7 +256,7 @@ export function recordCases(engine: () => OpenedEngine): void {
   })
 
   describe("a retention policy", () => {
-    test("of a workspace stands before that of its organization", async () => {
+    test("of a workspace overrides that of its organization", async () => {
       const { retentionPolicies: policies, workspaces } = cast.owner.engine
       const { id } = await cast.newWorkspace()
       const workspace = { kind: "workspace", id } as const
@@ -281,7 +281,7 @@ export function recordCases(engine: () => OpenedEngine): void {
       await policies.delete(organization)
     })
 
-    test("of the site is the administrators', and deletes", async () => {
+    test("of the site is managed by site administrators, and deletes data", async () => {
       const { retentionPolicies: policies } = cast.root
       const site = { kind: "site" } as const
       await expect(policies.set(site, { kind: "dont-delete" })).rejects.toMatchObject(refused("invalid", ["type"]))

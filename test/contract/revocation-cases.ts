@@ -26,7 +26,7 @@ export function revocationCases(engine: () => OpenedEngine): void {
   }
 
   describe("a certificate", () => {
-    test("is revoked by its serial number, by itself and with its key, once and for all", async () => {
+    test("is revoked once, by its serial number, by its certificate and by its key", async () => {
       const { pki, issue } = await newMount()
       const [one, other, third] = [await issue(), await issue(), await issue()]
       const { serialNumber } = one
@@ -47,7 +47,7 @@ export function revocationCases(engine: () => OpenedEngine): void {
       expect((crl?.nextUpdate ?? 0) - (crl?.thisUpdate ?? 0)).toBe(72 * hourMs)
     })
 
-    test("is not revoked where that is said wrongly", async () => {
+    test("is not revoked when the request is invalid", async () => {
       const { pki, issue } = await newMount()
       const { serialNumber } = await issue()
       for (const input of [{}, { serialNumber: "0a" }, { serialNumber, certificate: "x" }])
@@ -65,7 +65,7 @@ export function revocationCases(engine: () => OpenedEngine): void {
     })
   })
 
-  describe("an authority that was elsewhere", () => {
+  describe("an imported authority", () => {
     test("brings its certificates and its revocations along, once", async () => {
       const { mounts, pki: mountAt } = engine().root
       const [from, to] = [`contract/from-${(count += 1)}`, `contract/to-${count}`]
@@ -97,8 +97,8 @@ export function revocationCases(engine: () => OpenedEngine): void {
     })
   })
 
-  describe("lists", () => {
-    test("are rotated, as the configuration has it", async () => {
+  describe("CRLs", () => {
+    test("are rotated as configured", async () => {
       const { pki } = await newMount()
       const before = await pki.crls.settings()
       const changes = { autoRebuild: true, enableDelta: true, expiryMs: 24 * hourMs, maxCrlEntries: -1 }
@@ -117,7 +117,7 @@ export function revocationCases(engine: () => OpenedEngine): void {
       await expect(pki.crls.get({ shard: { count: 8, index: 1 } })).rejects.toMatchObject(notFound)
     })
 
-    test("of others are signed, and signed again together", async () => {
+    test("of other authorities are signed, and re-signed together", async () => {
       const { pki } = await newMount()
       const list = { revokedCertificates: [{ serialNumber: "0a:0b", revokedAt: Date.UTC(2026, 1), extensions: [] }] }
       const signed = await pki.crls.signRevocationList("default", { ...list, extensions: [], ...numbers })

@@ -29,7 +29,7 @@ export function runCases(engine: () => OpenedEngine): void {
   }
 
   describe("an executor", () => {
-    test("claims a run and reports on it to its end", async () => {
+    test("claims a run and reports its progress to the end", async () => {
       const { runClaims, runs, run, claim } = await newClaim()
       expect(claim).toMatchObject({ name: "contract", run: { id: run.id, status: "plan_queued" } })
       expect(await runClaims.get(claim.id)).toEqual(claim)
@@ -49,7 +49,7 @@ export function runCases(engine: () => OpenedEngine): void {
       expect(ended).toMatchObject({ status: "applied", executor: null })
     })
 
-    test("is asked to stop when its run is canceled, and ends it", async () => {
+    test("is told to stop when its run is canceled, and ends it", async () => {
       const { runClaims, runs, run, claim, workspaceId } = await newClaim()
       await runClaims.report(claim.id, { status: "planning", hasChanges: null })
       await expect(runs.forceCancel(run.id)).rejects.toMatchObject(refused("conflict"))
@@ -66,7 +66,7 @@ export function runCases(engine: () => OpenedEngine): void {
       expect((await workspaces.get({ id: workspaceId })).lock).toEqual({ held: false })
     })
 
-    test("hands in a log piece by piece, and none of it twice", async () => {
+    test("uploads a log in chunks, and none of them twice", async () => {
       const { runClaims, claim } = await newClaim()
       const { id } = claim
       await runClaims.report(id, { status: "planning", hasChanges: null })
@@ -85,7 +85,7 @@ export function runCases(engine: () => OpenedEngine): void {
       expect(await runClaims.appendLog(id, "plan", 0, line("one"))).toBe(14)
     })
 
-    test("hands in a plan, and whoever applies it gets it octet for octet", async () => {
+    test("uploads a plan, and the executor that applies it downloads the same bytes", async () => {
       const { runClaims, claim, runs, run } = await newClaim()
       const octets = Uint8Array.from({ length: 300 }, (_, index) => index % 256)
       await expect(runClaims.document(claim.id, "plan-file")).rejects.toMatchObject(notFound)
@@ -108,7 +108,7 @@ export function runCases(engine: () => OpenedEngine): void {
       expect(await runClaims.variables(claim.id)).toEqual([{ key, value, category, hcl, sensitive: true }])
     })
 
-    test("reads the configuration and the state, and saves the state it has made", async () => {
+    test("reads the configuration and the state, and saves the new state", async () => {
       const { runs, runClaims, workspaces, stateVersions, configurationVersions } = cast.owner.engine
       const { id } = await cast.newWorkspace()
       await workspaces.lock({ id }, { reason: "" })
@@ -134,7 +134,7 @@ export function runCases(engine: () => OpenedEngine): void {
       await expect(runClaims.state(claimId)).rejects.toMatchObject(refused("conflict"))
     })
 
-    test("gives a run back, and the next one gets it", async () => {
+    test("releases a run, and the next executor claims it", async () => {
       const { runClaims, claim, run } = await newClaim()
       await runClaims.release(claim.id)
       await expect(runClaims.get(claim.id)).rejects.toMatchObject(notFound)
@@ -146,7 +146,7 @@ export function runCases(engine: () => OpenedEngine): void {
       await expect(runClaims.heartbeat(claim.id)).rejects.toMatchObject(notFound)
     })
 
-    test("finds the queue of an organization, and how much of it is at work", async () => {
+    test("reads the queue of an organization, and how many runs are in progress", async () => {
       const { organizations, workspaces, runs, runClaims } = cast.owner.engine
       const { name } = await organizations.create({ name: cast.newName("queue"), email: "queue@example.com" })
       const queued: string[] = []
@@ -166,7 +166,7 @@ export function runCases(engine: () => OpenedEngine): void {
       expect((await runs.queue(name, firstPage)).items.map(({ id }) => id)).toEqual(queued.slice(1))
     })
 
-    test("gets nothing where nothing waits, and is refused what makes no sense", async () => {
+    test("gets no run when none is queued, and is rejected for invalid requests", async () => {
       const { runClaims } = cast.owner.engine
       const { id } = await cast.newWorkspace()
       const target = { kind: "workspace", ref: { id } } as const
@@ -177,7 +177,7 @@ export function runCases(engine: () => OpenedEngine): void {
     })
   })
 
-  test("an agent of a pool claims with a token of its own, which is good for nothing else", async () => {
+  test("an agent of a pool claims with the pool's token, which permits nothing else", async () => {
     const { agentPools, tokens, runs } = cast.owner.engine
     const pool = await agentPools.create(cast.organization, { name: cast.newName("pool") })
     const { id } = await cast.newWorkspace({ executionMode: "agent", agentPoolId: pool.id })

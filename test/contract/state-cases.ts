@@ -81,7 +81,7 @@ export function stateCases(engine: () => OpenedEngine): void {
       return version
     }
 
-    test("is made under the lock, becomes current, and says what its state says", async () => {
+    test("is created under the lock, becomes current, and describes its state", async () => {
       const { stateVersions, workspaces } = cast.owner.engine
       const { id, name } = await cast.newWorkspace()
       await expect(stateVersions.current({ id })).rejects.toMatchObject(notFound)
@@ -128,7 +128,7 @@ export function stateCases(engine: () => OpenedEngine): void {
       expect((await stateVersions.list({ id }, { statuses: ["pending"] }, firstPage)).totalCount).toBe(0)
     })
 
-    test("shows its outputs, and of the current ones no secret", async () => {
+    test("shows its outputs, and hides sensitive ones of the current state", async () => {
       const { stateVersions } = cast.owner.engine
       const { id } = await cast.newWorkspace()
       const { id: versionId } = await saved(id, newStateInput(1))
@@ -147,7 +147,7 @@ export function stateCases(engine: () => OpenedEngine): void {
       expect((await stateVersions.currentOutputs({ id })).find(({ name }) => name === "password")?.value).toBeNull()
     })
 
-    test("waits for its bytes when it comes without them", async () => {
+    test("is pending until its data is uploaded, when created without it", async () => {
       const { stateVersions, workspaces } = cast.owner.engine
       const { id } = await cast.newWorkspace()
       await workspaces.lock({ id }, { reason: "" })
@@ -169,7 +169,7 @@ export function stateCases(engine: () => OpenedEngine): void {
       expect(await bytesOf(await stateVersions.download(made.id, "state"))).toEqual(state)
     })
 
-    test("is gone back to, and loses and regains its backing data", async () => {
+    test("is rolled back to, and its backing data is removed and restored", async () => {
       const { stateVersions, workspaces } = cast.owner.engine
       const { id } = await cast.newWorkspace()
       const earlier = await saved(id, newStateInput(1))
@@ -197,7 +197,7 @@ export function stateCases(engine: () => OpenedEngine): void {
       })
     })
 
-    test("may be larger than what anybody holds whole, and is then read after it was taken", async () => {
+    test("may exceed any in-memory buffer, and is then parsed after the upload", async () => {
       const { stateVersions, workspaces } = cast.owner.engine
       const { id } = await cast.newWorkspace()
       await workspaces.lock({ id }, { reason: "" })
@@ -213,7 +213,7 @@ export function stateCases(engine: () => OpenedEngine): void {
       expect((await workspaces.get({ id })).resourceCount).toBe(2)
     })
 
-    test("is refused without the lock, with another checksum, and to readers", async () => {
+    test("is rejected without the lock, with another checksum, and to readers", async () => {
       const { stateVersions, workspaces } = cast.owner.engine
       const { id } = await cast.newWorkspace()
       await expect(stateVersions.create({ id }, newStateInput(1))).rejects.toMatchObject(refused("conflict"))
@@ -239,7 +239,7 @@ export function stateCases(engine: () => OpenedEngine): void {
   }
 
   describe("a run", () => {
-    test("[F-W12] keeps comments, those of actions too", async () => {
+    test("[F-W12] keeps comments, also of its actions", async () => {
       const { runs } = cast.owner.engine
       const { id } = await runs.create({ id: (await cast.newWorkspace()).id }, newRunInput())
       const first = await runs.addComment(id, "one")
@@ -253,7 +253,7 @@ export function stateCases(engine: () => OpenedEngine): void {
       await expect(runs.comment("wsc-none")).rejects.toMatchObject(notFound)
     })
 
-    test("[F-W12] is forced to execute before those that keep it waiting", async () => {
+    test("[F-W12] is forced to execute before the runs that block it", async () => {
       const { runs } = cast.owner.engine
       const { id: workspaceId } = await cast.newWorkspace()
       const first = await runs.create({ id: workspaceId }, newRunInput())
@@ -263,7 +263,7 @@ export function stateCases(engine: () => OpenedEngine): void {
       await expect(runs.forceExecute(second.id)).rejects.toMatchObject(refused("forbidden"))
     })
 
-    test("is made, found by its plan and apply, and moved along to its end", async () => {
+    test("is created, found by its plan and apply, and moved through its statuses", async () => {
       const { runs, workspaces, configurationVersions } = cast.owner.engine
       const { id: workspaceId } = await cast.newWorkspace()
       const configuration = await configurationVersions.create({ id: workspaceId }, newConfiguration)
@@ -302,7 +302,7 @@ export function stateCases(engine: () => OpenedEngine): void {
       })
     })
 
-    test("keeps what it was asked for, and is found among those of its organization", async () => {
+    test("keeps its options, and is found in its organization", async () => {
       const { runs } = cast.owner.engine
       const { id, name } = await cast.newWorkspace()
       const asked = {
@@ -325,13 +325,13 @@ export function stateCases(engine: () => OpenedEngine): void {
       await expect(runs.create({ id }, impossible)).rejects.toMatchObject(refused("invalid", ["savePlan"]))
     })
 
-    test("has a message that is not too long", async () => {
+    test("is rejected when its message is too long", async () => {
       const { id } = await cast.newWorkspace()
       const input = { ...newRunInput(), message: "x".repeat(10_001) }
       await expect(cast.owner.engine.runs.create({ id }, input)).rejects.toMatchObject(refused("invalid", ["message"]))
     })
 
-    test("is discarded, canceled and stopped, and not twice", async () => {
+    test("is discarded, canceled and stopped, each only once", async () => {
       const planned = await newRun(["planning", "planned"])
       await planned.runs.discard(planned.id)
       await expect(planned.runs.discard(planned.id)).rejects.toMatchObject(refused("conflict"))
@@ -348,7 +348,7 @@ export function stateCases(engine: () => OpenedEngine): void {
   })
 
   describe("a configuration version", () => {
-    test("[F-W13] is current from its creation on, takes its archive until a run has it, and gives it back until it is archived", async () => {
+    test("[F-W13] is current once created, accepts its archive until a run uses it, and serves it until it is archived", async () => {
       const { configurationVersions: versions, runs, workspaces } = cast.owner.engine
       const { id } = await cast.newWorkspace()
       const plain = { ...newConfiguration, ingressAttributes: null, readme: null }
@@ -383,7 +383,7 @@ export function stateCases(engine: () => OpenedEngine): void {
       await expect(versions.download(made.id)).rejects.toMatchObject(notFound)
     })
 
-    test("is made, read with its origin and readme, archived and deleted", async () => {
+    test("is created, read with its origin and readme, archived and deleted", async () => {
       const { configurationVersions: versions, workspaces } = cast.owner.engine
       const { id } = await cast.newWorkspace()
       await expect(versions.readme({ id })).rejects.toMatchObject(notFound)

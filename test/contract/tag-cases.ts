@@ -11,8 +11,8 @@ export function tagCases(engine: () => OpenedEngine): void {
   })
   const namesOf = (tags: readonly { readonly name: string }[]) => tags.map(({ name }) => name).toSorted()
 
-  describe("the pool", () => {
-    test("takes tags once, whatever their case, and is searched and paged", async () => {
+  describe("the tag pool", () => {
+    test("stores each tag once, regardless of case, and is searched and paged", async () => {
       const { tags } = cast.owner.engine
       const [first, second] = await tags.create(cast.organization, ["Blue", "bluish"])
       expect(first).toMatchObject({ name: "Blue", instanceCount: 0, organizationName: cast.organization })
@@ -31,7 +31,7 @@ export function tagCases(engine: () => OpenedEngine): void {
       )
     })
 
-    test("gives one tag to many workspaces, leaves out what they carry, and takes it from all", async () => {
+    test("adds one tag to many workspaces, except those that have it, and removes it from all", async () => {
       const { tags, workspaces } = cast.owner.engine
       const [one, two] = [await cast.newWorkspace(), await cast.newWorkspace()]
       const [tag] = await tags.create(cast.organization, ["shared"])
@@ -48,7 +48,7 @@ export function tagCases(engine: () => OpenedEngine): void {
       await expect(tags.delete(cast.organization, [id])).rejects.toMatchObject(notFound)
     })
 
-    test("makes one tag of many who ask for it at once", async () => {
+    test("creates one tag for concurrent requests", async () => {
       const { tags } = cast.owner.engine
       const workspaces = await Promise.all(Array.from({ length: 6 }, () => cast.newWorkspace()))
       await Promise.all(workspaces.map(({ id }) => tags.add(id, [{ name: "race" }])))
@@ -59,7 +59,7 @@ export function tagCases(engine: () => OpenedEngine): void {
   })
 
   describe("flat tags", () => {
-    test("are added by name and by id, listed, and gone with their last workspace", async () => {
+    test("are added by name and by id, listed, and deleted with their last workspace", async () => {
       const { tags } = cast.owner.engine
       const { id } = await cast.newWorkspace()
       await tags.add(id, [{ name: "left" }, { name: "right" }])
@@ -74,7 +74,7 @@ export function tagCases(engine: () => OpenedEngine): void {
       await expect(tags.add(id, [{ name: "-" }])).rejects.toMatchObject(refused("invalid", ["data", 0, "name"]))
     })
 
-    test("are not for readers to change", async () => {
+    test("cannot be changed by readers", async () => {
       const { id } = await cast.newWorkspace({ tags: [{ name: "seen" }] })
       const { engine: reader } = await cast.newMemberOn(id, { access: "read" })
       expect(namesOf((await reader.tags.ofWorkspace(id, firstPage)).items)).toEqual(["seen"])
@@ -82,13 +82,13 @@ export function tagCases(engine: () => OpenedEngine): void {
     })
   })
 
-  describe("owners", () => {
+  describe("tag owners", () => {
     const [pulumi, cluster] = [{ owner: "pulumi:site/prod" }, { owner: "kubernetes:acme/default/api" }]
     const held = (
       bindings: readonly { readonly key: string; readonly value: string; readonly owners?: readonly string[] }[],
     ) => bindings.map(({ key, value, owners = ["?"] }) => `${key}=${value}@${owners.join(",")}`).toSorted()
 
-    test("let go of what they hold, and a tag goes with its last", async () => {
+    test("release their tags, and a tag is deleted with its last owner", async () => {
       const { tags } = cast.owner.engine
       const { id } = await cast.newWorkspace({ tags: [{ name: "nobodys" }] })
       await tags.add(id, [{ name: "one" }, { name: "both" }], pulumi)
@@ -106,7 +106,7 @@ export function tagCases(engine: () => OpenedEngine): void {
       expect(await all()).toEqual(["nobodys=@", `other=@${cluster.owner}`])
     })
 
-    test("are shown where they are asked for, and nowhere else", async () => {
+    test("are shown only when requested", async () => {
       const { tags, projects } = cast.owner.engine
       const project = await projects.create(
         cast.organization,
@@ -126,7 +126,7 @@ export function tagCases(engine: () => OpenedEngine): void {
       expect(held(await tags.projectBindings(project.id, { owners: true }))).toEqual([`cost=42@${cluster.owner}`])
     })
 
-    test("are shown with the bindings of a workspace beside itself, where they are asked for", async () => {
+    test("are shown with the bindings of a workspace, when requested", async () => {
       const { tags, workspaces } = cast.owner.engine
       const made = await cast.newWorkspace({ tags: [{ name: "flat" }] })
       const { id, name } = made
@@ -187,7 +187,7 @@ export function tagCases(engine: () => OpenedEngine): void {
       ])
     })
 
-    test("are refused another value of what others hold", async () => {
+    test("cannot change a value that another owner set", async () => {
       const { tags, workspaces, projects } = cast.owner.engine
       const [prod, dev] = [[{ key: "env", value: "prod" }], [{ key: "env", value: "dev" }]]
       const { id } = await cast.newWorkspace()
@@ -208,7 +208,7 @@ export function tagCases(engine: () => OpenedEngine): void {
       expect(await tags.bindings(id, { tags: true })).toMatchObject(dev)
     })
 
-    test("delete no tag that others hold", async () => {
+    test("cannot delete a tag that another owner holds", async () => {
       const { tags } = cast.owner.engine
       const { id } = await cast.newWorkspace()
       const name = cast.newName("held")
@@ -223,7 +223,7 @@ export function tagCases(engine: () => OpenedEngine): void {
       expect(await tags.bindings(id, { tags: true })).toEqual([])
     })
 
-    test("have names that can be printed, or nothing is written", async () => {
+    test("must have printable names, or nothing is written", async () => {
       const { tags, workspaces, projects } = cast.owner.engine
       const { id } = await cast.newWorkspace()
       const project = await projects.create(cast.organization, { name: cast.newName("project") })
@@ -250,7 +250,7 @@ export function tagCases(engine: () => OpenedEngine): void {
   })
 
   describe("bindings", () => {
-    test("are added and changed, and flat tags are listed where they are asked for", async () => {
+    test("are added and changed, and flat tags are listed when requested", async () => {
       const { tags } = cast.owner.engine
       const { id } = await cast.newWorkspace({ tags: [{ name: "flat" }] })
       const bound = await tags.bind(id, [
@@ -270,7 +270,7 @@ export function tagCases(engine: () => OpenedEngine): void {
       ).rejects.toMatchObject(refused("invalid", ["data", 1, "key"]))
     })
 
-    test("of a project are given with it, and changed with it", async () => {
+    test("of a project are set on creation and changed by an update", async () => {
       const { tags, projects } = cast.owner.engine
       const bound = [{ key: "env", value: "prod" }]
       const { id } = await projects.create(cast.organization, { name: cast.newName("project"), tagBindings: bound })
@@ -281,7 +281,7 @@ export function tagCases(engine: () => OpenedEngine): void {
       expect(await tags.projectBindings(id)).toEqual([])
     })
 
-    test("of a project reach its workspaces, whose own win", async () => {
+    test("of a project apply to its workspaces, whose own bindings take precedence", async () => {
       const { tags, projects } = cast.owner.engine
       const project = await projects.create(cast.organization, { name: cast.newName("project") })
       const bound = await tags.bindProject(project.id, [

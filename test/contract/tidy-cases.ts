@@ -14,8 +14,8 @@ export function tidyCases(engine: () => OpenedEngine): void {
     return pki(path)
   }
 
-  describe("tidying", () => {
-    test("is begun, watched and cancelled", async () => {
+  describe("a tidy operation", () => {
+    test("is started, observed and cancelled", async () => {
       const { tidy } = await newMount()
       const { mountUuid, ...unused } = await tidy.getStatus()
       expect(unused).toEqual({ run: undefined, lastAutomaticFinishedAt: undefined, stored: undefined })
@@ -47,7 +47,7 @@ export function tidyCases(engine: () => OpenedEngine): void {
       )
     })
 
-    test("by the clock is as it is configured", async () => {
+    test("runs on schedule when configured", async () => {
       const { tidy } = await newMount()
       const before = await tidy.getAutomatic()
       expect(before).toMatchObject({ enabled: false, intervalDurationMs: 12 * hourMs, pauseDurationMs: 0 })

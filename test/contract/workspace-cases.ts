@@ -16,7 +16,7 @@ export function workspaceCases(engine: () => OpenedEngine): void {
   })
 
   describe("a workspace", () => {
-    test("is made with defaults, and read by id and by name as it was made", async () => {
+    test("is created with defaults, and read by id and by name", async () => {
       const name = cast.newName("plain")
       const { workspaces } = cast.owner.engine
       const made = await workspaces.create(cast.organization, { name })
@@ -41,7 +41,7 @@ export function workspaceCases(engine: () => OpenedEngine): void {
       expect(await workspaces.get({ organization: cast.organization.toUpperCase(), name })).toEqual(made)
     })
 
-    test("is made with everything, and changed member by member", async () => {
+    test("is created with every member, and changed member by member", async () => {
       const { workspaces, vcsConnections, projects } = cast.owner.engine
       const client = await vcsConnections.createClient(cast.organization, newOauthClient)
       const project = await projects.create(cast.organization, { name: cast.newName("project") })
@@ -103,7 +103,7 @@ export function workspaceCases(engine: () => OpenedEngine): void {
       expect(changed.updatedAt).toBeGreaterThanOrEqual(made.updatedAt)
     })
 
-    test("names every fault of its input", async () => {
+    test("is rejected with every fault of its input named", async () => {
       const { workspaces } = cast.owner.engine
       await expect(
         workspaces.create(cast.organization, {
@@ -128,7 +128,7 @@ export function workspaceCases(engine: () => OpenedEngine): void {
     })
 
     test.each(["", ".", "..", "a/b", "a%2Fb", "ünïcode", "x".repeat(20_000), "none"])(
-      "called %j does not exist",
+      "is not found by the name %j",
       async (name) => {
         const { workspaces } = cast.owner.engine
         await expect(workspaces.get({ organization: cast.organization, name })).rejects.toMatchObject(notFound)
@@ -136,17 +136,20 @@ export function workspaceCases(engine: () => OpenedEngine): void {
       },
     )
 
-    test.each(["a\0b", "a\ud800b"])("holds no text that no store can keep: %j", async (text) => {
-      const { workspaces } = cast.owner.engine
-      const { id } = await cast.newWorkspace()
-      const unkeepable = refused("bad-request")
-      await expect(workspaces.update({ id }, { description: text })).rejects.toMatchObject(unkeepable)
-      await expect(workspaces.get({ id: text })).rejects.toMatchObject(unkeepable)
-      await expect(workspaces.get({ organization: cast.organization, name: text })).rejects.toMatchObject(unkeepable)
-      await expect(workspaces.list(cast.organization, { name: text }, firstPage)).rejects.toMatchObject(unkeepable)
-    })
+    test.each(["a\0b", "a\ud800b"])(
+      "is rejected when it contains text that the store cannot save: %j",
+      async (text) => {
+        const { workspaces } = cast.owner.engine
+        const { id } = await cast.newWorkspace()
+        const unkeepable = refused("bad-request")
+        await expect(workspaces.update({ id }, { description: text })).rejects.toMatchObject(unkeepable)
+        await expect(workspaces.get({ id: text })).rejects.toMatchObject(unkeepable)
+        await expect(workspaces.get({ organization: cast.organization, name: text })).rejects.toMatchObject(unkeepable)
+        await expect(workspaces.list(cast.organization, { name: text }, firstPage)).rejects.toMatchObject(unkeepable)
+      },
+    )
 
-    test("is read, not changed, by who may read it", async () => {
+    test("is read but not changed by readers", async () => {
       const { id } = await cast.newWorkspace()
       const { engine: reader } = await cast.newMemberOn(id, { access: "read" })
       expect(await reader.workspaces.get({ id })).toMatchObject({
@@ -159,7 +162,7 @@ export function workspaceCases(engine: () => OpenedEngine): void {
       await expect(reader.workspaces.create(cast.organization, { name: "any" })).rejects.toMatchObject(notFound)
     })
 
-    test("takes and loses an SSH key", async () => {
+    test("is assigned an SSH key and loses it", async () => {
       const { workspaces, sshKeys } = cast.owner.engine
       const { id } = await cast.newWorkspace()
       const key = await sshKeys.create(cast.organization, { ...newSshKey, name: cast.newName("key") })
@@ -168,7 +171,7 @@ export function workspaceCases(engine: () => OpenedEngine): void {
       await expect(workspaces.assignSshKey({ id }, "sshkey-none")).rejects.toMatchObject(notFound)
     })
 
-    test("moves to a project with others, or not at all", async () => {
+    test("moves to a project together with others, or not at all", async () => {
       const { workspaces, projects } = cast.owner.engine
       const project = await projects.create(cast.organization, { name: cast.newName("project") })
       const [one, two] = [await cast.newWorkspace(), await cast.newWorkspace()]
@@ -181,7 +184,7 @@ export function workspaceCases(engine: () => OpenedEngine): void {
     })
   })
 
-  describe("the list", () => {
+  describe("the list of workspaces", () => {
     let list: Users
     const all = ["alpha-net", "alpha-web", "beta-net", "gamma"]
     beforeAll(async () => {
@@ -225,7 +228,7 @@ export function workspaceCases(engine: () => OpenedEngine): void {
       expect(page).toMatchObject({ number: 1, size: 20, totalCount: names.length })
     })
 
-    test("turns around, and comes in pages", async () => {
+    test("is sorted in either direction, and paged", async () => {
       const { workspaces } = list.owner.engine
       const sort = { key: "name", descending: true } as const
       const names = async (number: number) => {
@@ -238,7 +241,7 @@ export function workspaceCases(engine: () => OpenedEngine): void {
       expect(await names(3)).toEqual([])
     })
 
-    test("shows each caller what they may read", async () => {
+    test("shows each caller only permitted workspaces", async () => {
       const [first] = (await list.owner.engine.workspaces.list(list.organization, {}, firstPage)).items
       const { engine: reader } = await list.newMemberOn(first?.id ?? "", { access: "read" })
       const seen = await reader.workspaces.list(list.organization, {}, firstPage)
@@ -247,7 +250,7 @@ export function workspaceCases(engine: () => OpenedEngine): void {
   })
 
   describe("a lock", () => {
-    test("is taken with a reason, refused to a second, and given back by its holder", async () => {
+    test("is acquired with a reason, rejected to a second user, and released by its holder", async () => {
       const { id, name } = await cast.newWorkspace()
       const holder = await cast.newMemberOn(id, locking)
       const other = await cast.newMemberOn(id, locking)
@@ -266,7 +269,7 @@ export function workspaceCases(engine: () => OpenedEngine): void {
       await expect(holder.engine.workspaces.unlock({ id })).rejects.toMatchObject(refused("conflict"))
     })
 
-    test("with a ttl is kept by its holder, told to others with its end, and gone when the time is over", async () => {
+    test("with a ttl is extended by its holder, shows its expiry to others, and expires", async () => {
       const { id } = await cast.newWorkspace()
       const holder = await cast.newMemberOn(id, locking)
       const other = await cast.newMemberOn(id, locking)
@@ -314,7 +317,7 @@ export function workspaceCases(engine: () => OpenedEngine): void {
       await expect(admin.engine.workspaces.forceUnlock({ id })).rejects.toMatchObject(refused("conflict"))
     })
 
-    test("of a team is held by the team", async () => {
+    test("of a team belongs to the whole team", async () => {
       const { id } = await cast.newWorkspace()
       const { teamId } = await cast.newMemberOn(id, locking)
       const { secret } = await cast.owner.engine.tokens.createForTeam(teamId, {})
@@ -324,7 +327,7 @@ export function workspaceCases(engine: () => OpenedEngine): void {
       })
     })
 
-    test("asked for by many at once is taken by one", async () => {
+    test("is acquired by one of many concurrent requests", async () => {
       const { id } = await cast.newWorkspace()
       const lockers = await Promise.all([1, 2, 3].map(() => cast.newMemberOn(id, locking)))
       const asked = [...lockers, ...lockers, ...lockers, ...lockers]
@@ -336,7 +339,7 @@ export function workspaceCases(engine: () => OpenedEngine): void {
       expect(reasons).toEqual(reasons.map(() => expect.objectContaining({ code: "conflict" })))
     })
 
-    test("cannot be given back while a state is on its way", async () => {
+    test("cannot be released while a state upload is pending", async () => {
       const { workspaces, stateVersions } = cast.owner.engine
       const { id } = await cast.newWorkspace()
       await workspaces.lock({ id }, { reason: "" })
@@ -349,7 +352,7 @@ export function workspaceCases(engine: () => OpenedEngine): void {
     })
   })
 
-  describe("one action on many", () => {
+  describe("a bulk action", () => {
     const partsOf = async ({ results }: BulkRun) => {
       const parts: (readonly BulkResult[])[] = []
       for await (const part of results) parts.push(part)
@@ -360,7 +363,7 @@ export function workspaceCases(engine: () => OpenedEngine): void {
         (await partsOf(run)).flat().map(({ name, outcome, refusal }) => [name, refusal?.code ?? outcome]),
       )
 
-    test("is done to what the filter finds, told for each, and not done again by its key", async () => {
+    test("is applied to the workspaces of a filter, reported for each, and not repeated for the same key", async () => {
       const { owner, newName } = cast
       const organization = newName("bulk")
       await owner.engine.organizations.create({ name: organization, email: "bulk@example.com" })
@@ -427,7 +430,7 @@ export function workspaceCases(engine: () => OpenedEngine): void {
       expect(await outcomesOf(untag)).toEqual({ a: "done", b: "done" })
     })
 
-    test("is refused whole for what is wrong with the request", async () => {
+    test("is rejected whole when the request is invalid", async () => {
       const { organization, owner } = cast
       const { bulkActions } = owner.engine
       const unlock = { action: { kind: "unlock" } } as const
@@ -449,7 +452,7 @@ export function workspaceCases(engine: () => OpenedEngine): void {
   })
 
   describe("deletion", () => {
-    test("is safe while nothing is managed", async () => {
+    test("is safe when no resources are managed", async () => {
       const { workspaces, stateVersions } = cast.owner.engine
       const empty = await cast.newWorkspace()
       await workspaces.lock(empty, { reason: "" })
@@ -467,13 +470,13 @@ export function workspaceCases(engine: () => OpenedEngine): void {
       await expect(workspaces.get(managing)).rejects.toMatchObject(notFound)
     })
 
-    test("by force is forbidden, not hidden, to who may only read", async () => {
+    test("by force is forbidden, not hidden, to readers", async () => {
       const { id } = await cast.newWorkspace()
       const { engine: admin } = await cast.newMemberOn(id, { access: "admin" })
       await expect(admin.workspaces.forceDelete({ id })).rejects.toMatchObject(refused("forbidden"))
     })
 
-    test("asked for by many at once happens once", async () => {
+    test("happens once for concurrent requests", async () => {
       const { id } = await cast.newWorkspace()
       const outcomes = await Promise.allSettled(
         Array.from({ length: 6 }, () => cast.owner.engine.workspaces.forceDelete({ id })),
@@ -482,8 +485,8 @@ export function workspaceCases(engine: () => OpenedEngine): void {
     })
   })
 
-  describe("the consumers of a state", () => {
-    test("are added, replaced and removed, and seen in pages", async () => {
+  describe("the remote state consumers", () => {
+    test("are added, replaced and removed, and listed in pages", async () => {
       const { remoteStateConsumers: consumers } = cast.owner.engine
       const [producer, a, b] = [await cast.newWorkspace(), await cast.newWorkspace(), await cast.newWorkspace()]
       const listed = async () => (await consumers.list(producer.id, firstPage)).items.map(({ id }) => id).toSorted()
@@ -502,7 +505,7 @@ export function workspaceCases(engine: () => OpenedEngine): void {
       expect(await listed()).toEqual([a.id])
     })
 
-    test("are refused where they make no sense", async () => {
+    test("are rejected when invalid", async () => {
       const { remoteStateConsumers: consumers, workspaces } = cast.owner.engine
       const [producer, a] = [await cast.newWorkspace(), await cast.newWorkspace()]
       await expect(consumers.add(producer.id, [a.id, producer.id])).rejects.toMatchObject(

@@ -6,7 +6,7 @@ import { typists } from "./doc-examples.ts"
 
 const guides = Object.keys(typists)
 
-test("the guides for those who run a server are among those whose commands are typed", () => {
+test("the guides for operators are among the guides with tested commands", () => {
   expect(guides).toEqual(expect.arrayContaining(["docs/operations.md", "docs/hardening.md"]))
 })
 
@@ -14,7 +14,7 @@ describe.each(guides)("%s", (document) => {
   const blocks = blocksOf(document)
   const claims = Object.entries(typists[document] ?? {})
 
-  test("has a typist for every block, and a block for every typist", () => {
+  test("has a test for every block, and a block for every test", () => {
     expect(blocks.length).toBeGreaterThan(0)
     expect([...new Set(blocks.map(({ heading }) => heading))].toSorted()).toEqual(
       claims.map(([heading]) => heading).toSorted(),
@@ -25,20 +25,23 @@ describe.each(guides)("%s", (document) => {
     expect(blocks.filter(({ language, commands }) => language === "" || commands.length === 0)).toEqual([])
   })
 
-  test("has no two sections of one name, of which one would hide the other", async () => {
+  test("has no two sections of the same name", async () => {
     const text = await readFile(new URL(document, root), "utf8")
     const headings = [...text.replaceAll(/^```[^]*?^```$/gm, "").matchAll(/^#+ +(.*)$/gm)].map(([, heading]) => heading)
     expect(headings).toEqual([...new Set(headings)])
   })
 
-  test.each(claims)("is typed below %s by a test that takes it from there", async (_, { test: file }) => {
-    expect(file).toMatch(/^test\/.*\.test\.ts$/)
-    await access(new URL(file, root))
-    const source = await readFile(new URL(file, root), "utf8")
-    expect(source).toContain(`typedPage(import.meta.url, "${document}")`)
-  })
+  test.each(claims)(
+    "has the commands below %s run by a test that reads them from the guide",
+    async (_, { test: file }) => {
+      expect(file).toMatch(/^test\/.*\.test\.ts$/)
+      await access(new URL(file, root))
+      const source = await readFile(new URL(file, root), "utf8")
+      expect(source).toContain(`typedPage(import.meta.url, "${document}")`)
+    },
+  )
 
-  test("leaves nothing untyped but commands that it has, each with a reason", () => {
+  test("excludes only existing commands from tests, each with a reason", () => {
     for (const [heading, { except = {} }] of claims) {
       const commands = blocks.filter((block) => block.heading === heading).flatMap((block) => block.commands)
       expect(commands).toEqual(expect.arrayContaining(Object.keys(except)))
@@ -49,7 +52,7 @@ describe.each(guides)("%s", (document) => {
 })
 
 describe("the blocks of a document", () => {
-  test("are found below their headings, whatever fences them, and lines that go on are one command", () => {
+  test("are found below their headings in any kind of fence, and continued lines are one command", () => {
     const text = [
       "# One",
       "```sh",
@@ -82,12 +85,12 @@ describe("the blocks of a document", () => {
     ])
   })
 
-  test("without an end are refused", () => {
+  test("are rejected when a fence is not closed", () => {
     expect(() => blocksIn("# One\n```sh\nfirst\n")).toThrow('a block below "One" has no end')
   })
 })
 
-test("[F-C5] documented curl commands that fail on an error show what the server says of it", async () => {
+test("[F-C5] documented curl commands that fail on an error print the server's message", async () => {
   const files: string[] = []
   for await (const file of glob("{README.md,docs/*.md,*/README.md,examples/*/README.md}", { cwd: root }))
     files.push(file)

@@ -85,7 +85,7 @@ describe.skipIf(noTool).each(tools)("the example executor, with $kind $version",
     return { id, pool, upload, latest, execute, executed, log }
   }
 
-  test("plans, waits for a word, applies, and saves the state", async () => {
+  test("plans, waits for the confirmation, applies, and saves the state", async () => {
     const { engine } = stage
     // The backend of the configuration is ignored here.
     const files = { "stacks/web/main.tf": cloud('name = "elsewhere"') + greeting, "main.tf": "not = even read" }
@@ -136,7 +136,7 @@ describe.skipIf(noTool).each(tools)("the example executor, with $kind $version",
     expect(await engine.workspaces.get({ id })).toMatchObject({ resourceCount: 0 })
   })
 
-  test("leaves a run alone that another holds, and is refused its claim", async () => {
+  test("leaves a run alone that another executor claimed, and is rejected when claiming it", async () => {
     const { engine, url } = stage
     const { pool, upload, latest, executed } = await newWorkspace({ "main.tf": greeting })
     await upload()
@@ -154,7 +154,7 @@ describe.skipIf(noTool).each(tools)("the example executor, with $kind $version",
     expect(await latest()).toMatchObject({ status: "planned" })
   })
 
-  test("reports a configuration that cannot be planned, with what the program says of it", async () => {
+  test("reports a configuration that cannot be planned, with the output of the program", async () => {
     const { upload, latest, executed, log } = await newWorkspace({ "main.tf": 'output "x" { value = nothing.here }' })
     await upload()
     expect(await executed()).toContain(": errored\n")
@@ -163,7 +163,7 @@ describe.skipIf(noTool).each(tools)("the example executor, with $kind $version",
     expect(await log(`plans/${run.planId}`)).toMatch(/Reference to undeclared resource/)
   })
 
-  test("stops the program when the run is canceled, and saves what it has done before the lock is free", async () => {
+  test("stops the program when the run is canceled, and saves the partial state before the lock is released", async () => {
     const { engine } = stage
     const slow = `resource "terraform_data" "quick" {}
 resource "terraform_data" "slow" {

@@ -75,7 +75,7 @@ async function ask(parameters: Readonly<Record<string, unknown>>, change: Partia
 
 const asked = { common_name: "shop.svc.example", team: "payments" }
 
-test("the example answers with a certificate that may be signed as it is", async () => {
+test("the example answers with a certificate that can be signed unchanged", async () => {
   const answer = await ask(asked)
   expect(answer).toMatchObject({ kind: "allowed", store: true, warnings: [expect.stringContaining("web") as string] })
   const template = readPolicyTemplate(answer.kind === "allowed" ? answer.template : "")
@@ -94,20 +94,24 @@ test("the example answers with a certificate that may be signed as it is", async
 })
 
 test.each([
-  { why: "a policy nobody wrote", change: { policyName: "toString" }, reason: 'There is no policy "toString".' },
+  { why: "an unknown policy", change: { policyName: "toString" }, reason: 'There is no policy "toString".' },
   {
-    why: "a host elsewhere",
+    why: "a host of another domain",
     parameters: { common_name: "shop.example" },
     reason: "shop.example is not below svc.example.",
   },
   { why: "no team", parameters: { team: 7 }, reason: '"team" must be one of payments, search.' },
   { why: "no host name", parameters: { common_name: "*.svc.example" }, reason: '"common_name" must be a host name.' },
-  { why: "an authority", change: { mode: "ica" as const }, reason: "This service makes no certificate authorities." },
-])("the example refuses $why with a reason", async ({ change, parameters, reason }) => {
+  {
+    why: "a CA certificate",
+    change: { mode: "ica" as const },
+    reason: "This service makes no certificate authorities.",
+  },
+])("the example rejects $why with a reason", async ({ change, parameters, reason }) => {
   expect(await ask({ ...asked, ...parameters }, change)).toEqual({ kind: "refused", reason, warnings: [] })
 })
 
-test("its README, typed as it is written, issues a certificate for a team and refuses another", async () => {
+test("its README, typed as written, issues a certificate for a team and rejects another", async () => {
   const readme = await readFile(new URL("../../examples/policy-service/README.md", import.meta.url), "utf8")
   const [prepare = "", ask = ""] = [...readme.matchAll(/^```sh\n([^]*?)^```$/gm)].map(([, block]) => block ?? "")
   const [makeCertificate = "", startService] = prepare.split(/^(?=npm start)/m)

@@ -8,7 +8,7 @@ const pulumi = await pulumiProgram()
 
 beforeAll(buildProvider)
 
-test.skipIf(pulumi === undefined)("two tiers of authorities come, stay and go", async () => {
+test.skipIf(pulumi === undefined)("two tiers of authorities are created, kept and destroyed", async () => {
   await using stack = await openStack(pulumi ?? "", "remote")
   await expect(twoTierPki(stack)).resolves.toBeUndefined()
 })

@@ -12,7 +12,7 @@ import { complaintAboutSigned } from "./signed-documents.ts"
 
 const module = join(import.meta.dirname, "faulty-targets.ts")
 
-test("what is not in order, ends the process, leaves errors behind or never ends is told with its input", async () => {
+test("the harness reports the input of unexpected results, crashes, leftover errors and hangs", async () => {
   const names = ["fine", "complaining", "throwing", "ending", "leaving", "hanging"]
   const found = await Promise.all(
     names.map(async (name, seed) => {
@@ -36,7 +36,7 @@ test("what is not in order, ends the process, leaves errors behind or never ends
   })
 })
 
-test("what takes long is told, and is no fault", async () => {
+test("the harness reports slow inputs, and does not count them as faults", async () => {
   const { faults, slow } = await fuzz({ seconds: 1, seed: 99, targets: ["slow"], module })
   expect(faults).toEqual([])
   expect(slow.length).toBeGreaterThan(0)
@@ -47,23 +47,23 @@ test("what takes long is told, and is no fault", async () => {
 
 const documents = samples("CERTIFICATE", "CERTIFICATE REQUEST", "X509 CRL", "OCSP REQUEST", "OCSP RESPONSE")
 
-test("a seed makes the same inputs every time, and another one others", () => {
+test("the harness generates the same inputs for the same seed, and others for another seed", () => {
   const inputs = (seed: number) =>
     documents.map((document, index) => mutate(derMutations, document, documents, chance(seed, index)))
   expect(inputs(1)).toEqual(inputs(1))
   expect(inputs(1)).not.toEqual(inputs(2))
 })
 
-test("a document is written again as it was read", () => {
+test("a parsed document serializes to the same bytes", () => {
   for (const document of documents) expect(Buffer.from(writeNodes(readNodes(document)!))).toEqual(Buffer.from(document))
 })
 
-test("an unchanged request of Ed25519, whose signatures are always the same, is signed again as it was", () => {
+test("an unchanged Ed25519 request, whose signatures are deterministic, is signed identically again", () => {
   const [request] = samples("CERTIFICATE REQUEST").filter((der) => Buffer.from(der).includes("2b6570", "hex"))
   expect(Buffer.from(signedAgain(request!))).toEqual(Buffer.from(request!))
 })
 
-test("what is signed by somebody else, ends before it begins or cannot be read is told of an answer", () => {
+test("the harness reports a certificate with a foreign signature, an early end or a syntax error", () => {
   const pem = (name: string) => readFileSync(join(import.meta.dirname, "samples", name), "utf8")
   const [root, other] = [pem("root-p256.pem"), pem("root-rsa.pem")]
   const read = parseCertificate(decodePem(Buffer.from(root))!.der)

@@ -222,7 +222,7 @@ describe("direction rules", () => {
   })
   afterAll(() => rm(tree, { recursive: true, force: true }))
 
-  test.each(breaches)("$rule refuses $to in $from", ({ rule, from, to }) => {
+  test.each(breaches)("$rule forbids $to in $from", ({ rule, from, to }) => {
     const target = new RegExp(isFile(to) ? `^${to}$` : `(^|/|^node:)${to.replace("node:", "")}(/|$)`)
     expect(violations).toContainEqual(
       expect.objectContaining({
@@ -233,15 +233,15 @@ describe("direction rules", () => {
     )
   })
 
-  test("a breach makes the check fail", async () => {
+  test("a violation makes the check fail", async () => {
     await expect(cruise(tree, "err")).rejects.toMatchObject({ code: expect.any(Number) })
   })
 
-  test("every rule has a breach that shows it", () => {
+  test("every rule has a violation that shows it", () => {
     expect(new Set(breaches.map(({ rule }) => rule))).toEqual(new Set(directions.forbidden?.map(({ name }) => name)))
   })
 
-  test("what the directions allow passes", async () => {
+  test("permitted imports pass", async () => {
     await using clean = {
       path: await mkdtemp(join(tmpdir(), "chancery-boundaries-")),
       [Symbol.asyncDispose]: () => rm(clean.path, { recursive: true, force: true }),

@@ -27,7 +27,7 @@ test("no file cites a document that is not in the repository", () => {
   expect(found).toEqual([])
 })
 
-test("every cited page exists, and has the cited heading", async () => {
+test("every cited page exists and contains the cited heading", async () => {
   const missing: string[] = []
   for (const { path, text } of files) {
     for (const { page, heading } of citedPages(text)) {
@@ -88,7 +88,7 @@ describe("citations of outside documents", () => {
   })
 })
 
-test("cited pages are found with their headings, in one line and in two", () => {
+test("cited pages are found with their headings, on one line and on two", () => {
   const text = [
     '// Clients match this (docs/compatibility.md, "Matched texts").',
     "/**",

@@ -65,11 +65,11 @@ describe("ambient time, chance and network", () => {
   })
   afterAll(() => rm(tree, { recursive: true, force: true }))
 
-  test.each(banned)("$code refuses $text", ({ file, code }) => {
+  test.each(banned)("$code forbids $text", ({ file, code }) => {
     expect(findings).toContainEqual(expect.objectContaining({ code, filename: `engine/src/workspaces/${file}` }))
   })
 
-  test("instants given as arguments, the runtime itself and tests may", () => {
+  test("dates from arguments, the runtime itself and tests are permitted", () => {
     const innocent = new Set(allowed.map(({ path }) => path))
     expect(findings.filter(({ filename }) => innocent.has(filename))).toEqual([])
   })

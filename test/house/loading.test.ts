@@ -49,12 +49,12 @@ const packagesAfter = async (work: string): Promise<readonly string[]> => (await
 
 describe("the command loads no engine", () => {
   test.each([
-    { words: ["--version"], why: "it is asked for its version" },
-    { words: ["serve", "--help"], why: "it says what it can do" },
-    { words: ["serve", "--listen", "nowhere"], why: "a setting is refused" },
-    { words: ["token", "list", "--storage", "nowhere"], why: "a store is refused" },
-    { words: ["complete", "--", "tok"], why: "a word is completed", further: ["@bomb.sh/tab"] },
-  ])("where $why", async ({ words, further = [] }) => {
+    { words: ["--version"], why: "it prints its version" },
+    { words: ["serve", "--help"], why: "it prints its help" },
+    { words: ["serve", "--listen", "nowhere"], why: "a setting is rejected" },
+    { words: ["token", "list", "--storage", "nowhere"], why: "a store is rejected" },
+    { words: ["complete", "--", "tok"], why: "it completes a word", further: ["@bomb.sh/tab"] },
+  ])("when $why", async ({ words, further = [] }) => {
     const { packages, ownCount } = await loadedAfter(`
       const { run } = await import("${sourceOf("engine/src/cli/program.ts")}")
       console.log = () => {}
@@ -75,7 +75,7 @@ test("declared resources load zod, and no other package", async () => {
 })
 
 // `lru-cache` is a single file. Of OpenTelemetry only the API is loaded, which records nothing by itself.
-test("an embedded engine that is asked for workspaces only loads what speaks SQL, a cache and an API of metrics", async () => {
+test("an embedded engine for workspaces only loads SQL, a cache and the metrics API", async () => {
   expect(
     await packagesAfter(`
       const { openEngine } = await import("${sourceOf("engine/src/index.ts")}")
@@ -86,7 +86,7 @@ test("an embedded engine that is asked for workspaces only loads what speaks SQL
   ).toEqual(["@opentelemetry/api", "kysely", "lru-cache"])
 })
 
-test("what sends by OpenTelemetry is loaded where a collector is named, and nowhere else", async () => {
+test("the OpenTelemetry exporter is loaded only when a collector is configured", async () => {
   const loaded = (environment: object) =>
     packagesAfter(`
       const { openTelemetry } = await import("${sourceOf("engine/src/cli/telemetry.ts")}")

@@ -56,7 +56,7 @@ describe("a test that opens a store", () => {
     expect(strays.toSorted()).toEqual(Object.keys(onSqliteAlone).toSorted())
   })
 
-  test("names the store of each of its engines, if it is said to name the kinds itself", () => {
+  test("names the store of each of its engines when it is listed as naming the kinds itself", () => {
     for (const file of onEveryKindThemselves) {
       const text = textOf(file)
       expect([file, namesKinds.test(text)]).toEqual([file, true])
@@ -67,7 +67,7 @@ describe("a test that opens a store", () => {
     }
   })
 
-  test("is found by what it imports, over other files and by the names it takes from them", () => {
+  test("is found by its imports, also indirect ones and by imported names", () => {
     for (const found of [
       "engine/src/server/server.test.ts",
       "engine/src/server/tfe/tokens.test.ts",

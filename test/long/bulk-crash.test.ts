@@ -18,7 +18,7 @@ interface Answer {
 }
 
 test.each(crashKinds)(
-  `${kills} kills leave no bulk action half done or told twice, and no lock beyond its time, on $name (seed ${seed})`,
+  `${kills} kills leave no bulk action half done or reported twice, and no lock past its expiry, on $name (seed ${seed})`,
   async (kind) => {
     const random = randomIntegers(seed)
     await using store = await openCrashStore(kind)

@@ -68,7 +68,7 @@ async function works(url: string): Promise<void> {
 }
 
 describe.runIf(postgres !== undefined)(`copies that are killed ${kills} times (seed ${seed})`, () => {
-  test("end as the whole store, there and back", async () => {
+  test("finish as complete stores, there and back", async () => {
     const random = randomIntegers(seed)
     const folder = await mkdtemp(join(tmpdir(), "chancery-copy-crash-"))
     try {

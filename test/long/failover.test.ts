@@ -36,21 +36,21 @@ const troubles: readonly Trouble[] = [
   { name: "crashed and recovered", begin: (server) => server.halt("immediate"), end: startAgain, felt: 1 },
   { name: "killed", begin: (server) => server.signal("SIGKILL"), end: startAgain, felt: 1 },
   {
-    name: "stopped in its tracks",
+    name: "suspended by SIGSTOP",
     begin: (server) => server.signal("SIGSTOP"),
     end: (server) => server.signal("SIGCONT"),
     felt: 1,
     lastsMs: 4_000,
   },
   {
-    name: "behind a network that loses everything",
+    name: "behind a network that drops every packet",
     begin: async (_, road) => road.lose(true),
     end: async (_, road) => road.lose(false),
     felt: 1,
     lastsMs: 4_000,
   },
   {
-    name: "without the sessions it had",
+    name: "stripped of its sessions",
     begin: (server) => asked(server, "select pg_terminate_backend(pid) from pg_stat_activity where usename = 'app'"),
     end: async () => {},
     felt: 0,
@@ -119,7 +119,7 @@ describe.runIf(binaries !== undefined)("while PostgreSQL is", () => {
   })
   afterAll(() => opened.disposeAsync())
 
-  test.each(troubles)("$name, whoever asks gets an answer or is asked to come again", async (trouble) => {
+  test.each(troubles)("$name, every client gets an answer or is asked to retry", async (trouble) => {
     const load = startLoad(world, trouble.name.replaceAll(/\W+/g, "-"))
     await load.untilAcknowledged(10)
     await trouble.begin(server, road)
@@ -135,7 +135,7 @@ describe.runIf(binaries !== undefined)("while PostgreSQL is", () => {
     expect(seen.refused.filter((name) => there.has(name))).toEqual([])
   })
 
-  test("gone, a server closes all the same", async () => {
+  test("unreachable, a server still shuts down", async () => {
     const other = await openTestEngine({ url: `postgres://app@127.0.0.1:${road.port}/app`, jobs: false, storageLimits })
     const looked = await other.request("GET", "/organizations/acme/workspaces")
     road.lose(true)

@@ -7,7 +7,7 @@ const seed = Number(process.env["CHANCERY_SEED"] ?? newSeed())
 const seconds = process.env["CHANCERY_SHORT"] === "1" ? 30 : 600
 
 test(
-  `nothing that reads what strangers send takes it amiss (seed ${seed})`,
+  `every parser of untrusted input handles mutated input (seed ${seed})`,
   async () => {
     const report = await fuzz({ seconds, seed })
     console.log(sentences(report).join("\n"))

@@ -36,7 +36,7 @@ describe.each(kinds)("on $name", (kind) => {
   })
 
   test.each(endpoints)(
-    `%s takes nothing amiss (seed ${seed})`,
+    `%s handles malformed input (seed ${seed})`,
     async (endpoint) => {
       const target = await targets.next()
       const valid = await validRequest(target, endpoint)
@@ -53,7 +53,7 @@ describe.each(kinds)("on $name", (kind) => {
   )
 
   test.each(pkiEndpoints)(
-    `%s takes nothing amiss (seed ${seed})`,
+    `%s handles malformed input (seed ${seed})`,
     async (endpoint) => {
       const target = await pkiTargets.next()
       const valid = await validPkiRequest(target, endpoint)

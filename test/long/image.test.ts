@@ -101,7 +101,7 @@ describe("the image", () => {
     expect((await image.run("engine/bin/chancery.js", "serve", "--help")).stdout).toContain("--listen")
   })
 
-  test("has neither sources nor tests nor tools, and of the packages only the two", async () => {
+  test("contains no sources, tests or tools, and only the two packages", async () => {
     const files = await image.files()
     expect(files).toContain("operator/dist/main.js")
     expect(files.filter((file) => /^(engine|operator)\/(src|.*\.test\.)|^(provider|examples)/.test(file))).toEqual([])
@@ -110,7 +110,7 @@ describe("the image", () => {
       expect(files).not.toContain(`node_modules/${tool}`)
   })
 
-  test("runs as nobody, without a shell", async () => {
+  test("runs as an unprivileged user, without a shell", async () => {
     const [, final = ""] =
       /^FROM \$\{RUNTIME_IMAGE\}$([^]*)/m.exec(await readFile(join(root, "Dockerfile"), "utf8")) ?? []
     expect(final).toMatch(/^USER 65532:65532$/m)

@@ -111,7 +111,7 @@ describe.skipIf(programs === undefined)("many certificates", () => {
     }
   }
 
-  test("all have their Secrets in the end, each with its own key, and nothing is left lying about", async () => {
+  test("all get their Secrets, each with its own key, and no object is left over", async () => {
     const names = Array.from({ length: certificatesCount }, (_, index) => `web-${index}`)
     await apply(
       { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } },

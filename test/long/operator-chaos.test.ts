@@ -38,7 +38,7 @@ interface Shown {
 }
 
 test.skipIf(programs === undefined)(
-  `nothing is lost and nothing is made twice while everything fails (seed ${seed})`,
+  `the operator loses nothing and creates nothing twice while everything fails (seed ${seed})`,
   { timeout: 7_200_000 },
   async () => {
     const bytes = seededRandom(seed)

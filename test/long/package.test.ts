@@ -52,7 +52,7 @@ test("the packed engine installs into an empty folder and loads", { timeout: 300
   }
 })
 
-test("the command is installed by what the guide says, typed as it is written", async () => {
+test("the command is installed with the commands of the guide, typed as written", async () => {
   const folder = await mkdtemp(join(tmpdir(), "chancery-package-"))
   try {
     await run("npm", ["run", "build"], { cwd: root })
@@ -80,7 +80,7 @@ test("the command is installed by what the guide says, typed as it is written", 
   }
 })
 
-test("the packed provider loads in an empty folder beside Pulumi's SDK, and is found as a state names it", async () => {
+test("the packed provider loads in an empty folder beside Pulumi's SDK, and is found by the name in a state", async () => {
   const folder = await mkdtemp(join(tmpdir(), "chancery-package-"))
   try {
     await run("npm", ["run", "build"], { cwd: root })
@@ -142,7 +142,7 @@ test.each(checks)("packages pass $program", async ({ program, args }) => {
 /** The newest version that reads overrides from its own file; fetched for this test only. */
 const pnpm = "pnpm@12.21.0"
 
-test("the packed provider works where pnpm has laid the packages, for programs in JavaScript and in TypeScript", async () => {
+test("the packed provider works in a pnpm layout, for programs in JavaScript and in TypeScript", async () => {
   const folder = await mkdtemp(join(tmpdir(), "chancery-package-"))
   try {
     await run("npm", ["run", "build"], { cwd: root })

@@ -18,21 +18,24 @@ async function blocksBelow(heading: string): Promise<readonly string[]> {
   return [...section.matchAll(/^```\w*\n([^]*?)^```$/gm)].map(([, block]) => block ?? "")
 }
 
-test.skipIf(pulumi === undefined)("the program of the README does what the README says, and prints it", async () => {
-  await using stack = await openStack(pulumi ?? "", "remote")
-  const [program = "", printed = ""] = await blocksBelow("### Pulumi")
-  const project = await openProject(stack, "team-workspaces", program)
-  expect(await project.up()).toContain(printed.trimEnd())
-  await project.expectNoChanges()
-  expect((await stack.engine.workspaces.list("acme", {}, first)).items.map(({ name }) => name)).toEqual([
-    "api",
-    "network",
-  ])
-  expect(await stack.engine.pki("team-pki").roles.list()).toEqual(["web"])
-})
+test.skipIf(pulumi === undefined)(
+  "the program of the README has the described effect and the printed output",
+  async () => {
+    await using stack = await openStack(pulumi ?? "", "remote")
+    const [program = "", printed = ""] = await blocksBelow("### Pulumi")
+    const project = await openProject(stack, "team-workspaces", program)
+    expect(await project.up()).toContain(printed.trimEnd())
+    await project.expectNoChanges()
+    expect((await stack.engine.workspaces.list("acme", {}, first)).items.map(({ name }) => name)).toEqual([
+      "api",
+      "network",
+    ])
+    expect(await stack.engine.pki("team-pki").roles.list()).toEqual(["web"])
+  },
+)
 
 describe.skipIf(pulumi === undefined)("the example", () => {
-  test("team-workspaces makes what a team has, locks it for quiet days, and takes it away", async () => {
+  test("team-workspaces creates the resources of a team, locks them, and destroys them", async () => {
     await using stack = await openStack(pulumi ?? "", "embedded")
     const { workspaces, tags, remoteStateConsumers, projects } = stack.engine
     const project = await openProject(stack, "team-workspaces")
@@ -60,7 +63,7 @@ describe.skipIf(pulumi === undefined)("the example", () => {
     expect((await projects.list("acme", { names: ["payments"] }, first)).items).toEqual([])
   })
 
-  test("tenants asks for each organization with its own token, and keeps it secret", async () => {
+  test("tenants uses a separate token for each organization, and keeps it secret", async () => {
     await using stack = await openStack(pulumi ?? "", "remote")
     const { users, tokens, teams, organizationMemberships, workspaces, tags } = stack.engine
     stack.setEnvironment({ CHANCERY_TOKEN: "", CHANCERY_ENGINE_URL: "", CHANCERY_ORGANIZATION: "" })

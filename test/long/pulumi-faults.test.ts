@@ -37,7 +37,7 @@ const kinds = isShort
 describe.skipIf(pulumi === undefined)("the provider", () => {
   describe.each(["embedded", "remote"] as const)("with the %s engine", (mode) => {
     test(
-      "goes on after each kill -9 between what the engine did and what Pulumi hears",
+      "recovers from each kill -9 between the engine's commit and Pulumi's response",
       { timeout: 900_000 },
       async () => {
         await using stack = await openStack(pulumi ?? "", mode)
@@ -63,7 +63,7 @@ describe.skipIf(pulumi === undefined)("the provider", () => {
     )
   })
 
-  test("goes on after each answer that is lost", { timeout: 900_000 }, async () => {
+  test("recovers from each lost response", { timeout: 900_000 }, async () => {
     await using stack = await openStack(pulumi ?? "", "remote")
     await using road = await openFaultInjectingProxy(stack.url)
     stack.setEnvironment({ CHANCERY_ENGINE_URL: road.url })
@@ -79,9 +79,9 @@ describe.skipIf(pulumi === undefined)("the provider", () => {
   })
 
   test.each([
-    { answer: { status: 503, headers: { "retry-after": "0" } }, why: "a server that is busy" },
-    { answer: { status: 429, headers: { "retry-after": "0" } }, why: "a server that has heard enough" },
-  ])("stands $why at every other request", { timeout: 900_000 }, async ({ answer }) => {
+    { answer: { status: 503, headers: { "retry-after": "0" } }, why: "a busy server" },
+    { answer: { status: 429, headers: { "retry-after": "0" } }, why: "a server that limits its rate" },
+  ])("tolerates $why at every other request", { timeout: 900_000 }, async ({ answer }) => {
     await using stack = await openStack(pulumi ?? "", "remote")
     await using road = await openFaultInjectingProxy(stack.url)
     stack.setEnvironment({ CHANCERY_ENGINE_URL: road.url })
@@ -96,7 +96,7 @@ describe.skipIf(pulumi === undefined)("the provider", () => {
     expect(await inventory(stack.engine)).toEqual(nothing)
   })
 
-  test("finishes what a server had refused as a conflict", { timeout: 900_000 }, async () => {
+  test("finishes an operation that a server rejected as a conflict", { timeout: 900_000 }, async () => {
     await using stack = await openStack(pulumi ?? "", "remote")
     await using road = await openFaultInjectingProxy(stack.url)
     stack.setEnvironment({ CHANCERY_ENGINE_URL: road.url })
@@ -110,7 +110,7 @@ describe.skipIf(pulumi === undefined)("the provider", () => {
 })
 
 test.skipIf(pulumi === undefined)(
-  "the provider, upgraded between up and destroy, keeps and takes away what the one before it made",
+  "the provider, upgraded between up and destroy, keeps and deletes the resources of the previous version",
   { timeout: 900_000 },
   async () => {
     await using stack = await openStack(pulumi ?? "", "embedded")

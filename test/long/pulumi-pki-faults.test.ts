@@ -48,7 +48,7 @@ async function inventory({ certificates, issuers, keys }: Pki) {
 
 describe.skipIf(pulumi === undefined)("the provider", () => {
   test.each(["embedded", "remote"] as const)(
-    "with the %s engine goes on after each kill -9 between a signature and what Pulumi hears of it",
+    "with the %s engine recovers from each kill -9 between a signature and Pulumi's response",
     { timeout: 900_000 },
     async (mode) => {
       await using stack = await openStack(pulumi ?? "", mode)

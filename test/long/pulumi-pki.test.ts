@@ -17,28 +17,28 @@ const pulumi = await pulumiProgram()
 beforeAll(buildProvider)
 
 describe.skipIf(pulumi === undefined).each(["embedded", "remote"] as const)("with the %s engine", (mode) => {
-  test("a certificate is issued, renewed when it is due, and revoked, and its key is read in no state", async () => {
+  test("a certificate is issued, renewed when due, and revoked, and no state contains its key in plain text", async () => {
     await using stack = await openStack(pulumi ?? "", mode)
     await expect(certificateStory(stack)).resolves.toBeUndefined()
   })
 
-  test("requests are signed by a role, verbatim and for an intermediate, and certificates are revoked for ever", async () => {
+  test("requests are signed by a role, verbatim and as an intermediate, and certificates are revoked permanently", async () => {
     await using stack = await openStack(pulumi ?? "", mode)
     await expect(signedStory(stack)).resolves.toBeUndefined()
   })
 
-  test("authorities are made, signed elsewhere, brought along, renamed, repaired, replaced and taken away", async () => {
+  test("authorities are created, signed elsewhere, imported, renamed, repaired, replaced and deleted", async () => {
     await using stack = await openStack(pulumi ?? "", mode)
     await expect(issuerStory(stack)).resolves.toBeUndefined()
   })
 
-  test("the example of two tiers comes, stays and goes", async () => {
+  test("the example of two tiers is created, kept and destroyed", async () => {
     await using stack = await openStack(pulumi ?? "", mode)
     await expect(twoTierPki(stack)).resolves.toBeUndefined()
   })
 })
 
-test.skipIf(pulumi === undefined)("nothing is issued twice and left valid where answers are lost", async () => {
+test.skipIf(pulumi === undefined)("no certificate is issued twice and left valid when responses are lost", async () => {
   await using stack = await openStack(pulumi ?? "", "remote")
   await using road = await openFaultInjectingProxy(stack.url)
   stack.setEnvironment({ CHANCERY_ENGINE_URL: road.url })

@@ -30,7 +30,7 @@ interface Upgraded extends AsyncDisposable {
   readonly outputs: string
 }
 
-describe.skipIf(pulumi === undefined || before === undefined)("[F-U5] a stack that the build before made", () => {
+describe.skipIf(pulumi === undefined || before === undefined)("[F-U5] a stack of the previous build", () => {
   const building = new AsyncDisposableStack()
   let previous: Build
   beforeAll(async () => {

@@ -30,14 +30,14 @@ const workspace = (args: WorkspaceArgs) => async () => {
 
 describe.skipIf(pulumi === undefined)("the provider", () => {
   test.each(["embedded", "remote"] as const)(
-    "makes, changes, repairs and takes away workspaces and tags with the %s engine",
+    "creates, changes, repairs and deletes workspaces and tags with the %s engine",
     async (mode) => {
       await using stack = await openStack(pulumi ?? "", mode)
       await expect(workspaceStory(stack)).resolves.toBeUndefined()
     },
   )
 
-  test("serves several tenants, each with its own token, and goes on with a new one", async () => {
+  test("serves several tenants, each with its own token, and switches to a new token", async () => {
     await using stack = await openStack(pulumi ?? "", "remote")
     const { engine, token, url } = stack
     // A token in the environment would apply to all of them.
@@ -68,12 +68,12 @@ describe.skipIf(pulumi === undefined)("the provider", () => {
     expect((await engine.workspaces.list("globex", {}, firstHundred)).items).toEqual([])
   })
 
-  test("brings everything that is there into a stack as it is", async () => {
+  test("imports all existing resources into a stack unchanged", async () => {
     await using stack = await openStack(pulumi ?? "", "remote")
     await expect(importStory(stack)).resolves.toBeUndefined()
   })
 
-  test("takes over on request what is there, and leaves it there", async () => {
+  test("adopts existing resources on request, and retains them on destroy", async () => {
     await using stack = await openStack(pulumi ?? "", "remote")
     const { engine } = stack
     const { id } = await engine.workspaces.create("acme", { name: "api", description: "somebody's" })
@@ -84,7 +84,7 @@ describe.skipIf(pulumi === undefined)("the provider", () => {
     expect(await engine.workspaces.get({ id })).toMatchObject({ name: "api" })
   })
 
-  test("keeps what else there is about a workspace", async () => {
+  test("preserves other members of a workspace", async () => {
     await using stack = await openStack(pulumi ?? "", "remote")
     const { engine } = stack
     const value = "-----BEGIN OPENSSH PRIVATE KEY-----\nx\n-----END OPENSSH PRIVATE KEY-----"
@@ -122,7 +122,7 @@ describe.skipIf(pulumi === undefined)("the provider", () => {
     expect((await engine.projects.list("acme", { names: ["payments"] }, firstHundred)).items).toEqual([])
   })
 
-  test("keeps variables, and no sensitive value but as a secret", async () => {
+  test("stores variables, and sensitive values only as secrets", async () => {
     await using stack = await openStack(pulumi ?? "", "remote")
     const { variables, workspaces } = stack.engine
     const declaring = (password: string, sensitive: boolean) => async () => {
@@ -154,7 +154,7 @@ describe.skipIf(pulumi === undefined)("the provider", () => {
     await stack.destroy()
   })
 
-  test("makes everything once on a road that loses answers and sends requests back", async () => {
+  test("creates every resource once when the network loses responses and resets requests", async () => {
     await using stack = await openStack(pulumi ?? "", "remote")
     await using road = await openFaultInjectingProxy(stack.url)
     stack.setEnvironment({ CHANCERY_ENGINE_URL: road.url })
@@ -190,7 +190,7 @@ describe.skipIf(pulumi === undefined)("the provider", () => {
     expect((await stack.engine.workspaces.list("acme", {}, firstHundred)).items).toEqual([])
   })
 
-  test("knows a workspace again whose creation it did not live to see answered", async () => {
+  test("recognizes a workspace whose creation it did not see answered", async () => {
     await using stack = await openStack(pulumi ?? "", "remote")
     const sourceName = "pulumi:organization/stories/test/api"
     const { id } = await stack.engine.workspaces.create("acme", { name: "api", sourceName })
@@ -204,7 +204,7 @@ describe.skipIf(pulumi === undefined)("the provider", () => {
   })
 
   test.each(["embedded", "remote"] as const)(
-    "makes, changes, repairs and takes away mounts and roles with the %s engine",
+    "creates, changes, repairs and deletes mounts and roles with the %s engine",
     async (mode) => {
       await using stack = await openStack(pulumi ?? "", mode)
       await expect(pkiStory(stack)).resolves.toBeUndefined()

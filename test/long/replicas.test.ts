@@ -41,7 +41,7 @@ const seed = Number(process.env["CHANCERY_SEED"] ?? Date.now() % 1_000_000)
 const binaries = (await findPostgresBinaries()) ?? sayMissing(postgresInstallation)
 
 test.skipIf(binaries === undefined)(
-  `${replicaCount} replicas under everything that can fail (seed ${seed})`,
+  `${replicaCount} replicas keep every invariant under all faults (seed ${seed})`,
   { timeout: 1_800_000 },
   async () => {
     const random = randomIntegers(seed)

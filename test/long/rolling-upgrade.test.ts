@@ -26,7 +26,7 @@ const postgres = databaseKinds.find(({ name, available }) => name === "PostgreSQ
 const from = await commitNamed(process.env["CHANCERY_UPGRADE_FROM"] ?? "HEAD~1")
 
 test.skipIf(postgres === undefined || from === undefined)(
-  `${replicaCount} servers of ${from?.slice(0, 7)} give way to this build and no request fails`,
+  `${replicaCount} servers of ${from?.slice(0, 7)} are replaced by this build and no request fails`,
   async () => {
     if (postgres === undefined || from === undefined) throw new Error("skipped")
     await using previous = await buildOf(from)

@@ -17,7 +17,7 @@ const megabytes = process.env["CHANCERY_SHORT"] === "1" ? 64 : 256
  */
 const memoryMaximumMiB = 300
 
-test(`a state of ${megabytes} MB goes through a server in ${memoryMaximumMiB} MiB of memory`, async () => {
+test(`a state of ${megabytes} MB passes through a server in ${memoryMaximumMiB} MiB of memory`, async () => {
   await using store = await openCrashStore(usualSharedKind)
   const server = await CrashingServer.prepare(store)
   try {

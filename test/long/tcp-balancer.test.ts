@@ -12,7 +12,7 @@ async function greeter(name: string): Promise<{ readonly server: Server; readonl
 
 const told = async (port: number): Promise<string> => text(connect({ host: "127.0.0.1", port }))
 
-test("connections go round, pass over a target that refuses, and are closed where none is left", async () => {
+test("connections are balanced round-robin, skip a target that refuses, and are closed when none is left", async () => {
   const targets = await Promise.all(["a", "b", "c"].map(greeter))
   await using balancer = new TcpBalancer(targets.map(({ port }) => port))
   const port = await balancer.listen()
@@ -32,7 +32,7 @@ test("connections go round, pass over a target that refuses, and are closed wher
   expect(await told(port)).toBe("")
 })
 
-test("a target that dies takes its connections along", async () => {
+test("a target that dies closes its connections", async () => {
   const accepted: Socket[] = []
   const server = createServer((socket) => void accepted.push(socket.on("error", () => {}))).listen(0, "127.0.0.1")
   await once(server, "listening")

@@ -16,9 +16,9 @@ const slow = `resource "terraform_data" "made" {
 }
 `
 
-describe.skipIf(noTool || isShort).each(tools.slice(0, 1))("a server that stays away, by $kind $version", (tool) => {
+describe.skipIf(noTool || isShort).each(tools.slice(0, 1))("a server outage, by $kind $version", (tool) => {
   test(
-    "leaves what was done in a file and the workspace locked; both are put right once it is back",
+    "leaves the result in a file and the workspace locked; both are repaired once the server is back",
     { timeout: patienceMs },
     async () => {
       await using stage = await openTerraformStage()

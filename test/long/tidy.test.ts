@@ -20,7 +20,7 @@ const runtime = systemRuntime()
 const ended = runtime.clock.now() - 10 * dayMs
 
 test.each(databaseKinds.filter(({ available, name }) => available && name !== "SQLite memory"))(
-  "on $name certificates that have expired go in short steps, and those that are issued meanwhile stay",
+  "on $name expired certificates are removed in short steps, and certificates issued during the run stay",
   async (kind) => {
     await using opened = new AsyncDisposableStack()
     const { url } = opened.use(await kind.place())

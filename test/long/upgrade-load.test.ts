@@ -4,7 +4,7 @@ import { respond } from "../bench/acme-orders.ts"
 import { run, serve, temporaryFolder } from "../cli/chancery.ts"
 import { prepare, UpgradeLoad } from "./upgrade-load.ts"
 
-test("a server that is killed instead of drained fails requests, and each kind of client says so", async () => {
+test("a server that is killed instead of drained fails requests, and each kind of client reports it", async () => {
   await using folder = await temporaryFolder()
   let thumbprint = ""
   await using responder = await respond(() => thumbprint)

@@ -31,7 +31,7 @@ function run(
 const manifest = (kind: string, name: string, spec: object) =>
   JSON.stringify({ apiVersion: "chancery.dev/v1alpha1", kind, metadata: { name }, spec })
 
-test("a certificate is issued under a role of the folder, kept for its owner alone, and revoked with its manifest", async () => {
+test("a certificate is issued under a role of the folder, stored readable by its owner only, and revoked with its manifest", async () => {
   const world = await openTestEngine({ jobs: false })
   const { engine } = world
   await engine.mounts.create({ path: "pki", config: { maxLeaseTtlMs: 3_650 * dayMs } })

@@ -64,7 +64,7 @@ spec:
   organization: ${organization}
 `
 
-test("once, it says how everything fares, and by its exit code whether all is as it should be", async () => {
+test("once: it reports the status of every object, and its exit code tells whether all are ready", async () => {
   const { put, start, kept, status } = await setting()
   const engine = await startEngine()
   await put("secret.yaml", secret(engine.token))
@@ -95,7 +95,7 @@ test("once, it says how everything fares, and by its exit code whether all is as
   })
 })
 
-test("with --watch, what is written, changed and taken away is done, until it is told to end", async () => {
+test("with --watch: it applies created, changed and deleted files until it is interrupted", async () => {
   const { put, drop, start, kept } = await setting()
   const engine = await startEngine()
   const watching = start("--watch")
@@ -122,7 +122,7 @@ test("with --watch, what is written, changed and taken away is done, until it is
   expect(await readdir(kept)).not.toContain("lock")
 })
 
-test("one that is killed is followed by one that goes on where it was, and writes nothing where all is well", async () => {
+test("after a kill it continues where it was, and writes nothing when all objects are ready", async () => {
   const { put, start, kept } = await setting()
   const engine = await startEngine()
   await put("secret.yaml", secret(engine.token))
@@ -143,7 +143,7 @@ test("one that is killed is followed by one that goes on where it was, and write
 test.each([
   { named: "a Connection", words: [] },
   { named: "the command itself", words: ["--engine-url"] },
-])("engines that $named names are asked as part of the trace of the environment", async ({ words }) => {
+])("engines in $named receive the trace of the environment", async ({ words }) => {
   const { folder, put } = await setting()
   const seen = new Set<string | undefined>()
   const server = createServer((request, response) => {
@@ -172,7 +172,7 @@ test.each([
   await expect.poll(() => [...seen]).toEqual([traceparent])
 })
 
-test("an engine that is served elsewhere is asked with the token of the environment, and not the store", async () => {
+test("a remote engine is accessed with the token of the environment, without the store", async () => {
   const { folder, start } = await setting()
   const without = start("--engine-url", "http://127.0.0.1:1")
   expect([await without.ended, without.said()]).toEqual([
@@ -186,13 +186,13 @@ test.each([
   { words: ["reconcile", "nowhere"], code: 64, says: "There is no folder nowhere." },
   { words: ["reconcile", ".", "--timeout", "soon"], code: 64, says: '--timeout cannot be "soon"' },
   { words: ["reconcile"], code: 64, says: "missing required argument 'folder'" },
-])("$words is refused in a sentence", async ({ words, code, says }) => {
+])("$words is rejected in one sentence", async ({ words, code, says }) => {
   const { folder } = await setting()
   const running = start(folder, words)
   expect([await running.ended, running.said()]).toEqual([code, expect.stringContaining(says)])
 })
 
-test("it is among the commands that are listed, and loads nothing that talks to a cluster", async () => {
+test("it is among the listed commands, and loads no Kubernetes client", async () => {
   const { folder } = await setting()
   const help = start(folder, ["--help"])
   expect(await help.ended).toBe(0)
@@ -211,7 +211,7 @@ test("it is among the commands that are listed, and loads nothing that talks to 
   expect(loaded).not.toContain("@kubernetes/client-node")
 })
 
-test("variables are from Secrets and ConfigMaps of the folder, and outputs are kept beside the objects", async () => {
+test("variables are read from Secrets and ConfigMaps of the folder, and outputs are written beside the objects", async () => {
   const { put, start, kept } = await setting()
   const engine = await startEngine()
   const source = (kind: string, name: string, value: string) =>

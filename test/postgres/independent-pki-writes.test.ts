@@ -33,7 +33,7 @@ describe.runIf(kind?.available)("16 clients that write different objects", () =>
       cast = opened.use(await openPkiUsers({ url: (await newPostgresDatabase(opened)).url, jobs: false, metrics }))
     })
 
-    test.each(endpoints)("[F-R3] make less than one in twenty transactions run again: %s", async (endpoint) => {
+    test.each(endpoints)("[F-R3] repeat fewer than one in twenty transactions: %s", async (endpoint) => {
       const { retries, writes, statuses } = await retriesOf(metrics, async () => {
         const ready = await preparePki(endpoint, await cast.newSubject(), "root")
         return () => askPki(cast, ready, "root")

@@ -32,7 +32,7 @@ describe.runIf(kind?.available)("16 clients that write different objects", () =>
     })
 
     test.each(apiWrites.filter((endpoint) => sharedRows[endpoint] === undefined))(
-      "[F-R3] make less than one in twenty transactions run again: %s",
+      "[F-R3] repeat fewer than one in twenty transactions: %s",
       async (endpoint) => {
         const { retries, writes, statuses } = await retriesOf(metrics, async () => {
           const ready = await prepare(endpoint, await cast.newSubject(), "site administrator")

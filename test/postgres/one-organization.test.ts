@@ -35,7 +35,7 @@ describe.runIf(kind?.available)("16 clients in one organization", () => {
     await send("POST", "/organizations", { data: { type: "organizations", attributes } })
   })
 
-  test("[F-R1] create workspaces of different names without a transaction that runs again", async () => {
+  test("[F-R1] create workspaces of different names without repeating a transaction", async () => {
     const retries = await retriesIn(() =>
       everyone(async (client) => {
         for (let index = 0; index < writesEach; index += 1) await newWorkspace(`made-${client}-${index}`)
@@ -44,7 +44,7 @@ describe.runIf(kind?.available)("16 clients in one organization", () => {
     expect(retries).toBeLessThan(clients * writesEach * retriesPerWrite)
   })
 
-  test("[F-R1] of those who create one name at once one does", async () => {
+  test("[F-R1] create one workspace of one name at once, and the others fail", async () => {
     const body = { data: { type: "workspaces", attributes: { name: "contended" } } }
     const answers = await everyone(() => world.request("POST", "/organizations/busy/workspaces", { body }))
     const statuses = answers.map(({ status }) => status)
@@ -52,7 +52,7 @@ describe.runIf(kind?.available)("16 clients in one organization", () => {
     expect(statuses.filter((status) => status === 422)).toHaveLength(clients - 1)
   })
 
-  test("[F-R2] add tags of a pool to different workspaces without a transaction that runs again", async () => {
+  test("[F-R2] add tags of the pool to different workspaces without repeating a transaction", async () => {
     const pool = Array.from({ length: 50 }, (_, index) => `pool-${index}`)
     const tag = (name: string) => ({ type: "tags", attributes: { name } })
     await send("POST", "/organizations/busy/tags", { data: pool.map(tag) })
@@ -68,7 +68,7 @@ describe.runIf(kind?.available)("16 clients in one organization", () => {
     expect(retries).toBeLessThan(clients * writesEach * retriesPerWrite)
   })
 
-  test("[F-R2] a tag that all of them take from their workspaces at once leaves the pool, and none that one still carries", async () => {
+  test("[F-R2] a tag that all clients remove from their workspaces at once leaves the pool, and no tag still in use does", async () => {
     const data = [{ type: "tags", attributes: { name: "shared" } }]
     const path = (id: string | undefined) => `/workspaces/${id}/relationships/tags`
     const ids = await everyone((client) => newWorkspace(`shared-${client}`))
@@ -84,7 +84,7 @@ describe.runIf(kind?.available)("16 clients in one organization", () => {
     }
   })
 
-  test("[F-R3] a tag that one holder takes while another deletes it from the pool is carried afterwards", async () => {
+  test("[F-R3] a tag that one client adds while another deletes it from the pool is present afterwards", async () => {
     const data = (one: object) => ({ data: [{ type: "tags", ...one }] })
     const as = (holder: string) => ({ "x-chancery-owner": holder })
     const id = await newWorkspace("held")
@@ -106,7 +106,7 @@ describe.runIf(kind?.available)("16 clients in one organization", () => {
     }
   })
 
-  test("[F-R3] of changes of one workspace at once each holds: no limit is passed, and no binding is lost", async () => {
+  test("[F-R3] concurrent changes of one workspace all hold: no limit is exceeded, and no binding is lost", async () => {
     const id = await newWorkspace("one")
     const bind = (key: string) => ({ data: [{ type: "tag-bindings", attributes: { key, value: "v" } }] })
     const answers = await everyone((client) =>

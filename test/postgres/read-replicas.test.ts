@@ -121,7 +121,7 @@ describe.runIf(binaries !== undefined)("read replicas", () => {
   }, 60_000)
   afterAll(() => opened.disposeAsync())
 
-  test("a standby that lags answers with all that was committed before it was asked, whoever may read there", async () => {
+  test("a lagging standby answers with everything committed before the request, for every reader", async () => {
     const reader = standby.url.replace("//chancery@", "//reader@")
     expect(reader).not.toBe(standby.url)
     const { database, reads, replica, told } = await follow(primary.url, reader)
@@ -135,14 +135,14 @@ describe.runIf(binaries !== undefined)("read replicas", () => {
     expect(replica.name).not.toContain("reader")
   })
 
-  test("what another server has committed is there as well", async () => {
+  test("a read sees commits of another server", async () => {
     const { database } = await follow(primary.url, standby.url)
     const { database: another } = await follow(primary.url, standby.url)
     await bump(another, "by-another")
     expect(await database.readReplica(looked("by-another"))).toEqual({ number: 1, by: "standby" })
   })
 
-  test("writes are refused there, and what a work itself throws is the answer", async () => {
+  test("writes are rejected by a replica, and errors of the callback are passed on", async () => {
     const { database } = await follow(primary.url, standby.url)
     let attempts = 0
     const failing = database.readReplica(async () => {
@@ -157,7 +157,7 @@ describe.runIf(binaries !== undefined)("read replicas", () => {
     ).rejects.toThrow(/read-only transaction/)
   })
 
-  test("one that stands still is left out, and taken in again", async () => {
+  test("a stalled replica is skipped, and used again later", async () => {
     const { database, reads, replica, told } = await follow(primary.url, other.url, { waitMs: 500 })
     await other.query("select pg_wal_replay_pause()")
     await bump(database, "paused")
@@ -176,7 +176,7 @@ describe.runIf(binaries !== undefined)("read replicas", () => {
     ])
   })
 
-  test("a read that is in the way of what is replayed is done again by the primary", async () => {
+  test("a read cancelled by a replay conflict is repeated on the primary", async () => {
     const { database, replica } = await follow(primary.url, standby.url)
     await primary.query("insert into generations select 'passing/' || n, n from generate_series(1, 1000) as n")
     const seen: string[] = []
@@ -200,7 +200,7 @@ describe.runIf(binaries !== undefined)("read replicas", () => {
     await vi.waitUntil(() => replica.isUp, patient)
   })
 
-  test("lists show what was just made, and counts of who answered are exposed", async () => {
+  test("lists show a row just created, and metrics count the answers by database", async () => {
     await using world = await openTestEngine({
       url: primary.url,
       metrics: createMetrics(),
@@ -232,7 +232,7 @@ describe.runIf(binaries !== undefined)("read replicas", () => {
     expect(text).not.toContain("chancery@")
   })
 
-  test("a trace tells which of them has answered", async () => {
+  test("a trace names the database that answered", async () => {
     await using receiver = await startOtlpReceiver()
     const telemetry = openOtlp({
       traces: {
@@ -263,12 +263,12 @@ describe.runIf(binaries !== undefined)("read replicas", () => {
     ])
   })
 
-  test("an embedded store has none", async () => {
+  test("an embedded store has no replicas", async () => {
     const opening = openDatabase("sqlite::memory:", { readReplicas: { urls: [standby.url] } })
     await expect(opening).rejects.toThrow(/^Read replicas need a store in PostgreSQL/)
   })
 
-  test("one that is gone is left out, and taken in again when it is back", async () => {
+  test("an unreachable replica is skipped, and used again when it is back", async () => {
     const { database, replica, told } = await follow(primary.url, other.url)
     await other.signal("SIGKILL")
     expect(await database.readReplica(looked("gone"))).toMatchObject({ by: "primary" })
@@ -280,7 +280,7 @@ describe.runIf(binaries !== undefined)("read replicas", () => {
     expect(told.at(-1)).toEqual({ event: "read-replica-used", replica: replica.name })
   })
 
-  test("one that says nothing is given up soon, and taken in again when it speaks", async () => {
+  test("an unresponsive replica is given up soon, and used again when it responds", async () => {
     const { database, replica, told } = await follow(primary.url, other.url, { waitMs: 500 })
     expect(replica.isUp).toBe(true)
     await other.signal("SIGSTOP")
@@ -294,7 +294,7 @@ describe.runIf(binaries !== undefined)("read replicas", () => {
     expect(told.map(({ event }) => event)).toEqual(["read-replica-used", "read-replica-left-out", "read-replica-used"])
   })
 
-  test("a server starts without one that is away", async () => {
+  test("a server starts although a replica is unreachable", async () => {
     await other.halt("fast")
     const { database, replica, told } = await follow(primary.url, other.url)
     expect(replica.isUp).toBe(false)
@@ -304,7 +304,7 @@ describe.runIf(binaries !== undefined)("read replicas", () => {
     await vi.waitUntil(() => replica.isUp, patient)
   })
 
-  test("the guide's servers read from the standbys that it names, and the doctor looks at each", async () => {
+  test("the guide's servers read from the configured standbys, and doctor checks each", async () => {
     await using folder = await temporaryFolder()
     const [block = ""] = await codeBlocks("docs/operations.md", "Read replicas", "sh")
     const [, named = ""] = /^export CHANCERY_STORAGE_READ_REPLICA=(.*)$/m.exec(block) ?? []
@@ -329,7 +329,7 @@ describe.runIf(binaries !== undefined)("read replicas", () => {
     expect(out.match(/ok +storage +The read replica .* has replayed all commits/g)).toHaveLength(2)
   })
 
-  test("a server does not start with a standby of others, and says so in one sentence", async () => {
+  test("a server does not start with a standby of another cluster, and reports it in one sentence", async () => {
     await using folder = await temporaryFolder()
     const stranger = await started()
     const environment = {
@@ -351,14 +351,14 @@ describe.runIf(binaries !== undefined)("read replicas", () => {
     )
   })
 
-  test("the primary is no replica of its own", async () => {
+  test("the primary is not accepted as its own replica", async () => {
     const { database, replica, told } = await follow(primary.url, primary.url)
     expect(replica.isUp).toBe(false)
     expect(told).toMatchObject([{ event: "read-replica-left-out", reason: "the server is not a standby" }])
     expect(await database.readReplica(looked("own"))).toMatchObject({ by: "primary" })
   })
 
-  test("a promoted one is left out, and one that a failover has left behind is none of the new primary", async () => {
+  test("a promoted standby is skipped, and one left behind by a failover is not a replica of the new primary", async () => {
     const before = await follow(primary.url, other.url)
     expect(before.replica.isUp).toBe(true)
     await other.promote()

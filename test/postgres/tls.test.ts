@@ -92,16 +92,20 @@ describe.skipIf(binaries === undefined)("PostgreSQL by TLS", () => {
   const authority = `sslrootcert=${encodeURIComponent(fixture("authority.pem"))}`
   const stranger = `sslrootcert=${encodeURIComponent(fixture("certificate.pem"))}`
 
-  test("is used where its certificate is of the authority and of the name", async () => {
+  test("is used when its certificate matches the authority and the name", async () => {
     expect(await named("acme", "localhost", `sslmode=verify-full&${authority}`)).toMatchObject({ code: 0 })
   })
 
   test.each([
-    { why: "of another authority", host: "localhost", parameters: `sslmode=verify-full&${stranger}` },
-    { why: "of another name", host: "127.0.0.2", parameters: `sslmode=verify-full&${authority}` },
-    { why: "of an authority that nobody named", host: "localhost", parameters: "sslmode=verify-full" },
-    { why: "not asked for, and TLS is", host: "localhost", parameters: "sslmode=disable" },
-  ])("is refused in one sentence where its certificate is $why, and nothing is made", async ({ host, parameters }) => {
+    {
+      why: "the certificate is from another authority",
+      host: "localhost",
+      parameters: `sslmode=verify-full&${stranger}`,
+    },
+    { why: "the certificate is for another name", host: "127.0.0.2", parameters: `sslmode=verify-full&${authority}` },
+    { why: "the authority is not configured", host: "localhost", parameters: "sslmode=verify-full" },
+    { why: "TLS is off and the server requires it", host: "localhost", parameters: "sslmode=disable" },
+  ])("is rejected in one sentence when $why, and nothing is created", async ({ host, parameters }) => {
     const { code, said, out } = await named("refused", host, parameters)
     expect([exitCodes.configuration, exitCodes.busy]).toContain(code)
     expect(said).toMatch(/^chancery: The (store|database) [^\n]+\.\n$/)

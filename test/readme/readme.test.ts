@@ -44,7 +44,7 @@ const documents = (text: string): unknown[] =>
   text === "" ? [] : text.split(/(?<=\})(?=\{)/).map((document) => JSON.parse(document) as unknown)
 
 test(
-  "the first screen, typed as it is written, creates, tags, finds and locks a workspace and shows the conflict",
+  "the first screen, typed as written, creates, tags, finds and locks a workspace and shows the conflict",
   {
     timeout: 60_000,
   },
@@ -68,7 +68,7 @@ test(
 )
 
 test(
-  "the certificate screen, typed as it is written, issues, signs, verifies and revokes, and shows it on the CRL and in OCSP",
+  "the certificate screen, typed as written, issues, signs, verifies and revokes, and shows it on the CRL and in OCSP",
   {
     timeout: 60_000,
   },
@@ -93,7 +93,7 @@ test(
 const tools = await terraformPrograms()
 
 test.skipIf(tools.length === 0)(
-  "the Terraform screen, typed as it is written, makes a workspace, and the second plan is empty",
+  "the Terraform screen, typed as written, creates a workspace, and the second plan is empty",
   async () => {
     const [configuration = ""] = await codeBlocks("README.md", "Terraform", "hcl")
     const commands = (await shellBlocks("Terraform")).join("\n")
@@ -121,7 +121,7 @@ test.skipIf(tools.length === 0)(
 const clients = [await publicProgram(certbot), await publicProgram(lego)]
 
 test.skipIf(clients.includes(undefined))(
-  "the ACME screen, typed as it is written, gets certificates that lead to the root by certbot and by lego",
+  "the ACME screen, typed as written, gets certificates that lead to the root with certbot and with lego",
   async () => {
     const [start = "", ...byClients] = await shellBlocks("ACME")
     const [, words = ""] = /^npm start -- (.*)\n$/.exec(start) ?? []
@@ -146,7 +146,7 @@ test.skipIf(clients.includes(undefined))(
   },
 )
 
-test("the manifests of the first screen are kept to, and a change to one is in the server a moment later", async () => {
+test("the manifests of the first screen are reconciled, and a change to one reaches the server within moments", async () => {
   const { workspaces, manifests } = await firstScreen()
   await using folder = await temporaryFolder()
   await cp(new URL("../../examples/manifests", import.meta.url), `${folder.path}/examples/manifests`, {
@@ -176,7 +176,7 @@ test("the manifests of the first screen are kept to, and a change to one is in t
   expect(stdout).toBe('"description":"Networks and clusters"\nweb.pem: OK\n')
 })
 
-test("npm start runs what the first screen was tried with", async () => {
+test("npm start runs the commands of the first screen", async () => {
   const manifest = JSON.parse(await readFile(new URL("../../package.json", import.meta.url), "utf8")) as {
     scripts: Record<string, string>
   }

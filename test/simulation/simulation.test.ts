@@ -31,7 +31,7 @@ describe("the simulation of queues", () => {
     { servers: 1, part: 0.8 },
     { servers: 4, part: 0.8 },
     { servers: 32, part: 0.9 },
-  ])("waits as long as Erlang says, with $servers servers at $part of what they can do", ({ servers, part }) => {
+  ])("waits match Erlang's formula, with $servers servers at $part of their capacity", ({ servers, part }) => {
     const serviceMs = 10
     const rate = (servers * part * 1_000) / serviceMs
     const station = { name: "one", servers, serviceMs, times: "exponential" } as const
@@ -43,13 +43,13 @@ describe("the simulation of queues", () => {
     expect(Math.abs(meanMs / (expected + serviceMs) - 1)).toBeLessThan(0.1)
   })
 
-  test("waits half as long where service always takes the same (Pollaczek and Khinchine)", () => {
+  test("waits halve with constant service times (Pollaczek and Khinchine)", () => {
     const station = { name: "one", servers: 1, serviceMs: 10, times: "constant" } as const
     const { waitedMs } = simulate(runThrough(station, 80, 3_000))
     expect(Math.abs((waitedMs[0] ?? 0) / (meanWaitMs(1, 10, 0.8) / 2) - 1)).toBeLessThan(0.1)
   })
 
-  test("serves all who wait at once where a station does, so that no rate is too much for it", () => {
+  test("serves all waiting requests at once at a batch station, which no rate overloads", () => {
     const station = { name: "flush", servers: 1, serviceMs: 10, times: "constant", together: true } as const
     const { completedPerSecond, meanMs } = simulate(runThrough(station, 5_000, 10))
     expect(completedPerSecond).toBeGreaterThan(4_900)
@@ -57,7 +57,7 @@ describe("the simulation of queues", () => {
     expect(Math.abs(meanMs / 15 - 1)).toBeLessThan(0.05)
   })
 
-  test("falls behind beyond what its stations can do, and says the same for the same seed", () => {
+  test("falls behind beyond the capacity of its stations, and is deterministic for a seed", () => {
     const station = { name: "one", servers: 2, serviceMs: 10, times: "exponential" } as const
     const run = runThrough(station, 300, 60)
     const outcome = simulate(run)
@@ -104,7 +104,7 @@ const capacityOf = (at: Installation, resource: (typeof resourceNames)[number]) 
   capacities(costs, at).find((one) => one.resource === resource)?.requestsPerSecond
 
 describe("the model of an installation", () => {
-  test("gives each resource the rate that it can be worked out to have", () => {
+  test("gives each resource the rate computed by hand", () => {
     expect(capacityOf(small, "processors of the replicas")).toBeCloseTo(2_000, 3)
     expect(capacityOf(small, "processors of the database")).toBeCloseTo(8_000, 3)
     expect(capacityOf(small, "row of a mount")).toBeCloseTo(100_000, 3)
@@ -116,7 +116,7 @@ describe("the model of an installation", () => {
     expect(capacities(costs, small)[0]?.resource).toBe("the job that tidies")
   })
 
-  test("reads from the disk what memory does not hold", () => {
+  test("reads from disk only pages that are not in memory", () => {
     // 200 GB of randomly accessed pages, half of them in memory; three entries each.
     const at = { ...small, certificates: 1e9, cacheBytes: 100e9 }
     expect(capacityOf(at, "reads of the database's disk")).toBeCloseTo(1e6 / 1.5, 0)
@@ -125,7 +125,7 @@ describe("the model of an installation", () => {
     expect(capacityOf(parted, "the job that tidies")).toBe(Number.POSITIVE_INFINITY)
   })
 
-  test("writes a page once however often it is touched between two checkpoints", () => {
+  test("writes a page once between two checkpoints, however often it changes", () => {
     const few = { ...small, certificates: 8_192 * 10, writesPerSecond: 1_000 }
     // 2,000 pages in a minute at most, whatever the rate.
     expect(capacityOf(few, "writes of the database's disk")).toBe(Number.POSITIVE_INFINITY)
@@ -133,12 +133,12 @@ describe("the model of an installation", () => {
     expect((capacityOf(many, "writes of the database's disk") ?? 0) / 1_000).toBeCloseTo(1, 2)
   })
 
-  test("never uses less of anything at a higher rate", () => {
+  test("never uses less of any resource at a higher rate", () => {
     for (const resource of resourceNames)
       expect(useOf(resource, 2_000, costs, small)).toBeGreaterThanOrEqual(useOf(resource, 1_000, costs, small))
   })
 
-  test("knows how many must be issued for so many to be there", () => {
+  test("computes the issuing rate for a number of live certificates", () => {
     expect(issuesPerSecond(8_640_000, 1)).toBe(100)
   })
 })
@@ -146,7 +146,7 @@ describe("the model of an installation", () => {
 describe("the installations of docs/scale.md", () => {
   const measured = measuredCosts()
 
-  test.each(Object.entries(scenarios))("%s: requests queue where the model says that it ends", (_name, at) => {
+  test.each(Object.entries(scenarios))("%s: requests queue where the model predicts saturation", (_name, at) => {
     const { requestsPerSecond } = firstOnTheWay(measured, at)
     const seconds = 3_000 / requestsPerSecond + 0.5
     const below = simulate(runOf(measured, at, requestsPerSecond * 0.9, seconds))
@@ -156,13 +156,13 @@ describe("the installations of docs/scale.md", () => {
     expect(atPart(measured, at, 0.5, seconds).p99Ms).toBeLessThan(beyond.p99Ms)
   })
 
-  test("stand there as the simulation finds them", () => {
+  test("match the results of the simulation", () => {
     const document = readFileSync(documentFile, "utf8")
     expect(withTables(document, tablesOf(measured))).toBe(document)
     expect(() => withTables("", tablesOf(measured))).toThrow("no place for the table")
   })
 
-  test("can be had again by commands that there are", async () => {
+  test("can be reproduced with existing commands", async () => {
     const commands = (await codeBlocks("docs/scale.md", "Again", "sh")).join("").trim().split("\n")
     const scripts = commands.map((line) => /^npm run ([\w:]+)(?: -- .*)?$/.exec(line)?.[1] ?? line)
     expect(scripts).toEqual(["bench:scale", "simulate"])

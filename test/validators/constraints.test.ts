@@ -90,7 +90,7 @@ const nameCases: readonly Case[] = [
   { why: "every domain", chain: permits(dns("")), request: host("www.evil.org") },
   { why: "another domain", chain: permits(dns("example.com")), request: host("www.evil.org"), refused: notPermitted },
   {
-    why: "a domain that ends alike",
+    why: "a domain with the same ending",
     chain: permits(dns("example.com")),
     request: host("badexample.com"),
     refused: notPermitted,
@@ -150,13 +150,13 @@ const nameCases: readonly Case[] = [
     request: { commonName: "some.body", altNames: ["www.example.com"], excludeCnFromSans: true },
   },
   {
-    why: "names of another form",
+    why: "names of another type",
     chain: permits(dns("example.com")),
     request: { ipSans: ["192.0.2.1"], uriSans: ["https://evil.org/"], altNames: ["a@evil.org"] },
   },
   { why: "an address in a permitted range", chain: permits(ip("192.0.2.0/24")), request: { ipSans: ["192.0.2.7"] } },
   {
-    why: "an address outside it",
+    why: "an address outside a permitted range",
     chain: permits(ip("192.0.2.0/24")),
     request: { ipSans: ["192.0.3.7"] },
     refused: notPermitted,
@@ -493,7 +493,7 @@ describe.skipIf(program === undefined)("an issuer and OpenSSL", () => {
     expect(await verify(issued, certificates, purpose)).toBe(dissent === undefined)
   })
 
-  test.each(cases.filter(({ refused }) => refused !== undefined))("[F-P2] refuse $why: $refused", async (asked) => {
+  test.each(cases.filter(({ refused }) => refused !== undefined))("[F-P2] reject $why: $refused", async (asked) => {
     const { chain, refused = "", by = `Authority ${chain.length - 1}`, purpose = "sslserver", dissent } = asked
     const certificates = await chainOf(chain)
     const sentence = await issueFrom(certificates, asked).then(() => "", refusalText)
@@ -512,19 +512,22 @@ describe.skipIf(program === undefined)("an issuer and OpenSSL", () => {
       chain: [{ critical: "1.3.6.1.4.1.99999.1" }, {}],
       request: host("a.example.com"),
     },
-  ])("[F-P2] an issuer with $setting issues what OpenSSL refuses", async ({ setting, chain, request }) => {
-    const certificates = await chainOf(chain)
-    await world.engine.mounts.create({ path: setting.toLowerCase() })
-    const pki = world.engine.pki(setting.toLowerCase())
-    const { mapping } = await pki.issuers.import(
-      [...certificates, keys[chain.length - 1]?.pem("pkcs8") ?? ""].join("\n"),
-    )
-    const [issuerId = ""] = [...mapping].filter(([, keyId]) => keyId !== null).map(([id]) => id)
-    await pki.roles.save("any", { ...role, issuerRef: issuerId })
-    await expect(pki.certificates.issue("any", request)).rejects.toMatchObject({ code: "invalid" })
-    const { issuer } = await pki.issuers.update(issuerId, { [setting]: true })
-    expect(issuer.settings).toMatchObject({ [setting]: true })
-    const { certificate } = await pki.certificates.issue("any", request)
-    expect(await verify(certificate, certificates, "sslserver")).toBe(false)
-  })
+  ])(
+    "[F-P2] an issuer with $setting issues a certificate that OpenSSL rejects",
+    async ({ setting, chain, request }) => {
+      const certificates = await chainOf(chain)
+      await world.engine.mounts.create({ path: setting.toLowerCase() })
+      const pki = world.engine.pki(setting.toLowerCase())
+      const { mapping } = await pki.issuers.import(
+        [...certificates, keys[chain.length - 1]?.pem("pkcs8") ?? ""].join("\n"),
+      )
+      const [issuerId = ""] = [...mapping].filter(([, keyId]) => keyId !== null).map(([id]) => id)
+      await pki.roles.save("any", { ...role, issuerRef: issuerId })
+      await expect(pki.certificates.issue("any", request)).rejects.toMatchObject({ code: "invalid" })
+      const { issuer } = await pki.issuers.update(issuerId, { [setting]: true })
+      expect(issuer.settings).toMatchObject({ [setting]: true })
+      const { certificate } = await pki.certificates.issue("any", request)
+      expect(await verify(certificate, certificates, "sslserver")).toBe(false)
+    },
+  )
 })

@@ -18,7 +18,7 @@ const judges = await findValidators()
 /** Fixed, so that the items only change with the code; any other seed should pass as well. */
 const seed = Number(process.env["CHANCERY_SEED"] ?? 1)
 
-describe(`what the engine signs (seed ${seed})`, () => {
+describe(`documents signed by the engine (seed ${seed})`, () => {
   let folder: string
   let batch: WrittenBatch
   let findings: readonly Finding[]
@@ -35,7 +35,7 @@ describe(`what the engine signs (seed ${seed})`, () => {
   }, 600_000)
   afterAll(() => rm(folder, { recursive: true, force: true }))
 
-  test("is at least 2,000 certificates, requests, CRLs of every style and OCSP answers of every status", () => {
+  test("include at least 2,000 certificates, requests, CRLs of every style and OCSP answers of every status", () => {
     expect(batch.certificates.length).toBeGreaterThanOrEqual(2_000)
     expect(new Set(batch.certificates.map(({ status }) => status))).toEqual(
       new Set([undefined, "good", "revoked", "revoked by a delta"]),
@@ -47,14 +47,14 @@ describe(`what the engine signs (seed ${seed})`, () => {
   })
 
   for (const name of validatorNames) {
-    test.skipIf(!judges.has(name))(`is without fault for ${name}`, () => {
+    test.skipIf(!judges.has(name))(`pass ${name} without fault`, () => {
       const about = findings.filter(({ judge }) => judge === name)
       // Compared as text, because a report would truncate a list.
       expect(verdict(about, batch).faults.slice(0, 50).join("\n")).toBe("")
     })
   }
 
-  test.skipIf(judges.size < validatorNames.length)("needs every explanation there is", () => {
+  test.skipIf(judges.size < validatorNames.length)("need every listed explanation", () => {
     expect([...verdict(findings, batch).used].toSorted()).toEqual(explainedFindings.toSorted())
   })
 })

@@ -61,7 +61,7 @@ describe.each(Object.entries(programs))("%s", (name, program) => {
       await rm(folder, { recursive: true, force: true })
     })
 
-    test("makes lists that are signed again", async () => {
+    test("creates CRLs that can be re-signed", async () => {
       expect(lists.length).toBeGreaterThan(1)
       for (const { pem, serials } of lists) {
         const { status, body } = await resign(world, [pem])

@@ -33,7 +33,7 @@ const faulty = [
   ...faultyRequests,
 ]
 
-describe.skipIf(forger === undefined)("the judges", () => {
+describe.skipIf(forger === undefined)("the validators", () => {
   let folder: string
   let batch: WrittenBatch
   let findings: readonly Finding[]
@@ -46,7 +46,7 @@ describe.skipIf(forger === undefined)("the judges", () => {
   })
   afterAll(() => rm(folder, { recursive: true, force: true }))
 
-  test.each(goodCases)("find nothing wrong with $what", ({ what }) => {
+  test.each(goodCases)("find no fault in $what", ({ what }) => {
     const about = findings.filter(({ subject }) => subject === what || subject.startsWith(`${what}: `))
     expect(verdict(about, batch).faults).toEqual([])
   })
@@ -56,7 +56,7 @@ describe.skipIf(forger === undefined)("the judges", () => {
     expect([...finders]).toEqual(expect.arrayContaining(foundBy.filter((name) => judges.has(name))))
   })
 
-  test("each find something", () => {
+  test("each find at least one malformed document", () => {
     expect([...judges.keys()]).toEqual(validatorNames.filter((name) => findings.some(({ judge }) => judge === name)))
   })
 })

@@ -19,8 +19,8 @@ const requestOf = ({ template, signatureAlgorithm, signature }: MadeRequest): Ui
 
 const hex = (octets: Uint8Array): string => Buffer.from(octets).toString("hex")
 
-describe("what our writer writes", () => {
-  test("pkijs reads to the same values and writes again to the same bytes: certificates", () => {
+describe("documents of our encoder", () => {
+  test("pkijs parses to the same values and encodes to the same bytes: certificates", () => {
     assert(
       property(madeCertificate, (made) => {
         const der = certificateOf(made)
@@ -39,7 +39,7 @@ describe("what our writer writes", () => {
     )
   })
 
-  test("pkijs reads to the same values and writes again to the same bytes: requests", () => {
+  test("pkijs parses to the same values and encodes to the same bytes: requests", () => {
     assert(
       property(madeRequest, (made) => {
         const der = requestOf(made)
@@ -52,7 +52,7 @@ describe("what our writer writes", () => {
     )
   })
 
-  test("our reader reads to what was written, and what it reads is written to the same bytes", () => {
+  test("our parser parses to the original values, and they encode to the same bytes", () => {
     assert(
       property(madeCertificate, (made) => {
         const der = certificateOf(made)
@@ -64,7 +64,7 @@ describe("what our writer writes", () => {
   })
 })
 
-describe("what somebody changed after it was written", () => {
+describe("documents changed after encoding", () => {
   const likely = [0x00, 0x01, 0x02, 0x0c, 0x13, 0x14, 0x16, 0x1c, 0x1e, 0x30, 0x31, 0x80, 0xff]
   const octet = oneof(nat({ max: 255 }), constantFrom(...likely))
   const changes = array(record({ at: nat(), octet }), { minLength: 1, maxLength: 3 })
@@ -90,7 +90,7 @@ describe("what somebody changed after it was written", () => {
   /** Excludes years below 100, which `pkijs` takes for those of the last century. */
   const isInReach = ({ notBefore, notAfter }: theirs.ReadCertificate) => Math.min(notBefore, notAfter) >= Date.UTC(100)
 
-  test("is refused, or read as pkijs reads it: certificates", () => {
+  test("are rejected, or parsed as pkijs parses them: certificates", () => {
     let count = 0
     assert(
       property(changed(madeCertificate, certificateOf), (der) => {
@@ -104,7 +104,7 @@ describe("what somebody changed after it was written", () => {
     expect(count).toBeGreaterThan(50)
   })
 
-  test("is refused, or read as pkijs reads it: requests", () => {
+  test("are rejected, or parsed as pkijs parses them: requests", () => {
     let count = 0
     assert(
       property(changed(madeRequest, requestOf), (der) => {
@@ -118,7 +118,7 @@ describe("what somebody changed after it was written", () => {
     expect(count).toBeGreaterThan(50)
   })
 
-  test("is refused where any of its octets is missing at the end", () => {
+  test("are rejected when truncated anywhere", () => {
     assert(
       property(madeCertificate, madeRequest, nat(), (certificate, request, cut) => {
         const [one, other] = [certificateOf(certificate), requestOf(request)]

@@ -6,7 +6,7 @@ import { parseCertificationRequest } from "../../engine/src/x509/certification-r
 import { parseExtensionValues } from "../../engine/src/x509/extensions.ts"
 import { hostileShapes } from "./hostile-shapes.ts"
 
-test.each(hostileShapes())("64 KiB of $what in a $document: refused is $isRefused", ({ document, der, isRefused }) => {
+test.each(hostileShapes())("64 KiB of $what in a $document: rejected is $isRefused", ({ document, der, isRefused }) => {
   const read = () =>
     document === "request" ? parseCertificationRequest(der) : parseExtensionValues(parseCertificate(der).extensions)
   expect(der.length).toBeGreaterThan(30_000)

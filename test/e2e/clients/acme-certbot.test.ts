@@ -22,7 +22,7 @@ describe.skipIf(program === "" || responder === "")("[P-1-n4] certbot", () => {
     expect(await putThrough(client, stage, row)).toEqual(row.outcome)
   })
 
-  test.concurrent("gets the chain it prefers, revokes by the certificate's own key, and gives up the account", async () => {
+  test.concurrent("gets the preferred chain, revokes with the certificate's own key, and deactivates the account", async () => {
     const account = await certbotAccount(program, stage, { id: "dns", directory: stage.directory() })
     const { folder, succeeds, manually, bundleOf } = account
     await succeeds(...manually("dns-01"), "-d", "example.org", "--preferred-chain", "Other Root")
@@ -37,7 +37,7 @@ describe.skipIf(program === "" || responder === "")("[P-1-n4] certbot", () => {
     await succeeds("unregister")
   })
 
-  test.concurrent("is told that an account needs an external binding", async () => {
+  test.concurrent("reports that an account needs an external account binding", async () => {
     const unbound = await certbotAccount(program, stage, { id: "unbound", directory: stage.bound.directory() })
     expect(await unbound.run(...unbound.manually("http-01"), "-d", "unbound.example.com")).toMatchObject({
       code: 1,

@@ -28,7 +28,7 @@ describe.skipIf(responder === "")("acme-client", () => {
   const obtained = (client: Client, type: ChallengeType, names: readonly string[]) =>
     obtain(client, stage, { type, names })
 
-  test("obtains the chain that it prefers", async () => {
+  test("obtains the preferred chain", async () => {
     const asked = { type: "http-01", names: ["chain.example.com"], preferredChain: "Other Root" } as const
     const bundle = await obtain(await registered(), stage, asked)
     expect(namesInChain(bundle, stage.otherRoot)).toEqual(["DNS:chain.example.com"])
@@ -42,7 +42,7 @@ describe.skipIf(responder === "")("acme-client", () => {
     await expect(client.revokeCertificate(bundle)).rejects.toThrow("is revoked")
   })
 
-  test("is offered for each name and address what can prove it", async () => {
+  test("is offered the challenge types that fit each name and address", async () => {
     const client = await registered()
     const order = await client.createOrder({
       identifiers: [
@@ -62,7 +62,7 @@ describe.skipIf(responder === "")("acme-client", () => {
     ])
   })
 
-  test("is told what is wrong where nobody answers, and gets no certificate", async () => {
+  test("gets the reason and no certificate when no challenge response is served", async () => {
     const client = await registered()
     const [order, again] = await Promise.all(
       ["silent.example.com", "silent.example.com"].map((value) =>
@@ -82,7 +82,7 @@ describe.skipIf(responder === "")("acme-client", () => {
     expect((await client.getOrder(again)).status).toBe("pending")
   })
 
-  test("rolls its key over, and the old one is nobody's", async () => {
+  test("rolls its key over, and the old key belongs to no account", async () => {
     const accountKey = await crypto.createPrivateEcdsaKey()
     const client = await registered({ accountKey })
     const url = client.getAccountUrl()
@@ -101,7 +101,7 @@ describe.skipIf(responder === "")("acme-client", () => {
     await expect(other.updateAccountKey(newKey)).rejects.toThrow("another account")
   })
 
-  test("gives up an account", async () => {
+  test("deactivates an account", async () => {
     const accountKey = await crypto.createPrivateEcdsaKey()
     const client = await registered({ accountKey })
     expect((await client.updateAccount({ contact: ["mailto:new@example.com"] })).contact).toEqual([
@@ -112,7 +112,7 @@ describe.skipIf(responder === "")("acme-client", () => {
     await expect((await open({ accountKey })).createAccount()).rejects.toThrow("deactivated")
   })
 
-  test("revokes what another account has ordered once it has proved all of its names, and not before", async () => {
+  test("revokes another account's certificate only after authorizing all of its names", async () => {
     const bundle = await obtained(await registered(), "http-01", ["own.example.com", "shared.example.com"])
     const other = await registered()
     await obtained(other, "http-01", ["shared.example.com"])
@@ -123,7 +123,7 @@ describe.skipIf(responder === "")("acme-client", () => {
     expect(await stage.revocation(bundle)).toBe("Key Compromise")
   })
 
-  test("gets a certificate where CAA records let this authority issue, and nowhere else", async () => {
+  test("gets a certificate only where CAA records permit this authority", async () => {
     const say = (name: string, tag: string, value: string) =>
       stage.responder.tell("add-caa", { host: `${name}.`, policies: [{ tag, value }] })
     await say("mine.example.org", "issue", "ca.example; validationmethods=http-01")
@@ -144,7 +144,7 @@ describe.skipIf(responder === "")("acme-client", () => {
     }
   })
 
-  test("is let in by an external account binding of the directory, once", async () => {
+  test("registers with an external account binding of the directory, once", async () => {
     const { bound } = stage
     const register = async (path?: string, waiting = bound.newBinding(path)) =>
       registeredClient({ directoryUrl: bound.directory(), ...bindingOption(await waiting) })

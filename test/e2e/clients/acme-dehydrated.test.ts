@@ -23,7 +23,7 @@ describe.skipIf(program === "" || responder === "")("dehydrated", () => {
 
   const common = { challenge: "dns-01", binding: undefined, host: responderHost } as const
 
-  test.concurrent("gets the chain it prefers, and gives up the account", async () => {
+  test.concurrent("gets the preferred chain, and deactivates the account", async () => {
     const directory = stage.directory()
     const { run, succeeds, bundleOf } = await dehydratedAccount(program, stage, { ...common, id: "kept", directory })
     await succeeds("--register", "--accept-terms")
@@ -41,7 +41,7 @@ describe.skipIf(program === "" || responder === "")("dehydrated", () => {
     await succeeds("--deactivate")
   })
 
-  test.concurrent("is told that an account needs an external binding", async () => {
+  test.concurrent("reports that an account needs an external account binding", async () => {
     const directory = stage.bound.directory()
     const { run } = await dehydratedAccount(program, stage, { ...common, id: "unbound", directory })
     expect((await run("--register", "--accept-terms")).text).toContain("EAB")

@@ -65,7 +65,7 @@ describe.skipIf(responder === "")("docs/acme.md", () => {
   }
 
   test(
-    "the lines for certbot obtain and renew",
+    "the commands for certbot obtain and renew",
     { concurrent: true, skip: programs.certbot === undefined },
     async () => {
       const host = "127.0.2.1"
@@ -87,7 +87,7 @@ describe.skipIf(responder === "")("docs/acme.md", () => {
   )
 
   test(
-    "the lines for lego obtain, and renew nothing before its time",
+    "the commands for lego obtain, and renew nothing too early",
     { concurrent: true, skip: programs.lego === undefined },
     async () => {
       const host = "127.0.2.2"
@@ -103,7 +103,7 @@ describe.skipIf(responder === "")("docs/acme.md", () => {
   )
 
   test(
-    "the lines for dehydrated obtain, by a web server's folder",
+    "the commands for dehydrated obtain, with a web server's folder",
     { concurrent: true, skip: programs.dehydrated === undefined },
     async () => {
       const host = "127.0.2.3"
@@ -131,7 +131,7 @@ describe.skipIf(responder === "")("docs/acme.md", () => {
   )
 
   test(
-    "what stands there for Caddy has it serve with a certificate of its own",
+    "the configuration of Caddy serves with a certificate that Caddy obtained",
     { concurrent: true, skip: programs.caddy === undefined },
     async () => {
       const host = "127.0.2.4"
@@ -151,7 +151,7 @@ describe.skipIf(responder === "")("docs/acme.md", () => {
   )
 
   test(
-    "what stands there for Apache has it serve with a certificate of its own once it is reloaded",
+    "the configuration of Apache serves with a certificate that Apache obtained, after a reload",
     { concurrent: true, skip: programs.apache === undefined },
     async ({ expect }) => {
       const [host, name] = ["127.0.2.5", "apache.example.com"]
@@ -231,7 +231,7 @@ const clients: readonly AcmeClient[] = [
   goClient("", "cert-manager"),
 ]
 
-test("docs/acme.md says what each client is put through, and why not the rest", async () => {
+test("docs/acme.md lists the cases that each client runs, and a reason for each one that it does not", async () => {
   const cells = (values: readonly string[]) => `| ${values.join(" | ")} |`
   const titles = Object.keys(orderKinds) as OrderTitle[]
   const table = [

@@ -36,7 +36,7 @@ describe.skipIf(program === "" || responder === "").each(["caddy", "cert-manager
     return validToDate.getTime() - validFromDate.getTime()
   }
 
-  test.concurrent("is told to renew in the last third of a certificate's life, and at once where it is revoked (RFC 9773)", async () => {
+  test.concurrent("is told to renew in the last third of a certificate's life, and at once after revocation (RFC 9773)", async () => {
     const { succeeds, bundle } = account("told")
     await succeeds("obtain", "told.example.net")
     const told = async () => JSON.parse(await succeeds("renewal-info")) as { start: string; end: string }
@@ -54,7 +54,7 @@ describe.skipIf(program === "" || responder === "").each(["caddy", "cert-manager
     expect(Date.parse((await told()).start)).toBeGreaterThan(Date.now())
   })
 
-  test.concurrent("rolls its key over, and goes on as the same account", async () => {
+  test.concurrent("rolls its key over, and continues as the same account", async () => {
     const { succeeds, bundle } = account("rolled")
     await succeeds("obtain", "rolled.example.net")
     const first = await bundle()
@@ -66,7 +66,7 @@ describe.skipIf(program === "" || responder === "").each(["caddy", "cert-manager
     expect(namesInChain(await bundle(), stage.root)).toEqual(["DNS:rolled.example.net"])
   })
 
-  test.concurrent("chooses a profile, for how long, and the chain", async () => {
+  test.concurrent("chooses a profile, a lifetime and the chain", async () => {
     const { run, succeeds, bundle } = account("choosy")
     await succeeds("-profile", "brief", "obtain", "brief.example.net")
     expect(lifetimeOf(await bundle())).toBeLessThan(2 * hourMs)

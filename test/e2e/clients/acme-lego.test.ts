@@ -24,7 +24,7 @@ describe.skipIf(program === "" || responder === "")("lego", () => {
     expect(await putThrough(client, stage, row)).toEqual(row.outcome)
   })
 
-  test.concurrent("gets the chain it prefers, renews with the key it has, and says why it revokes", async () => {
+  test.concurrent("gets the preferred chain, renews with the existing key, and sends a revocation reason", async () => {
     const { succeeds, bundleOf } = await legoAccount(program, stage, { id: "kept", directory: stage.directory() })
     const wanted = [...legoAnswers(stage, "tls-alpn-01", host), "-d", "kept.example.net"]
     const preferred = ["--preferred-chain", "Other Root"]
@@ -37,7 +37,7 @@ describe.skipIf(program === "" || responder === "")("lego", () => {
     expect(await stage.revocation(renewed)).toBe("Key Compromise")
   })
 
-  test.concurrent("is told that an account needs an external binding", async () => {
+  test.concurrent("reports that an account needs an external account binding", async () => {
     const { run } = await legoAccount(program, stage, { id: "unbound", directory: stage.bound.directory() })
     expect(await run(...legoAnswers(stage, "http-01", host), "-d", "unbound.example.net", "run")).toMatchObject({
       code: 1,

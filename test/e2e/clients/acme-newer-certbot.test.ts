@@ -23,7 +23,7 @@ describe.skipIf(program === "" || responder === "")("certbot 5", () => {
     expect(await putThrough(client, stage, row)).toEqual(row.outcome)
   })
 
-  test.concurrent("renews what it is told to renew at once, and nothing before its time (RFC 9773)", async () => {
+  test.concurrent("renews at once when the server asks for it, and nothing too early (RFC 9773)", async () => {
     const account = await certbotAccount(program, stage, { id: "told", directory: stage.directory() })
     const { succeeds, manually, bundleOf } = account
     for (const name of ["kept.example.net", "gone.example.net"]) await succeeds(...manually("dns-01"), "-d", name)
@@ -39,7 +39,7 @@ describe.skipIf(program === "" || responder === "")("certbot 5", () => {
     expect(await stage.revocation(renewed)).toBeUndefined()
   })
 
-  test.concurrent("chooses a profile, for the time that its role gives, and is refused one that there is not", async () => {
+  test.concurrent("chooses a profile, with the lifetime of its role, and is rejected for an unknown profile", async () => {
     const account = await certbotAccount(program, stage, { id: "profiled", directory: stage.directory() })
     const { run, succeeds, manually, bundleOf } = account
     const wanted = [...manually("dns-01"), "-d", "brief.example.net"]

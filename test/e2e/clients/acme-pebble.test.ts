@@ -11,7 +11,7 @@ import type { Heard, Transcript } from "./pebble/acme-requests.ts"
 const responder = (await publicProgram(challengeResponder)) ?? ""
 const program = (await publicProgram(pebbleProgram)) ?? ""
 
-describe.skipIf(responder === "" || program === "")("the same conversation with Pebble and with us", () => {
+describe.skipIf(responder === "" || program === "")("the same conversation with Pebble and with Chancery", () => {
   let stage: AcmeStage
   let theirs: Transcript
   let ours: Transcript
@@ -27,12 +27,12 @@ describe.skipIf(responder === "" || program === "")("the same conversation with 
   })
   afterAll(() => stage[Symbol.asyncDispose]())
 
-  test("says the same to both", () => {
+  test("sends the same requests to both servers", () => {
     expect([...ours.keys()]).toEqual([...theirs.keys()])
     expect(ours.size).toBeGreaterThan(130)
   })
 
-  test("differs in nothing that is not explained, and in everything that is", () => {
+  test("differs only in explained points, and in all of those", () => {
     const lines = [...theirs].flatMap(([name, heard]) =>
       differences(heard, ours.get(name) ?? {}).map((line) => ({ exact: `${name}: ${line}`, any: `*: ${line}` })),
     )
@@ -44,7 +44,7 @@ describe.skipIf(responder === "" || program === "")("the same conversation with 
     expect([...explained].filter((line) => !found.has(line))).toEqual([])
   })
 
-  test("gets documents from us that say their own status, and a fresh nonce with everything that is refused", () => {
+  test("gets documents from Chancery that contain their status, and a fresh nonce with every error", () => {
     const refused = [...ours].filter(([, heard]) => heard["content-type"] === "application/problem+json")
     expect(refused.length).toBeGreaterThan(60)
     expect(refused.filter(([, heard]) => heard["/status"] !== heard["STATUS"])).toEqual([])

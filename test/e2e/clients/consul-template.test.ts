@@ -90,7 +90,7 @@ ${files.join("\n")}
 
   const rendered = (name: string, file: string) => readFile(join(folder, name, file), "utf8")
 
-  test("renders an authority, a certificate with its key, and certificates with a lease and without", async () => {
+  test("renders an authority, a certificate with its key, and certificates with and without a lease", async () => {
     const { args } = await configured("once", templates)
     expect(await run([...args, "-once"])).toEqual({ code: 0, text: "" })
     const authority = new X509Certificate(await rendered("once", "authority.pem"))
@@ -112,7 +112,7 @@ ${files.join("\n")}
     }
   })
 
-  test("keeps its token alive, and has other certificates before those that it has end", async () => {
+  test("renews its token, and replaces certificates before they expire", async () => {
     const { args, accessor } = await configured("running", templates, { retries: true })
     const running = spawn(program, args, { env: environment(), stdio: "ignore" })
     try {
@@ -134,7 +134,7 @@ ${files.join("\n")}
     }
   })
 
-  test("says why it is refused, and ends", async () => {
+  test("prints why it was rejected, and exits", async () => {
     const refused = `{{ with secret "pki/issue/web" "common_name=web.example.org" }}{{ .Data.certificate }}{{ end }}`
     const { args } = await configured("refused", { "refused.pem": refused })
     const { code, text } = await run([...args, "-once"])

@@ -27,12 +27,12 @@ describe.skipIf(program === undefined)("the integration tests of go-tfe", () => 
     expect(failed.map(({ name, output }) => `${name}\n${output.slice(-4_000)}`)).toEqual([])
   })
 
-  test("fail where they are expected to", () => {
+  test("fail when they are expected to", () => {
     const failed = new Set(results.filter(({ outcome }) => outcome === "fail").map(({ name }) => name))
     expect([...expectedFailures.keys()].filter((name) => !failed.has(name))).toEqual([])
   })
 
-  test("pass in the number that was reached", () => {
+  test("pass in the expected number", () => {
     const count = (outcome: TestResult["outcome"]) => results.filter((result) => result.outcome === outcome).length
     process.stderr.write(`go-tfe: ${count("pass")} pass, ${count("fail")} fail, ${count("skip")} skip themselves\n`)
     expect(count("pass")).toBeGreaterThanOrEqual(180)

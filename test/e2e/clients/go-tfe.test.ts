@@ -49,7 +49,7 @@ describe.skipIf(program === undefined)("the public Go client", () => {
     steps = await tell(program ?? "")
   })
 
-  test("tells every story that is asked for here", () => {
+  test("runs every scenario of this table", () => {
     expect([...new Set(steps.map(({ story }) => story))]).toEqual(stories)
   })
 

@@ -143,23 +143,26 @@ describe("a client that is generated from the OpenAPI documents", () => {
   test.each([
     { served: "workspaces.json", committed: "tfe" },
     { served: "certificates.json", committed: "vault" },
-  ])("is made of the committed document $committed", async ({ served, committed }) => {
+  ])("is generated from the committed document $committed", async ({ served, committed }) => {
     expect(JSON.parse(await readFile(join(folder, served), "utf8"))).toEqual(await documentAt(committed))
   })
 
-  test.each(["workspaces.json", "certificates.json"])("is made of %s, which is valid OpenAPI 3.1", async (document) => {
-    expect(JSON.parse(await run("node", "validate.mjs", document))).toEqual({ valid: true, errors: [] })
-  })
+  test.each(["workspaces.json", "certificates.json"])(
+    "is generated from %s, which is valid OpenAPI 3.1",
+    async (document) => {
+      expect(JSON.parse(await run("node", "validate.mjs", document))).toEqual({ valid: true, errors: [] })
+    },
+  )
 
-  test("compiles under TypeScript 6 as well", async () => {
+  test("compiles with TypeScript 6 as well", async () => {
     expect(await run("tsc6", "--noEmit")).toBe("")
   })
 
-  test("does what docs/openapi.md says", async () => {
+  test("runs the example of docs/openapi.md", async () => {
     expect(await run("node", "dist/main.js")).toMatch(/^platform 0\n([0-9a-f]{2}:)+[0-9a-f]{2}\n$/)
   })
 
-  test("makes a call of each family, and reads their errors", async () => {
+  test("calls an operation of each family, and reads the errors", async () => {
     expect(JSON.parse(await run("node", "dist/families.js"))).toEqual({
       variable: "region",
       team: "owners",

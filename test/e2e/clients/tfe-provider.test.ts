@@ -142,16 +142,19 @@ test.each<{ readonly why: string; readonly change: (send: Send, id: string) => P
         data: [{ type: "tag-bindings", attributes: { key: "app", value: "" } }],
       }),
   },
-])("[F-W6] a flat tag is listed as a binding once $why makes one of its key, as terraform does", async ({ change }) => {
-  const id = await workspace.create(send, { organization: "acme", name: unique("ws"), tag_names: ["app"] })
-  expect(await workspace.read(send, id)).toMatchObject({ tag_names: ["app"], tags: {} })
-  await change(send, id)
-  expect(await workspace.read(send, id)).toMatchObject({ tag_names: ["app"], tags: { app: "" } })
-  await succeed(
-    send("DELETE", `/workspaces/${id}/relationships/tags`, { data: [{ type: "tags", attributes: { name: "app" } }] }),
-  )
-  expect(await workspace.read(send, id)).toMatchObject({ tag_names: [], tags: { app: "" } })
-})
+])(
+  "[F-W6] a flat tag is listed as a binding once $why creates one with its key, as terraform does",
+  async ({ change }) => {
+    const id = await workspace.create(send, { organization: "acme", name: unique("ws"), tag_names: ["app"] })
+    expect(await workspace.read(send, id)).toMatchObject({ tag_names: ["app"], tags: {} })
+    await change(send, id)
+    expect(await workspace.read(send, id)).toMatchObject({ tag_names: ["app"], tags: { app: "" } })
+    await succeed(
+      send("DELETE", `/workspaces/${id}/relationships/tags`, { data: [{ type: "tags", attributes: { name: "app" } }] }),
+    )
+    expect(await workspace.read(send, id)).toMatchObject({ tag_names: [], tags: { app: "" } })
+  },
+)
 
 test("[F-W6] tfe_agent_pool with allowed workspaces, allowed projects and excluded workspaces has an empty second plan", async () => {
   const config = { organization: "acme", name: unique("pool"), organization_scoped: false }

@@ -37,7 +37,7 @@ describe.skipIf(program === undefined)("the public Go clients of the certificate
     steps = await tell(program ?? "")
   })
 
-  test("tell every story that is asked for here", () => {
+  test("run every scenario of this table", () => {
     expect(storiesOf(steps)).toEqual(stories)
   })
 

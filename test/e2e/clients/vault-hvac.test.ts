@@ -18,7 +18,7 @@ describe.skipIf(python === "")("hvac", () => {
     steps = await tell(python, [join(import.meta.dirname, "vault-hvac/scenario.py")])
   })
 
-  test("tells every story that is asked for here", () => {
+  test("runs every scenario of this table", () => {
     expect(storiesOf(steps)).toEqual(stories)
   })
 

@@ -14,7 +14,7 @@ describe.skipIf(cluster === undefined)("a ClusterConnection", () => {
     kubectl(["apply", "--server-side", "--dry-run=server", "--validate=strict", "-o", "json", "-f", "-"], document)
 
   test.each([
-    { why: "the least that one needs", spec: good },
+    { why: "the required fields only", spec: good },
     { why: "a port and a path", spec: { ...good, baseURL: "http://10.0.0.1:8420/api/v2" } },
     { why: "an IPv6 address", spec: { ...good, baseURL: "https://[2001:db8::1]:8420" } },
     { why: "an organization", spec: { ...good, organization: "acme_2-b" } },
@@ -24,7 +24,7 @@ describe.skipIf(cluster === undefined)("a ClusterConnection", () => {
     expect(JSON.parse(await apply(connection(spec)))).toMatchObject({ spec })
   })
 
-  test("begins with the key `token`, and as one that nobody has looked at", async () => {
+  test("has the default key `token` and the conditions of an object not yet reconciled", async () => {
     expect(JSON.parse(await apply(connection(good)))).toMatchObject({
       spec: { tokenSecretRef: { key: "token" } },
       status: { observedGeneration: 0 },
@@ -37,18 +37,18 @@ describe.skipIf(cluster === undefined)("a ClusterConnection", () => {
     { why: "no token", spec: { baseURL: good.baseURL }, says: /spec\.tokenSecretRef: Required value/ },
     { why: "a Secret without a name", spec: { ...good, tokenSecretRef: {} }, says: /tokenSecretRef\.name: Required/ },
     {
-      why: "an address that is none",
+      why: "an invalid address",
       spec: { ...good, baseURL: "chancery" },
       says: /baseURL must be an http or https URL/,
     },
     {
-      why: "a scheme that is not ours",
+      why: "an unsupported scheme",
       spec: { ...good, baseURL: "sqlite:/etc/passwd" },
       says: /baseURL must be an http/,
     },
     { why: "an address without a host", spec: { ...good, baseURL: "https:///api" }, says: /baseURL must be an http/ },
     {
-      why: "an address without end",
+      why: "an overlong address",
       spec: { ...good, baseURL: `https://a/${"b".repeat(2_048)}` },
       says: /baseURL: Too long/,
     },
@@ -58,23 +58,23 @@ describe.skipIf(cluster === undefined)("a ClusterConnection", () => {
       says: /tokenSecretRef\.name/,
     },
     {
-      why: "a key that no Secret has",
+      why: "a key with characters that Secrets do not permit",
       spec: { ...good, tokenSecretRef: { name: "x", key: "a b" } },
       says: /ref\.key/i,
     },
     {
-      why: "certificates that are none",
+      why: "invalid certificates",
       spec: { ...good, caBundle: "PEM" },
       says: /caBundle must contain certificates/,
     },
     { why: "an organization that is too short", spec: { ...good, organization: "ab" }, says: /spec\.organization/ },
     { why: "an organization with a space", spec: { ...good, organization: "a b c" }, says: /spec\.organization/ },
-    { why: "a field that nobody knows", spec: { ...good, token: "abc" }, says: /unknown field|field not declared/ },
-  ])("is refused with $why, in words that name the field", async ({ spec, says }) => {
+    { why: "an unknown field", spec: { ...good, token: "abc" }, says: /unknown field|field not declared/ },
+  ])("is rejected with $why, with an error that names the field", async ({ spec, says }) => {
     await expect(apply(connection(spec))).rejects.toThrow(says)
   })
 
-  test("is explained field by field", async () => {
+  test("has a description of every field", async () => {
     const explained = await kubectl(["explain", "clusterconnections.chancery.dev.spec", "--recursive=false"])
     for (const words of ["baseURL", "tokenSecretRef", "caBundle", "organization", "URL of the engine"])
       expect(explained).toContain(words)

@@ -18,10 +18,10 @@ import {
   world,
 } from "./certificates-fixture.ts"
 
-describe.skipIf(programs === undefined)("certificates that live long in a cluster", () => {
+describe.skipIf(programs === undefined)("long-lived certificates in a cluster", () => {
   stageCertificates()
 
-  test("are renewed when they are due or somebody asks, never unready meanwhile, and the old one is revoked if so wished", async () => {
+  test("are renewed when due or requested, stay ready meanwhile, and their predecessors are revoked if configured", async () => {
     const { certificate, wait, waitAll, secret, crt: shown, ask, askAll, annotate, kubectl } = await setUp("renewal")
     await apply(
       {
@@ -75,7 +75,7 @@ describe.skipIf(programs === undefined)("certificates that live long in a cluste
     expect(reasons(await shown("still"))).toEqual(["Ready=False Expired", "Stalled=True Expired"])
   })
 
-  test("that the engine has revoked are issued anew", async () => {
+  test("are reissued after a revocation in the engine", async () => {
     const { certificate, wait, crt: shown, ask } = await setUp("revoked")
     await apply(certificate("web"))
     await wait(crt, "web", "Ready")
@@ -86,7 +86,7 @@ describe.skipIf(programs === undefined)("certificates that live long in a cluste
     await wait(crt, "web", "Ready")
   })
 
-  test("[F-K4] are revoked when they are deleted, if so wished, and then their Certificate goes", async () => {
+  test("[F-K4] are revoked on deletion if configured, before their Certificate is removed", async () => {
     const { certificate, waitAll, secret, crt: shown, kubectl, issuer } = await setUp("deleted")
     await apply(
       issuer("other"),
@@ -118,7 +118,7 @@ describe.skipIf(programs === undefined)("certificates that live long in a cluste
     expect((await certificates.get(left)).revokedAt).not.toBeNull()
   })
 
-  test("of an authority that changes: old and new are published, and they are issued anew after half of the overlap", async () => {
+  test("of an authority that changes are reissued after half of the overlap, while both authorities are published", async () => {
     const { certificate, wait, crt: shown, secret, ask, issuer } = await setUp("rotation")
     await apply(
       issuer("ca", { caChainConfigMap: "chain" }),

@@ -21,7 +21,7 @@ import {
 const issued = async (namespace: string) =>
   (await world.engine.pki(namespace).certificates.search({ role: "any" })).items
 
-describe.skipIf(programs === undefined)("a Secret of a certificate in a cluster", () => {
+describe.skipIf(programs === undefined)("the Secret of a certificate in a cluster", () => {
   stageCertificates()
 
   const asks = (actor: Awaited<ReturnType<typeof setUp>>, name: string) => async () => {
@@ -29,7 +29,7 @@ describe.skipIf(programs === undefined)("a Secret of a certificate in a cluster"
     return reasons(await actor.crt(name))
   }
 
-  test("[F-K1] [F-K2] that is immutable is told with the API server's words, and no certificate is issued for it", async () => {
+  test("[F-K1] [F-K2] that is immutable is reported with the API server's message, and no certificate is issued for it", async () => {
     const actor = await setUp("immutable")
     const { certificate, wait, kubectl, crt: shown } = actor
     await apply(certificate("web", { duration: "720h" }))
@@ -139,7 +139,7 @@ describe.skipIf(programs === undefined)("a Secret of a certificate in a cluster"
     expect(await issued("policy")).toHaveLength(1)
   })
 
-  test("[F-K5] that another field manager writes again and again is contested, by name, and costs no certificate", async () => {
+  test("[F-K5] that another field manager writes repeatedly is reported as contested, by name, and costs no certificate", async () => {
     const actor = await setUp("contested")
     const { certificate, wait, secret, kubectl, crt: shown } = actor
     await apply(certificate("web"))
@@ -175,7 +175,7 @@ describe.skipIf(programs === undefined)("a Secret of a certificate in a cluster"
     expect(await issued("contested")).toHaveLength(1)
   })
 
-  test("[F-K1] that the operator may not write is told, and so is an object that it may not read", async () => {
+  test("[F-K1] that the operator may not write is reported, and so is an object that it may not read", async () => {
     const actor = await setUp("rights")
     const { certificate, wait, kubectl, crt: shown } = actor
     const role = JSON.parse(await kubectl(["get", "clusterrole", "chancery-operator", "-o", "json"])) as {
@@ -198,7 +198,7 @@ describe.skipIf(programs === undefined)("a Secret of a certificate in a cluster"
     await wait(crt, "web", "Ready")
   })
 
-  test("[F-K10] is another one when secretName changes, with the same certificate", async () => {
+  test("[F-K10] is replaced when secretName changes, with the same certificate", async () => {
     const { certificate, wait, secret } = await setUp("renamed")
     await apply(certificate("web"))
     await wait(crt, "web", "Ready")
@@ -212,7 +212,7 @@ describe.skipIf(programs === undefined)("a Secret of a certificate in a cluster"
 describe.skipIf(programs === undefined)("objects that are deleted together in a cluster", () => {
   stageCertificates()
 
-  test("[F-K4] go in whatever order: token, connection, issuer, certificate, workspace", async () => {
+  test("[F-K4] go in any order: token, connection, issuer, certificate, workspace", async () => {
     const { certificate, issuer, wait, kubectl, crt: shown } = await setUp("together")
     const namespace = "together"
     await world.engine.organizations.create({ name: "together", email: "ops@example.com" })

@@ -30,7 +30,7 @@ import { kstatus } from "./kstatus.ts"
 describe.skipIf(programs === undefined)("certificates in a cluster", () => {
   stageCertificates()
 
-  test("[F-K10] [F-K13] become ready with at most five writes and a rehearsal each, and OpenSSL takes what is in the Secret", async () => {
+  test("[F-K10] [F-K13] become ready with at most five writes and one dry run each, and OpenSSL accepts the contents of the Secret", async () => {
     const { certificate, wait, waitAll, secret, crt: shown, kubectl } = await setUp("first")
     await wait("issuers.chancery.dev", "ca", "Ready")
     // The Kubernetes event follows the write that it reports.
@@ -88,7 +88,7 @@ describe.skipIf(programs === undefined)("certificates in a cluster", () => {
     expect(selected).toBe("certificate.chancery.dev/web-3\n")
   })
 
-  describe("say what their specs ask for", () => {
+  describe("match their specs", () => {
     const cases: Readonly<
       Record<string, { readonly spec: object; readonly args: readonly string[]; readonly says: RegExp }>
     > = {
@@ -159,7 +159,7 @@ describe.skipIf(programs === undefined)("certificates in a cluster", () => {
       },
     }
 
-    test("each of them", async () => {
+    test("in each field", async () => {
       const { certificate, waitAll, kubectl } = await setUp("fields")
       await apply(...Object.entries(cases).map(([name, { spec }]) => certificate(name, spec)))
       await waitAll(crt, Object.keys(cases))
@@ -182,7 +182,7 @@ describe.skipIf(programs === undefined)("certificates in a cluster", () => {
       expect(wrong).toEqual([])
     })
 
-    test("and put it where they say, in every form", async () => {
+    test("and in the Secret, in every format", async () => {
       const { certificate, wait, secret } = await setUp("forms")
       const additionalOutputFormats = [
         { type: "DER" },
@@ -234,7 +234,7 @@ describe.skipIf(programs === undefined)("certificates in a cluster", () => {
     })
   })
 
-  test("[F-K5] are put right when another writer spoils or deletes the Secret", async () => {
+  test("[F-K5] are restored when another writer changes or deletes the Secret", async () => {
     const { certificate, wait, secret, crt: shown, kubectl } = await setUp("spoilt")
     await apply(certificate("web"))
     await wait(crt, "web", "Ready")
@@ -260,7 +260,7 @@ describe.skipIf(programs === undefined)("certificates in a cluster", () => {
     expect(text(await secret("web-tls"), "tls.crt")).toBe(text(held, "tls.crt"))
   })
 
-  test("stay as they are when a change is refused, and are told to be stalled until it is mended", async () => {
+  test("stay unchanged when an update is rejected, and are reported as stalled until it is corrected", async () => {
     const { certificate, wait, secret, crt: shown, kubectl } = await setUp("refused")
     await world.engine
       .pki("refused")
@@ -314,25 +314,25 @@ describe.skipIf(programs === undefined)("certificates in a cluster", () => {
         reason: "Stalled=True RoleMissing",
       },
       {
-        why: "a role there is not",
+        why: "a missing role",
         name: "other-role",
         spec: { role: "nothing" },
         reason: "Stalled=True EngineRefused",
       },
       {
-        why: "a usage that the role does not give",
+        why: "a usage that the role does not permit",
         name: "usage",
         spec: { usages: ["codeSigning"] },
         reason: "Stalled=True CertificateUnfit",
       },
       {
-        why: "too short a life",
+        why: "too short a lifetime",
         name: "short",
         spec: { duration: "10m", renewBefore: "9m59s" },
         reason: "Stalled=True LifetimeTooShort",
       },
       {
-        why: "a window that never opens",
+        why: "a maintenance window that never opens",
         name: "window",
         spec: { renewalWindows: [{ cron: "0 0 30 2 *", duration: "1h" }] },
         reason: "Stalled=True InvalidSpec",
@@ -354,7 +354,7 @@ describe.skipIf(programs === undefined)("certificates in a cluster", () => {
     })
   })
 
-  test("of one Secret: the first has it, the other is told whose it is, and nobody's Secret is left alone", async () => {
+  test("of one Secret: the first owns it, the other reports the owner, and an unowned Secret is left alone", async () => {
     const { certificate, wait, crt: shown, secret, kubectl } = await setUp("conflict")
     await apply(certificate("first", { secretName: "tls" }))
     await wait(crt, "first", "Ready")
@@ -384,7 +384,7 @@ describe.skipIf(programs === undefined)("certificates in a cluster", () => {
     expect((await secret("tls")).metadata.annotations?.["chancery.dev/certificate-name"]).toBe("second")
   })
 
-  test("are never taken for finished before they are, by whatever reads their conditions", async () => {
+  test("are never read as finished too early, by any reader of their conditions", async () => {
     const { certificate, wait, crt: shown, kubectl } = await setUp("sampled")
     const samples: KubernetesObject[] = []
     const store = new ObjectStore()

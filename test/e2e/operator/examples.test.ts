@@ -15,7 +15,7 @@ import { startControlPlane } from "./control-plane.ts"
 const scriptMs = 120_000
 
 describe.skipIf(sharedCluster() === undefined)("the examples", () => {
-  test("are applied, waited for, shown, explained and deleted, and what is retained is still in the engine", async () => {
+  test("are applied, waited for, shown, explained and deleted, and retained objects stay in the engine", async () => {
     // A default operator reconciles all namespaces, including those of other tests, so this test starts a separate control plane.
     const programs = await findKubernetes()
     await using plane = await startControlPlane(programs!)

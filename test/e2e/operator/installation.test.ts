@@ -58,7 +58,7 @@ describe.skipIf(cluster === undefined || found === undefined)("an installation",
     await kubectl(["create", "namespace", "chancery"])
   })
 
-  test("by the chart is the one by kustomize, which has its namespace besides", async () => {
+  test("by the chart equals the one by kustomize, which adds its namespace", async () => {
     const chart = byName(withoutHelm(await rendered()))
     const { "Namespace /chancery": namespace, ...kustomized } = byName(withoutHelm(base))
     // The CRDs have no labels in the chart, because Helm installs `crds/` unchanged.
@@ -70,7 +70,7 @@ describe.skipIf(cluster === undefined || found === undefined)("an installation",
     expect(namespace?.metadata.labels).toMatchObject({ "pod-security.kubernetes.io/enforce": "restricted" })
   })
 
-  test("may do what rbac.yaml says, and nothing else", async () => {
+  test("has the permissions of rbac.yaml, and no others", async () => {
     const source = manifestsIn(await readFile(join(deployFolder, "rbac.yaml"), "utf8"))
     for (const made of [await rendered(), base]) {
       const access = made.filter(({ kind }) => /^(ServiceAccount|(Cluster)?Role(Binding)?)$/.test(kind))
@@ -80,7 +80,7 @@ describe.skipIf(cluster === undefined || found === undefined)("an installation",
     expect(JSON.stringify(source)).not.toMatch(/"\*"|cluster-admin/)
   })
 
-  test("of chosen namespaces has Roles only, for just what is in these namespaces", async () => {
+  test("of chosen namespaces has Roles only, limited to these namespaces", async () => {
     const made = await rendered("namespaces={alpha,beta}")
     expect(made.filter(({ kind }) => kind.startsWith("ClusterRole"))).toEqual([])
     const places = made.filter(({ kind }) => kind.startsWith("Role")).map(({ metadata }) => metadata.namespace)
@@ -93,7 +93,7 @@ describe.skipIf(cluster === undefined || found === undefined)("an installation",
     expect(podsOf(made)[0]?.containers[0].args).toContain("--watch-namespaces=alpha,beta")
   })
 
-  test("of a chosen namespace works with these Roles alone, on what is in it, and in no other", async () => {
+  test("of a chosen namespace works with these Roles alone, in this namespace only", async () => {
     for (const namespace of ["own", "chosen", "left"]) await kubectl(["create", "namespace", namespace])
     const roles = await helm.template({
       name: "narrow",
@@ -134,7 +134,7 @@ describe.skipIf(cluster === undefined || found === undefined)("an installation",
     { values: ["shards=3", "replicas=1"], why: "shards" },
     { name: "2026", values: [], why: "a name of digits alone" },
     { values: ["namespaces={default}"], why: "a namespace" },
-    { values: ["embeddedEngine.enabled=true", "replicas=1"], why: "an engine of its own" },
+    { values: ["embeddedEngine.enabled=true", "replicas=1"], why: "an embedded engine" },
     {
       values: [
         "argoCD.healthCheck=true",
@@ -161,7 +161,7 @@ describe.skipIf(cluster === undefined || found === undefined)("an installation",
       why: "everything else",
     },
   ])(
-    "with $why is taken by the apiserver, and its arguments by the operator",
+    "with $why is accepted by the API server, and its arguments by the operator",
     async ({ name = "chancery-operator", values }) => {
       const yaml = await helm.template({ name, values })
       const said = await kubectl(["apply", "--server-side", "--dry-run=server", "--validate=strict", "-f", "-"], yaml)
@@ -179,16 +179,16 @@ describe.skipIf(cluster === undefined || found === undefined)("an installation",
     },
   )
 
-  test("by kustomize is taken by the apiserver", async () => {
+  test("by kustomize is accepted by the API server", async () => {
     const said = await kubectl(["apply", "--server-side", "--dry-run=server", "--validate=strict", "-k", deployFolder])
     expect(said).toContain("deployment.apps/chancery-operator serverside-applied (server dry run)")
   })
 
-  test("passes the lint of Helm", async () => {
+  test("passes helm lint", async () => {
     expect(await helm.lint()).toContain("0 chart(s) failed")
   })
 
-  test("runs as nobody, without rights of the kernel, on a file system that it cannot write", async () => {
+  test("runs as an unprivileged user, without capabilities, on a read-only file system", async () => {
     for (const pod of [...podsOf(base), ...podsOf(await rendered("embeddedEngine.enabled=true", "replicas=1"))]) {
       expect(pod).toMatchObject({
         automountServiceAccountToken: true,
@@ -208,7 +208,7 @@ describe.skipIf(cluster === undefined || found === undefined)("an installation",
     }
   })
 
-  test("gives each shard a leader's Deployment and a budget of its own", async () => {
+  test("gives each shard its own Deployment and PodDisruptionBudget", async () => {
     const made = await rendered("shards=3")
     expect(podsOf(made).map(({ containers: [{ args }] }) => args.at(-1))).toEqual([
       "--shard=0/3",
@@ -218,7 +218,7 @@ describe.skipIf(cluster === undefined || found === undefined)("an installation",
     expect(made.filter(({ kind }) => kind === "PodDisruptionBudget")).toHaveLength(3)
   })
 
-  test("[F-K10] has the environment, volumes, labels, cluster name and ServiceAccount that its values say", async () => {
+  test("[F-K10] has the environment, volumes, labels, cluster name and ServiceAccount of its values", async () => {
     const made = await rendered(
       "clusterName=west",
       "env[0].name=NODE_EXTRA_CA_CERTS",
@@ -268,7 +268,7 @@ describe.skipIf(cluster === undefined || found === undefined)("an installation",
     ])
   })
 
-  test("has a ServiceMonitor where one is asked for, which finds the metrics' Service", async () => {
+  test("has a ServiceMonitor when enabled, which selects the metrics Service", async () => {
     expect(base.some(({ kind }) => kind === "ServiceMonitor")).toBe(false)
     const made = await rendered("serviceMonitor.enabled=true", "serviceMonitor.labels.release=prometheus")
     const monitor = made.find(({ kind }) => kind === "ServiceMonitor")
@@ -282,7 +282,7 @@ describe.skipIf(cluster === undefined || found === undefined)("an installation",
     expect(service?.metadata.labels).toMatchObject(spec?.selector.matchLabels ?? { nothing: true })
   })
 
-  test("leaves the definitions when it goes, unless told otherwise, and none at all where they are somebody else's", async () => {
+  test("leaves the CRDs on uninstall unless configured, and has none when they are managed elsewhere", async () => {
     const policies = async (...values: string[]) =>
       (await rendered(...values))
         .filter(isDefinition)
@@ -305,7 +305,7 @@ describe.skipIf(cluster === undefined || found === undefined)("an installation",
     { values: "clusterName=West", says: /clusterName/ },
     { values: "env[0].value=x", says: /env/ },
     { values: "serviceAccount.named=x", says: /named/ },
-  ])("is refused with $values, in words that name it", async ({ values, says }) => {
+  ])("is rejected with $values, with an error that names it", async ({ values, says }) => {
     await expect(rendered(values)).rejects.toThrow(says)
   })
 })

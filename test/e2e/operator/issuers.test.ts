@@ -18,7 +18,7 @@ import {
 describe.skipIf(programs === undefined)("issuers in a cluster", () => {
   stageCertificates()
 
-  test("of a ClusterIssuer are issued where its connection allows it", async () => {
+  test("of a ClusterIssuer are issued where its connection permits", async () => {
     const { certificate, wait, crt: shown } = await setUp("allowed")
     await setUp("elsewhere")
     await apply(
@@ -48,7 +48,7 @@ describe.skipIf(programs === undefined)("issuers in a cluster", () => {
     expect(reasons(await actor("elsewhere").crt("web"))).toContain("Stalled=True NamespaceNotAllowed")
   })
 
-  test("are there for ACME clients too where an Issuer offers it, with a token in a Secret that comes anew when it is deleted", async () => {
+  test("serve ACME clients when an Issuer enables it, with a binding token in a Secret that is recreated after deletion", async () => {
     const { issuer, wait, shown, secret, kubectl } = await setUp("offering")
     await apply(issuer("ca", { acme: { eabPolicy: "NewAccountRequired", eabSecretName: "eab" } }))
     await wait("issuers.chancery.dev", "ca", "AcmeOffered=False")
@@ -76,7 +76,7 @@ describe.skipIf(programs === undefined)("issuers in a cluster", () => {
     expect(text(await secret("eab"), "kid")).not.toBe(text(token, "kid"))
   })
 
-  test("of a CertificateRole wait for it; it is made, kept in step or told of, adopted only if so wished, and deleted", async () => {
+  test("of a CertificateRole wait for it; it is created, corrected or reported, adopted only if configured, and deleted", async () => {
     const { certificate, wait, waitAll, crt: shown, kubectl, ask } = await setUp("roles")
     const roles = world.engine.pki("roles").roles
     const role = (name: string, spec: object) => ({

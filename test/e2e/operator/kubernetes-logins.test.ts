@@ -110,7 +110,7 @@ describe.skipIf(found === undefined)("a service account of a real cluster", () =
     return stage
   }
 
-  test("logs in, and does with its token what the role says", async () => {
+  test("logs in, and its token has the permissions of the role", async () => {
     const stage = await opened()
     const { status, body } = await stage.logIn(await forIssuer(stage.namespace))
     expect(status).toBe(200)
@@ -136,7 +136,7 @@ describe.skipIf(found === undefined)("a service account of a real cluster", () =
     expect(issued.body.data.certificate).toContain("BEGIN CERTIFICATE")
   })
 
-  test("has certificates signed as docs/logins.md tells cert-manager to", async () => {
+  test("has certificates signed by cert-manager as configured in docs/logins.md", async () => {
     const world = await openTestEngine({ outgoing: { kinds: ["loopback", "private"], ranges: [] } })
     onTestFinished(() => world[Symbol.asyncDispose]())
     const { engine, rootToken } = world
@@ -209,7 +209,7 @@ describe.skipIf(found === undefined)("a service account of a real cluster", () =
     expect(new X509Certificate(signed.body.data.certificate as string).subject).toBe("CN=web.example")
   })
 
-  test("does not by another's token, nor by one for another audience", async () => {
+  test("is rejected with another account's token, or one for another audience", async () => {
     const stage = await opened()
     const { namespace } = stage
     await kubectl(["create", "serviceaccount", "web-2", "-n", namespace])
@@ -224,7 +224,7 @@ describe.skipIf(found === undefined)("a service account of a real cluster", () =
     expect(await stage.logIn(await forIssuer(namespace))).toMatchObject({ status: 200 })
   })
 
-  test("does not by a token of which anything was changed", async () => {
+  test("is rejected with a token that was altered", async () => {
     const stage = await opened()
     const token = await forIssuer(stage.namespace)
     const [header = "", claims = "", signature = ""] = token.split(".")
@@ -236,7 +236,7 @@ describe.skipIf(found === undefined)("a service account of a real cluster", () =
     expect(await stage.logIn(token)).toMatchObject({ status: 200 })
   })
 
-  test("does not once its token has ended", async () => {
+  test("is rejected once its token has expired", async () => {
     const clock = manualClock(Date.now())
     const stage = await opened({ runtime: { ...systemRuntime(), clock } })
     const audience = `--audience=${audienceOf(stage.namespace)}`
@@ -246,7 +246,7 @@ describe.skipIf(found === undefined)("a service account of a real cluster", () =
     expect(await stage.logIn(token)).toMatchObject(denied)
   })
 
-  test("does not once it is gone, even where another has its name", async () => {
+  test("is rejected once it is deleted, even if another account has its name", async () => {
     const stage = await opened()
     const token = await forIssuer(stage.namespace)
     expect(await stage.logIn(token)).toMatchObject({ status: 200 })
@@ -258,7 +258,7 @@ describe.skipIf(found === undefined)("a service account of a real cluster", () =
     expect(await stage.logIn(await forIssuer(stage.namespace))).toMatchObject({ status: 200 })
   })
 
-  test("logs in by the token of a Secret, as long as there is that Secret", async () => {
+  test("logs in with the token of a Secret, as long as the Secret exists", async () => {
     const stage = await opened()
     const { namespace } = stage
     await stage.engine.kubernetesLogins("kubernetes").saveRole("issuer", { audience: "" })
@@ -270,7 +270,7 @@ describe.skipIf(found === undefined)("a service account of a real cluster", () =
     await expect.poll(async () => (await stage.logIn(token)).status).toBe(403)
   })
 
-  test("reviews itself where it may, and no other does", async () => {
+  test("reviews its own token where permitted, and no other account does", async () => {
     const stage = await opened()
     const { namespace } = stage
     await stage.configure({ tokenReviewerJwt: "" })
@@ -283,13 +283,13 @@ describe.skipIf(found === undefined)("a service account of a real cluster", () =
     expect(await stage.logIn(await forIssuer(namespace))).toMatchObject(denied)
   })
 
-  test("is asked to come again where this server may not review tokens", async () => {
+  test("is asked to retry where this server may not review tokens", async () => {
     const stage = await opened()
     await stage.configure({ tokenReviewerJwt: await tokenOf(stage.namespace, "web") })
     expect(await stage.logIn(await forIssuer(stage.namespace))).toMatchObject({ status: 503 })
   })
 
-  test("is reviewed by the pod's account where this server is in a pod", async () => {
+  test("is reviewed by the pod's account where this server runs in a pod", async () => {
     const podAccountFolder = await mkdtemp(join(tmpdir(), "chancery-pod-"))
     onTestFinished(() => rm(podAccountFolder, { recursive: true }))
     const stage = await opened({ podAccountFolder })
@@ -299,7 +299,7 @@ describe.skipIf(found === undefined)("a service account of a real cluster", () =
     expect(await stage.logIn(await forIssuer(stage.namespace))).toMatchObject({ status: 200 })
   })
 
-  test("is known by the cluster's keys where the API server is not asked", async () => {
+  test("is verified with the cluster's keys where the API server is not consulted", async () => {
     const stage = await opened()
     const { namespace } = stage
     const { keys } = JSON.parse(await kubectl(["get", "--raw", "/openid/v1/jwks"])) as {

@@ -11,7 +11,7 @@ const cluster = sharedCluster()
 const namespace = "lives"
 const connectionRef = { name: "engine" }
 
-describe.skipIf(cluster === undefined)("at every moment of its life a Workspace", () => {
+describe.skipIf(cluster === undefined)("throughout its life a Workspace", () => {
   const closing = new AsyncDisposableStack()
   let actor: Actor
   let api: ReturnType<typeof administrator>["api"]
@@ -53,7 +53,7 @@ describe.skipIf(cluster === undefined)("at every moment of its life a Workspace"
     }
   }
 
-  test("is Current only while the engine has what its spec says, from the apply to the delete", async () => {
+  test("is Current only while the engine matches its spec, from the apply to the delete", async () => {
     await using life = sampled("life")
     const apply = (spec: Record<string, unknown>) => actor.apply(workspace, "life", { connectionRef, ...spec })
     await apply({ description: "one" })
@@ -108,7 +108,7 @@ describe.skipIf(cluster === undefined)("at every moment of its life a Workspace"
     }
   })
 
-  test("costs three writes to make, and none to look at again", async () => {
+  test("costs three writes to create, and none to reconcile again", async () => {
     const metrics = async () => (await request(`${await replica.url}/metrics`)).body.text()
     const patches = async () =>
       Number(/rest_client_requests_total\{code="200",method="PATCH"\} (\d+)/.exec(await metrics())?.[1] ?? 0)
@@ -127,7 +127,7 @@ describe.skipIf(cluster === undefined)("at every moment of its life a Workspace"
     expect(again.metadata.resourceVersion).toBe(made.metadata.resourceVersion)
   })
 
-  test("is one that nobody has looked at yet, and so not finished, while no operator runs", async () => {
+  test("has the conditions of an object not yet reconciled, and so is not finished, while no operator runs", async () => {
     await replica.end()
     await actor.apply(workspace, "unseen", { connectionRef })
     expect(kstatus(await actor.shown(workspace, "unseen"))).toBe("InProgress")

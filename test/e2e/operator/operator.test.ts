@@ -104,7 +104,7 @@ describe.skipIf(shared === undefined)("the operator", () => {
     cluster = shared!
   })
 
-  test("says of a connection what becomes of it, from the apply to the delete", async () => {
+  test("reports the status of a connection, from the apply to the delete", async () => {
     const namespace = "story"
     const config = await cluster.operatorAccess(namespace)
     const engine = await startEngine()
@@ -165,7 +165,7 @@ describe.skipIf(shared === undefined)("the operator", () => {
     expect(await replica.end()).toBe("ended")
   })
 
-  test("begins with what is there, and writes nothing where all is as it was", async () => {
+  test("starts with existing objects, and writes nothing when they are unchanged", async () => {
     const namespace = "restart"
     const config = await cluster.operatorAccess(namespace)
     const engine = await startEngine()
@@ -187,7 +187,7 @@ describe.skipIf(shared === undefined)("the operator", () => {
     expect(await second.end()).toBe("ended")
   })
 
-  test("has one leader among its replicas, and another one at once when that ends", async () => {
+  test("has one leader among its replicas, and another one at once when the leader ends", async () => {
     const namespace = "replicas"
     const config = await cluster.operatorAccess(namespace)
     const holder = () =>
@@ -238,7 +238,7 @@ describe.skipIf(shared === undefined)("the operator", () => {
     expect(answer.trim()).toBe(may)
   })
 
-  test("outlives an apiserver that goes away: what changed meanwhile is found, and nothing is lost", async () => {
+  test("survives an outage of the API server: it finds all changes, and loses none", async () => {
     await using plane = await startControlPlane((await findKubernetes())!)
     const own = openCluster(plane)
     await own.installDefinitions()

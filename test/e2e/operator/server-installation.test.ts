@@ -56,7 +56,7 @@ const cases = [
   { why: "everything", values: everything },
   { why: "logins from the cluster", values: ["kubernetesLogins.enabled=true"] },
   {
-    why: "as little as can be",
+    why: "minimal values",
     values: [
       "replicas=1",
       "audit.enabled=false",
@@ -112,11 +112,11 @@ describe.skipIf(found === undefined)("an installation of the server", () => {
   const template = (values: readonly string[]) => helm.template({ name: "chancery", values: [...secrets, ...values] })
   const rendered = async (...values: string[]) => manifestsIn(await template(values))
 
-  test.each(cases)("with $why passes the lint of Helm", async ({ values }) => {
+  test.each(cases)("with $why passes helm lint", async ({ values }) => {
     expect(await helm.lint([...secrets, ...values])).toContain("0 chart(s) failed")
   })
 
-  test.each(cases)("with $why has settings that the server takes, of files that are mounted", async ({ values }) => {
+  test.each(cases)("with $why has settings that the server accepts, in mounted files", async ({ values }) => {
     const manifests = await rendered(...values)
     const pod = podOf(manifests)
     const [{ args, env, volumeMounts }] = pod.containers
@@ -137,7 +137,7 @@ describe.skipIf(found === undefined)("an installation of the server", () => {
     expect(new Set(volumeMounts.map(({ name }) => name))).toEqual(new Set(pod.volumes.map(({ name }) => name)))
   })
 
-  test.each(cases)("with $why gives a server time to come to its end", async ({ values }) => {
+  test.each(cases)("with $why gives a server time to shut down", async ({ values }) => {
     const manifests = await rendered(...values)
     const { shutdownDelay, shutdownGrace } = settingsOf(manifests)
     const pod = podOf(manifests)
@@ -152,7 +152,7 @@ describe.skipIf(found === undefined)("an installation of the server", () => {
   })
 
   test.each(cases)(
-    "with $why runs as nobody, without an account unless it reviews tokens, on a file system that it cannot write",
+    "with $why runs as an unprivileged user, without an account unless it reviews tokens, on a read-only file system",
     async (one) => {
       expect(podOf(await rendered(...one.values))).toMatchObject({
         automountServiceAccountToken: one.values.includes("kubernetesLogins.enabled=true"),
@@ -171,7 +171,7 @@ describe.skipIf(found === undefined)("an installation of the server", () => {
     },
   )
 
-  test("has no secret in anything but what refers to it", async () => {
+  test("contains secrets only by reference", async () => {
     const manifests = await rendered(...everything)
     expect(manifests.some(({ kind }) => kind === "Secret")).toBe(false)
     const { env } = podOf(manifests).containers[0]
@@ -180,7 +180,7 @@ describe.skipIf(found === undefined)("an installation of the server", () => {
     expect(env.find(({ name }) => name === "CHANCERY_STORAGE_READ_REPLICA")).toMatchObject(referredTo("standbys"))
   })
 
-  test("may review tokens where accounts of the cluster log in, and asks nothing of Kubernetes elsewhere", async () => {
+  test("may review tokens where accounts of the cluster log in, and needs no Kubernetes access elsewhere", async () => {
     const off = await rendered()
     expect(off.filter(({ kind }) => kind === "ClusterRoleBinding")).toEqual([])
     expect(one(off, "ServiceAccount")).toMatchObject({ automountServiceAccountToken: false })
@@ -197,7 +197,7 @@ describe.skipIf(found === undefined)("an installation of the server", () => {
     expect([portsOf(off).includes("6443"), portsOf(on).includes("6443")]).toEqual([false, true])
   })
 
-  test("with a certificate is asked by HTTPS everywhere", async () => {
+  test("with a certificate is accessed by HTTPS everywhere", async () => {
     const manifests = await rendered(
       "tls.existingSecret=certificate",
       "serviceMonitor.enabled=true",
@@ -216,7 +216,7 @@ describe.skipIf(found === undefined)("an installation of the server", () => {
     expect(settingsOf(manifests)).toMatchObject({ tlsCert: "/etc/chancery/tls/tls.crt", tlsListen: "off" })
   })
 
-  test("shows the API to the ingress, and neither metrics nor probes", async () => {
+  test("exposes the API to the ingress, and neither metrics nor probes", async () => {
     const { rules } = one(await rendered(...everything), "Ingress")["spec"] as {
       rules: readonly { http: { paths: readonly { path: string; pathType: string }[] } }[]
     }
@@ -224,13 +224,13 @@ describe.skipIf(found === undefined)("an installation of the server", () => {
     expect(paths).toEqual(["/api", "/v1", "/app", "/.well-known", "/uploads"])
   })
 
-  test("leaves the number of replicas to the autoscaler where there is one", async () => {
+  test("leaves the number of replicas to the autoscaler, if enabled", async () => {
     const manifests = await rendered("autoscaling.enabled=true", "replicas=4")
     expect(one(manifests, "Deployment")["spec"]).not.toHaveProperty("replicas")
     expect(one(manifests, "HorizontalPodAutoscaler")["spec"]).toMatchObject({ minReplicas: 4, maxReplicas: 10 })
   })
 
-  test("begins anew where settings change, and only there", async () => {
+  test("restarts pods when settings change, and only then", async () => {
     const annotationsOf = async (...values: string[]) =>
       (one(await rendered(...values), "Deployment")["spec"] as { template: { metadata: { annotations: unknown } } })
         .template.metadata.annotations
@@ -239,7 +239,7 @@ describe.skipIf(found === undefined)("an installation of the server", () => {
     expect(await annotationsOf("settings.logLevel=debug")).not.toEqual(before)
   })
 
-  test("may have a name of digits alone, which is text nevertheless", async () => {
+  test("may have a name of digits alone, which stays a string", async () => {
     const manifests = manifestsIn(await helm.template({ name: "2026", values: [...secrets, ...everything] }))
     expect(manifests.map(({ metadata }) => metadata.name)).toEqual(manifests.map(() => expect.any(String)))
     const { spec } = one(manifests, "Deployment")
@@ -271,11 +271,11 @@ describe.skipIf(found === undefined)("an installation of the server", () => {
     { values: "autoscaling.enabled=true,autoscaling.maxReplicas=2", says: /maxReplicas must be at least replicas/ },
     { values: "storage.ca.existingSecret=a,storage.ca.existingConfigMap=b", says: /storage\.ca/ },
     { values: "serviceMonitor.enabled=true,tls.existingSecret=a", says: /serviceMonitor\.serverName/ },
-  ])("is refused with $values, in words that name it", async ({ values, says }) => {
+  ])("is rejected with $values, with an error that names it", async ({ values, says }) => {
     await expect(rendered(values)).rejects.toThrow(says)
   })
 
-  test.skipIf(cluster === undefined)("is made by what the guide says, typed as it is written", async () => {
+  test.skipIf(cluster === undefined)("is created with the commands of the guide, typed as written", async () => {
     await using folder = await temporaryFolder()
     for (const name of ["ca.crt", "chain.pem"]) await copyFile(join(tls, "certificate.pem"), join(folder.path, name))
     await copyFile(join(tls, "key.pem"), join(folder.path, "key.pem"))
@@ -300,7 +300,7 @@ describe.skipIf(found === undefined)("an installation of the server", () => {
     expect(JSON.parse(data["chancery.json"])).toMatchObject({ rateLimit: "100", publicUrl: "https://chancery.example" })
   })
 
-  test.skipIf(cluster === undefined).each(cases)("with $why is taken by the apiserver", async ({ values }) => {
+  test.skipIf(cluster === undefined).each(cases)("with $why is accepted by the API server", async ({ values }) => {
     const yaml = await template(values)
     const said = await cluster?.kubectl(
       ["apply", "--server-side", "--dry-run=server", "--validate=strict", "--namespace=default", "-f", "-"],
@@ -309,7 +309,7 @@ describe.skipIf(found === undefined)("an installation of the server", () => {
     for (const { kind } of manifestsIn(yaml)) expect(said).toMatch(new RegExp(`^${kind.toLowerCase()}[./]`, "m"))
   })
 
-  test.skipIf(cluster === undefined).each(cases)("with $why has pods that need no rights", async ({ why, values }) => {
+  test.skipIf(cluster === undefined).each(cases)("with $why has unprivileged pods", async ({ why, values }) => {
     const namespace = `restricted-${cases.findIndex((each) => each.why === why)}`
     const admitted = (spec: object) => {
       const pod = { apiVersion: "v1", kind: "Pod", metadata: { name: "server", namespace }, spec }

@@ -15,7 +15,7 @@ const rounds = 3
 describe.skipIf(cluster === undefined || pulumi === undefined)("three owners of one workspace's tags", () => {
   beforeAll(buildProvider)
 
-  test("a stack, an object and a script never touch each other's", { timeout: 600_000 }, async () => {
+  test("a stack, an object and a script never change each other's tags", { timeout: 600_000 }, async () => {
     const config = await cluster!.operatorAccess(namespace)
     await using stack = await openStack(pulumi!, "remote")
     await using administrating = administrator(cluster!.adminAccess())

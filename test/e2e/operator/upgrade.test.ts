@@ -51,7 +51,7 @@ const specs: Readonly<Record<string, unknown>> = {
   Certificate: { secretName: "web", issuerRef: { name: "ca" }, dnsNames: ["www.example.com"] },
 }
 
-describe.skipIf(sharedCluster() === undefined)("definitions of the last commit that changed them", () => {
+describe.skipIf(sharedCluster() === undefined)("the CRDs of the last commit that changed them", () => {
   const closing = new AsyncDisposableStack()
   let own: Cluster
   let before: readonly string[] = []
@@ -63,7 +63,7 @@ describe.skipIf(sharedCluster() === undefined)("definitions of the last commit t
   })
   afterAll(() => closing.disposeAsync())
 
-  test("are replaced by those of today while objects are there, which stay, are served, and can be changed", async () => {
+  test("are replaced by the current ones while objects exist, which stay, are served, and can be changed", async () => {
     // A checkout without history has only the current CRDs, which replace themselves.
     if (before.length > 0) {
       for (const text of before) await own.kubectl(["apply", "--server-side", "-f", "-"], text)

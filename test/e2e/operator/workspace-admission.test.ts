@@ -288,14 +288,14 @@ const cases: readonly Case[] = [
   ),
 ]
 
-describe.skipIf(cluster === undefined)("of each rule what keeps it is admitted and what breaks it is refused:", () => {
+describe.skipIf(cluster === undefined)("each rule admits conforming objects and rejects violations:", () => {
   test.concurrent.each(cases)("$kind.kind $says", async ({ kind, good, bad, says }) => {
     expect(await tried(document(kind, good))).toMatchObject({ spec: good })
     await expect(tried(document(kind, bad))).rejects.toThrow(says)
   })
 })
 
-test.each(cases)("where no apiserver is $kind.kind $says is kept all the same", ({ kind, good, bad }) => {
+test.each(cases)("without the API server $kind.kind $says is enforced all the same", ({ kind, good, bad }) => {
   expect(specFaults(kind, good)).toEqual([])
   const [fault] = specFaults(kind, bad)
   expect(fault?.field).toMatch(/^spec\./)
@@ -316,24 +316,24 @@ const changes = [
   { what: { externalID: undefined }, says: /externalID cannot be changed/ },
 ]
 
-describe.skipIf(cluster === undefined)("a Workspace that is written", () => {
+describe.skipIf(cluster === undefined)("a new Workspace", () => {
   beforeAll(async () => {
     await apply(document(workspace, written, "written"))
     await apply(document(workspace, base, "bare"))
   })
 
-  test.concurrent.each(changes)("keeps what cannot change: $what", async ({ what, says }) => {
+  test.concurrent.each(changes)("keeps immutable fields: $what", async ({ what, says }) => {
     await expect(tried(document(workspace, { ...written, ...what }, "written"))).rejects.toThrow(says)
   })
 
-  test("may get an externalID, and no organization", async () => {
+  test("accepts an externalID, and no organization", async () => {
     const adopted = { ...base, externalID: "ws-9", adoptionPolicy: "IfExists" }
     expect(await tried(document(workspace, adopted, "bare"))).toMatchObject({ spec: adopted })
     const moved = document(workspace, { ...base, organization: "acme" }, "bare")
     await expect(tried(moved)).rejects.toThrow(/organization cannot be changed/)
   })
 
-  test("begins with its defaults, and as one that nobody has looked at", async () => {
+  test("has its defaults, and the conditions of an object not yet reconciled", async () => {
     const { spec, status } = (await tried(document(workspace, base))) as { spec: unknown; status: unknown }
     expect(spec).toEqual({
       connectionRef: { kind: "Connection", name: "engine" },
@@ -346,19 +346,19 @@ describe.skipIf(cluster === undefined)("a Workspace that is written", () => {
     expect(status).toEqual({ observedGeneration: 0 })
   })
 
-  test("needs a name of its own where that of the object is none", async () => {
+  test("needs a spec name when the object's name is not a valid one", async () => {
     await expect(tried(document(workspace, base, "web.example"))).rejects.toThrow(/spec\.name/)
     expect(await tried(document(workspace, { ...base, name: "web" }, "web.example"))).toBeDefined()
   })
 
-  test("names where its outputs go where its own name is too long for it", async () => {
+  test("needs an output target name when its own name is too long for one", async () => {
     const named = (outputs: object) => document(workspace, { ...base, name: "web", outputs }, long(246))
     await expect(tried(named({ secretName: "short" }))).rejects.toThrow(/outputs requires configMapName and secretName/)
     expect(await tried(named({ secretName: "short", configMapName: "short" }))).toBeDefined()
     expect(await tried(document(workspace, { ...base, name: "web", outputs: {} }, long(245)))).toBeDefined()
   })
 
-  test("is found by its connection, has short names, and is explained field by field", async () => {
+  test("is listed by its connection, has short names, and has a description of every field", async () => {
     const found = await kubectl(["get", "ews", "--field-selector", "spec.connectionRef.name=engine", "-o", "name"])
     expect(found.split("\n")).toContain("workspace.chancery.dev/written")
     expect(await kubectl(["get", "engine-workspaces", "-o", "name"])).toContain("workspace.chancery.dev/bare")
@@ -368,7 +368,7 @@ describe.skipIf(cluster === undefined)("a Workspace that is written", () => {
   })
 })
 
-test.each(changes)("where no apiserver is a Workspace keeps what cannot change: $what", ({ what }) => {
+test.each(changes)("without the API server a Workspace keeps immutable fields: $what", ({ what }) => {
   expect(specFaults(workspace, written, written)).toEqual([])
   const [fault] = specFaults(workspace, { ...written, ...what }, written)
   expect(fault?.message).toMatch(/cannot be changed/)

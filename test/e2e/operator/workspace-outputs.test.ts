@@ -49,7 +49,7 @@ describe.skipIf(cluster === undefined)("a Workspace that publishes outputs", () 
     return String(status["id"])
   }
 
-  test.concurrent("has them in a ConfigMap and a Secret, which follow its state and go with the object", async () => {
+  test.concurrent("writes them to a ConfigMap and a Secret, which follow its state and are deleted with the object", async () => {
     const id = await withState("followed", {
       region: { value: "eu", type: "string" },
       zones: { value: ["a", "b"], type: ["list", "string"] },
@@ -78,7 +78,7 @@ describe.skipIf(cluster === undefined)("a Workspace that publishes outputs", () 
   })
 
   test.concurrent.each([configMaps, secrets])(
-    "has its $kind again at once when somebody edits or deletes it",
+    "restores its $kind at once when another writer edits or deletes it",
     async (resource) => {
       const name = `restored-${resource.plural}`
       await withState(name, {
@@ -96,7 +96,7 @@ describe.skipIf(cluster === undefined)("a Workspace that publishes outputs", () 
     },
   )
 
-  test.concurrent("leaves a Secret alone that is not its own, and says so", async () => {
+  test.concurrent("leaves a Secret alone that it does not own, and reports it", async () => {
     await actor.putToken("x", "taken-outputs")
     await apply("taken", {})
     const shown = await actor.until(workspace, "taken", "OutputsPublished=False SecretNameConflict")
@@ -106,7 +106,7 @@ describe.skipIf(cluster === undefined)("a Workspace that publishes outputs", () 
     await actor.until(workspace, "taken", "OutputsPublished=False StateMissing")
   })
 
-  test.concurrent("takes them away when its spec has no outputs any more", async () => {
+  test.concurrent("removes them when its spec no longer has outputs", async () => {
     await withState("withdrawn", { a: { value: "1", type: "string" } })
     await apply("withdrawn")
     for (const resource of [configMaps, secrets])

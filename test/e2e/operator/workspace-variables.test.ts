@@ -59,7 +59,7 @@ describe.skipIf(cluster === undefined)("a Workspace with variables", () => {
     valueFrom: { configMapKeyRef: { name, key, ...more } },
   })
 
-  test.concurrent("has them as they are written, and tells no value of a sensitive one to anybody", async () => {
+  test.concurrent("sets them as declared, and reveals no sensitive value", async () => {
     await actor.putToken("s3cret", "made")
     await config("made", { region: "eu" })
     await apply("made", [
@@ -112,7 +112,7 @@ describe.skipIf(cluster === undefined)("a Workspace with variables", () => {
       condition: "Stalled=True ConfigMapMissing",
       names: "ConfigMap late-config",
     },
-  ])("waits with $condition, and goes on as soon as it is there", async ({ from, condition, names }) => {
+  ])("waits with $condition, and continues once the source exists", async ({ from, condition, names }) => {
     const name = names.endsWith("secret") ? "late-secret" : "late-config"
     await apply(name, [{ key: "a", ...from }], { description: "x" })
     const waiting = await until(name, condition)
@@ -124,7 +124,7 @@ describe.skipIf(cluster === undefined)("a Workspace with variables", () => {
     expect(await toldOf(name)).toEqual([name === "late-secret" ? "terraform a *" : "terraform a here"])
   })
 
-  test.concurrent("has a variable from what is optional for as long as that is there", async () => {
+  test.concurrent("sets a variable from an optional source for as long as the source exists", async () => {
     await apply("optional", [{ key: "a", ...secret("optional", "token", { optional: true }) }])
     await until("optional", ready)
     expect(await toldOf("optional")).toEqual([])
@@ -134,7 +134,7 @@ describe.skipIf(cluster === undefined)("a Workspace with variables", () => {
     await eventuallyTold("optional", [])
   })
 
-  test.concurrent("changes back what somebody has changed, and leaves alone what is not its own", async () => {
+  test.concurrent("reverts changes by others, and leaves unmanaged variables alone", async () => {
     await apply("drifting", [{ key: "a", value: "1" }])
     const { status } = await until("drifting", ready)
     const ref = { id: String(status["id"]) }
@@ -147,7 +147,7 @@ describe.skipIf(cluster === undefined)("a Workspace with variables", () => {
     expect(after["variables"]).toEqual([{ category: "terraform", key: "a" }])
   })
 
-  test.concurrent("is let go of with its Secrets and ConfigMaps, which are not its own", async () => {
+  test.concurrent("is finalized together with its Secrets and ConfigMaps, which it does not own", async () => {
     await actor.putToken("x", "kept")
     await config("kept", { a: "1" })
     await apply("kept", [

@@ -86,7 +86,7 @@ describe.skipIf(cluster === undefined)("a Workspace", () => {
     plain("projectRemoteState", true, false),
     plain("triggerPatterns", ["a/**"], ["a/**", "b/**"]),
     plain("triggerPrefixes", ["a"], []),
-  ])("has the $field that its object says, and the next one", async ({ field, first, second, seen, values }) => {
+  ])("has the $field of its object, also after a change", async ({ field, first, second, seen, values }) => {
     const name = `field-${field.toLowerCase()}`
     await apply(name, first)
     await until(name, ready)
@@ -228,7 +228,7 @@ describe.skipIf(cluster === undefined)("a Workspace", () => {
     expect(summary(shown)).toEqual([ready, "Synced=True InStep"])
   })
 
-  test.concurrent("runs where agents of a pool are, and comes from a repository until it does no more", async () => {
+  test.concurrent("runs on the agents of a pool, and has a repository until it is removed", async () => {
     const vcsRepo = { identifier: "acme/infra", oauthTokenID: ids.oauth, branch: "main" }
     await apply("agents", { executionMode: "agent", agentPool: { name: "pool" }, vcsRepo })
     await until("agents", ready)
@@ -241,7 +241,7 @@ describe.skipIf(cluster === undefined)("a Workspace", () => {
     expect(await view("agents")).toMatchObject({ executionMode: "remote", vcsRepo: null })
   })
 
-  test.concurrent("tells what it is: id, name, address, lock, tags that count", async () => {
+  test.concurrent("reports its status: id, name, address, lock, number of tags", async () => {
     await engineOf().tags.bindProject(ids.other, [{ key: "cost", value: "42" }])
     await apply("told", {
       project: { id: ids.other },
@@ -276,7 +276,7 @@ describe.skipIf(cluster === undefined)("a Workspace", () => {
     expect((await view("Renamed_too")).id).toBe(before.status["id"])
   })
 
-  test.concurrent("has no tags but its own where they are exclusive, and all its own where they are not", async () => {
+  test.concurrent("has no tags but its own when they are exclusive, and all of its own otherwise", async () => {
     for (const tagsPolicy of ["Exclusive", "Additive"]) {
       const name = `tags-${tagsPolicy.toLowerCase()}`
       const spec = { tagsPolicy, tags: ["ours"], tagBindings: [{ key: "ours", value: "x" }] }
@@ -295,7 +295,7 @@ describe.skipIf(cluster === undefined)("a Workspace", () => {
     }
   })
 
-  test.concurrent("lets the workspace of another object read its state, once that is there", async () => {
+  test.concurrent("shares its state with the workspace of another object, once that exists", async () => {
     await apply("producer", { globalRemoteState: false, remoteStateConsumers: [{ workspaceRef: "reader" }] })
     await until("producer", "Stalled=True ReferenceMissing")
     await apply("reader")
@@ -311,7 +311,7 @@ describe.skipIf(cluster === undefined)("a Workspace", () => {
     { adoptionPolicy: "MustExist", exists: true, becomes: ready },
     { adoptionPolicy: "MustExist", exists: false, becomes: "Stalled=True WorkspaceMissing" },
   ])(
-    "with the adoptionPolicy $adoptionPolicy, the workspace there: $exists, is $becomes",
+    "with the adoptionPolicy $adoptionPolicy, and an existing workspace: $exists, is $becomes",
     async ({ adoptionPolicy, exists, becomes }) => {
       const name = `adoption-${adoptionPolicy.toLowerCase()}-${exists}`
       const present = exists ? await engineOf().workspaces.create("acme", { name, description: "before" }) : undefined
@@ -328,7 +328,7 @@ describe.skipIf(cluster === undefined)("a Workspace", () => {
     },
   )
 
-  test.concurrent("takes over a workspace by its id, and not that of another object", async () => {
+  test.concurrent("adopts a workspace by its id, and not that of another object", async () => {
     const { id } = await engineOf().workspaces.create("acme", { name: "by-id" })
     const spec = { externalID: id, adoptionPolicy: "MustExist", name: "by-id" }
     await apply("first-owner", spec)
@@ -354,7 +354,7 @@ describe.skipIf(cluster === undefined)("a Workspace", () => {
       (isGone) => isGone,
     )
 
-  test.concurrent("changes back what differs, and leaves alone what it does not manage", async () => {
+  test.concurrent("reverts differences, and leaves unmanaged members alone", async () => {
     await apply("enforced", { description: "as written", autoApply: true })
     const { status } = await until("enforced", ready)
     const id = String(status["id"])
@@ -365,7 +365,7 @@ describe.skipIf(cluster === undefined)("a Workspace", () => {
     expect(summary(after)).toEqual([ready, "Synced=True InStep"])
   })
 
-  test.concurrent("only reports what differs, field by field, and changes nothing", async () => {
+  test.concurrent("with the driftPolicy Report shows differences field by field, and changes nothing", async () => {
     const spec = {
       driftPolicy: "Report",
       description: "as written",
@@ -392,7 +392,7 @@ describe.skipIf(cluster === undefined)("a Workspace", () => {
     expect((await engineOf().tags.bindings(id, { tags: true })).map(({ key }) => key).toSorted()).toEqual(["a", "ours"])
   })
 
-  test.concurrent("leaves a lock of somebody else alone, and says so", async () => {
+  test.concurrent("leaves another user's lock alone, and reports it", async () => {
     await apply("locked")
     const { status } = await until("locked", ready)
     const id = String(status["id"])
@@ -417,7 +417,7 @@ describe.skipIf(cluster === undefined)("a Workspace", () => {
     return openEngine(url, { token: secret })
   }
 
-  test.concurrent("is not looked at while it is paused, and is deleted all the same", async () => {
+  test.concurrent("is not reconciled while it is paused, and is deleted all the same", async () => {
     await apply("paused", { description: "before" })
     const { status } = await until("paused", ready)
     const pause = (value: string | null) =>
@@ -450,7 +450,7 @@ describe.skipIf(cluster === undefined)("a Workspace", () => {
     { deletionPolicy: "Force", locked: false, remains: false },
     { deletionPolicy: "Force", locked: true, remains: false },
   ])(
-    "deleted with the policy $deletionPolicy, locked by somebody: $locked, it remains in the engine: $remains",
+    "deleted with the policy $deletionPolicy, locked by another user: $locked, it remains in the engine: $remains",
     async ({ deletionPolicy, locked, remains }) => {
       const name = `deletion-${deletionPolicy.toLowerCase()}-${locked}`
       await apply(name, { deletionPolicy })
@@ -468,7 +468,7 @@ describe.skipIf(cluster === undefined)("a Workspace", () => {
     },
   )
 
-  test.concurrent("is not deleted safely while somebody has locked it, and is as soon as nobody has", async () => {
+  test.concurrent("is not deleted safely while another user holds the lock, and is once it is released", async () => {
     await apply("blocked")
     const { status } = await until("blocked", ready)
     const id = String(status["id"])
@@ -480,7 +480,7 @@ describe.skipIf(cluster === undefined)("a Workspace", () => {
     await gone("blocked")
   })
 
-  test.concurrent("is let go by its own lock", async () => {
+  test.concurrent("is finalized despite its own lock", async () => {
     await apply("own-lock", { lock: { reason: "ours" } })
     const { status } = await until("own-lock", ready)
     await stage.actor.delete(workspace, "own-lock")
@@ -488,7 +488,7 @@ describe.skipIf(cluster === undefined)("a Workspace", () => {
     await expect(engineOf().workspaces.get({ id: String(status["id"]) })).rejects.toThrow(/does not exist/)
   })
 
-  test.concurrent("whose creation was begun and never heard of again is the workspace that carries its mark", async () => {
+  test.concurrent("whose creation got no response is recognized by its creation mark", async () => {
     const paused = { annotations: { "chancery.dev/paused": "true" } }
     const { metadata } = await apply("begun", { description: "as written" }, paused)
     const token = `chancery-operator/${metadata.uid}`
@@ -505,7 +505,7 @@ describe.skipIf(cluster === undefined)("a Workspace", () => {
     { what: { project: { name: "None" } }, says: "spec.project" },
     { what: { sshKey: { name: "None" } }, says: "spec.sshKey" },
     { what: { tags: ["hc:reserved"] }, says: "reserved" },
-  ])("a change to $what is refused, and nothing else is changed", async ({ what, says }) => {
+  ])("a change to $what is rejected, and nothing else is changed", async ({ what, says }) => {
     const name = `refused-${Object.keys(what).join().toLowerCase()}`
     await apply(name, { description: "before" })
     await until(name, ready)
@@ -535,7 +535,7 @@ describe.skipIf(cluster === undefined)("a Workspace without its connection", () 
   })
   afterAll(() => closing.disposeAsync())
 
-  test("[F-K4] goes although the token's Secret is gone, and takes its workspace with it unless that is retained", async () => {
+  test("[F-K4] is finalized although the token's Secret is deleted, and its workspace is deleted unless retained", async () => {
     await actor.apply(workspace, "retained", { connectionRef, deletionPolicy: "Retain" })
     await actor.apply(workspace, "safe", { connectionRef })
     await actor.until(workspace, "retained", ready)
@@ -565,8 +565,8 @@ describe.skipIf(cluster === undefined)("a Workspace without its connection", () 
   })
 })
 
-describe.skipIf(cluster === undefined)("an operator with an engine inside", () => {
-  test("needs no connection, and keeps what it made on its volume", async () => {
+describe.skipIf(cluster === undefined)("an operator with an embedded engine", () => {
+  test("needs no connection, and persists its data on its volume", async () => {
     const own = "embedding"
     await using closing = new AsyncDisposableStack()
     const folder = await mkdtemp(join(tmpdir(), "chancery-embedded-"))
@@ -588,7 +588,7 @@ describe.skipIf(cluster === undefined)("an operator with an engine inside", () =
 })
 
 describe.skipIf(cluster === undefined)("a Connection of a namespace", () => {
-  test("leads to no address that its tenant must not reach, written out or by a name", async () => {
+  test("reaches no forbidden address, given literally or by name", async () => {
     const own = "tenants"
     await using closing = new AsyncDisposableStack()
     const config = await cluster!.operatorAccess(own)
@@ -612,7 +612,7 @@ describe.skipIf(cluster === undefined)("a Connection of a namespace", () => {
 })
 
 describe.skipIf(cluster === undefined)("the objects of a connection with a rate limit", () => {
-  test("keep to it together, and all become ready", async () => {
+  test("stay within it together, and all become ready", async () => {
     const own = "limited"
     await using closing = new AsyncDisposableStack()
     const config = await cluster!.operatorAccess(own)

@@ -37,7 +37,7 @@ async function asked(settings: Record<string, string>) {
   }
 }
 
-test("[F-U4] rejects a certificate that is not trusted before anything is sent", async () => {
+test("[F-U4] rejects an untrusted certificate before anything is sent", async () => {
   await expect(asked({})).rejects.toMatchObject({
     code: "unavailable",
     notSent: "untrusted-certificate",
@@ -45,15 +45,15 @@ test("[F-U4] rejects a certificate that is not trusted before anything is sent",
   })
 })
 
-test("whoever chancery:caFile vouches for, without a word", async () => {
+test("accepts a certificate of chancery:caFile without a warning", async () => {
   expect(await asked({ caFile: file("certificate") })).toEqual({ username: "root", warnings: [] })
 })
 
-test("a file that cannot be read is named", async () => {
+test("names a CA file that cannot be read", async () => {
   await expect(asked({ caFile: "/none.pem" })).rejects.toThrow("chancery:caFile: /none.pem cannot be read")
 })
 
-test("anybody with chancery:skipTlsVerify, which is warned of", async () => {
+test("accepts any certificate with chancery:skipTlsVerify, with a warning", async () => {
   expect(await asked({ skipTlsVerify: "true" })).toEqual({
     username: "root",
     warnings: [expect.stringMatching(/^WARNING: chancery:skipTlsVerify is set\..*chancery:caFile/)],

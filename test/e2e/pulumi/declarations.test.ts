@@ -52,7 +52,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
 describe("the official TypeScript template", () => {
-  test("[F-U1] compiles without skipLibCheck, by declarations of the provider and of Pulumi alone", () => {
+  test("[F-U1] compiles without skipLibCheck, with the declarations of the provider and of Pulumi alone", () => {
     const complaints = ts
       .getPreEmitDiagnostics(compiled)
       .map(({ messageText, file }) => `${file?.fileName}: ${ts.flattenDiagnosticMessageText(messageText, "\n")}`)

@@ -92,7 +92,7 @@ describe.each([
       return { ...Object.fromEntries(given), __marker: "m", __provider: address }
     }
 
-    test("is refused where it makes no sense, and not before it is known", async () => {
+    test("is rejected when invalid, and not while it is unknown", async () => {
       const { whole, members } = samples[kind]
       const declared = { ...whole, ...members[member]?.beside }
       const { failures } = await server.check(inputs({ ...declared, [member]: nonsense }))
@@ -100,7 +100,7 @@ describe.each([
       expect(await server.check(inputs({ ...declared, [member]: unknown }))).toMatchObject({ failures: [] })
     })
 
-    test("comes, is found, and goes", async () => {
+    test("is set, read back, and removed", async () => {
       const life = comesAndGoes(server, { kind: samples[kind], member, edition, inputs })
       await expect(life).resolves.toBeUndefined()
     })

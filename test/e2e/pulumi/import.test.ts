@@ -8,7 +8,7 @@ const pulumi = await pulumiProgram()
 beforeAll(buildProvider)
 
 // test/long runs this scenario with a server.
-test.skipIf(pulumi === undefined)("pulumi import brings everything that is there into a stack as it is", async () => {
+test.skipIf(pulumi === undefined)("pulumi import brings every existing resource into a stack unchanged", async () => {
   await using stack = await openStack(pulumi ?? "", "embedded")
   await expect(importStory(stack)).resolves.toBeUndefined()
 })

@@ -28,7 +28,7 @@ const declared = (kind: KindName, values: Values): Values => ({
   __provider: providerText(kind),
 })
 
-test("a packed provider runs, with threads and what the engine loads late", async () => {
+test("a packed provider runs, with worker threads and lazily loaded modules of the engine", async () => {
   await using server = await startPacked()
 
   const workspace = declared("workspace", { organization: "acme", name: "api" })

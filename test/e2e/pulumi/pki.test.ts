@@ -11,7 +11,7 @@ const pulumi = await pulumiProgram()
 beforeAll(buildProvider)
 
 describe.skipIf(pulumi === undefined).each(["embedded", "remote"] as const)("with the %s engine", (mode) => {
-  test("a mount and its role come, change and go", { timeout: 300_000 }, async () => {
+  test("a mount and its role are created, changed and deleted", { timeout: 300_000 }, async () => {
     await using stack = await openStack(pulumi ?? "", mode)
     const { engine } = stack
     const mount = { maxLeaseTtl: "8760h" }
@@ -24,7 +24,7 @@ describe.skipIf(pulumi === undefined).each(["embedded", "remote"] as const)("wit
     expect(await engine.mounts.list()).toEqual([])
   })
 
-  test("ACME is served, lets a client in once, and is off in the end", { timeout: 300_000 }, async () => {
+  test("ACME is enabled, admits a client once, and is disabled at the end", { timeout: 300_000 }, async () => {
     await using stack = await openStack(pulumi ?? "", mode)
     const { engine } = stack
     await engine.mounts.create({

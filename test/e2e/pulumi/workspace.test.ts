@@ -13,7 +13,7 @@ const pulumi = await pulumiProgram()
 beforeAll(buildProvider)
 
 describe.skipIf(pulumi === undefined).each(["embedded", "remote"] as const)("with the %s engine", (mode) => {
-  test("a workspace and its tags come, change and go", { timeout: 300_000 }, async () => {
+  test("a workspace and its tags are created, changed and deleted", { timeout: 300_000 }, async () => {
     await using stack = await openStack(pulumi ?? "", mode)
     const { engine } = stack
     const found = () => engine.workspaces.get({ organization: "acme", name: "api" })
@@ -67,7 +67,7 @@ describe.skipIf(pulumi === undefined)("[F-U5] a workspace with a state of an ear
     expect(await stack.state()).not.toContain("s3cret")
   })
 
-  test("goes as it is", { timeout: 300_000 }, async () => {
+  test("is destroyed unchanged", { timeout: 300_000 }, async () => {
     const { stack } = await openLegacyStack("a JSON text")
     await using _stack = stack
     await stack.destroy()

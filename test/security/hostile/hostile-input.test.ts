@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => target[Symbol.asyncDispose]())
 
 describe.each(endpoints)("%s", (endpoint) => {
-  test("[W-7-p1] takes no document, path or query amiss, and refuses with JSON:API error objects", async () => {
+  test("[W-7-p1] rejects malformed documents, paths and queries with JSON:API error objects", async () => {
     const valid = await validRequest(target, endpoint)
     const attacks = [
       ...(valid.body === undefined ? [] : wrongBodies(valid)),
@@ -40,7 +40,7 @@ describe.each(endpoints)("%s", (endpoint) => {
   })
 })
 
-test("a refusal that changes something, or says nothing, would be noticed", async () => {
+test("the checks detect a rejection that changes data or has no error document", async () => {
   const { app } = target.cast.world
   const carriedOut: Attack["fetch"] = async (request, exchange) => {
     await app.fetch(request, exchange)
@@ -58,7 +58,7 @@ test("a refusal that changes something, or says nothing, would be noticed", asyn
 
 // The databases differ: PostgreSQL rejects U+0000 in text, SQLite accepts it.
 test.each(databaseKinds.filter(({ name, available }) => name === "PostgreSQL" && available))(
-  "no character U+0000 gets as far as $name",
+  "no character U+0000 reaches $name",
   async (kind) => {
     await using server = await openTarget(kind)
     const complaints: string[] = []
@@ -96,13 +96,13 @@ describe("a body", () => {
     expect((await createWorkspace(body)).status).toBe(400)
   })
 
-  test("nested 100,000 deep where an attribute belongs is refused before it is parsed", async () => {
+  test("nested 100,000 deep inside an attribute is rejected before it is parsed", async () => {
     const nested = `${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`
     const { status } = await createWorkspace(`{"data":{"type":"workspaces","attributes":{"name":${nested}}}}`)
     expect(status).toBe(400)
   })
 
-  test("nested as deep as may be where an attribute belongs is refused where it stands", async () => {
+  test("nested to the maximum depth inside an attribute is rejected at its pointer", async () => {
     const nested = `${'{"a":'.repeat(297)}1${"}".repeat(297)}`
     const { status, errors } = await createWorkspace(`{"data":{"type":"workspaces","attributes":{"name":${nested}}}}`)
     expect(status).toBe(422)
@@ -131,13 +131,13 @@ describe("a body", () => {
     }
     const large = named("x".repeat(1_000))
 
-    test.each(["1000000", null])("is answered 413 when it says its length is %s", async (length) => {
+    test.each(["1000000", null])("is answered 413 when its content length is %s", async (length) => {
       const headers = { "content-length": length }
       expect((await createWorkspace(large, { fetch: limited(), headers })).status).toBe(413)
     })
   })
 
-  test("that names a member twice means the last one", async () => {
+  test("that repeats a member uses the last value", async () => {
     const body = `{"data":{"type":"workspaces","attributes":{"name":"first","name":"no name"}}}`
     const { status, errors } = await createWorkspace(body)
     expect(status).toBe(422)
@@ -145,7 +145,7 @@ describe("a body", () => {
   })
 
   test.each(["__proto__", "constructor", "prototype", "toString", "hasOwnProperty"])(
-    "with a member %s is like any other with an unknown member",
+    "with a member %s is treated like any other with an unknown member",
     async (member) => {
       const name = `m-${member.replaceAll("_", "-")}`
       const inner = `{"name":"${name}","${member}":{"auto-apply":true,"admin":true}}`
@@ -157,7 +157,7 @@ describe("a body", () => {
     },
   )
 
-  test("tells all its faults at once, each with its place", async () => {
+  test("is rejected with all its faults at once, each with its pointer", async () => {
     const attributes = {
       name: 5,
       "auto-apply": "yes",
@@ -181,7 +181,7 @@ describe("a body", () => {
 
 describe("a page", () => {
   test.each(["0", "-1", "1.5", "1e3", "abc", "99999999999999999999", "+1", "%D9%A1"])(
-    "of number or size %s is a bad request that names both",
+    "with the number or size %s is a bad request that names both",
     async (value) => {
       const address = `/organizations/matrix/workspaces?page%5Bnumber%5D=${value}&page%5Bsize%5D=${value}`
       const { status, text, complaints } = await target.attack({ method: "GET", address })
@@ -197,7 +197,7 @@ describe("a page", () => {
   test.each([
     { query: "page%5Bsize%5D=100000", size: 100, number: 1 },
     { query: "page%5Bnumber%5D=999999999999999", size: 20, number: 999_999_999_999_999 },
-  ])("asked for as $query is answered", async ({ query, size, number }) => {
+  ])("requested as $query is answered", async ({ query, size, number }) => {
     const { body, status } = await target.cast.world.request("GET", `/organizations/matrix/workspaces?${query}`)
     expect(status).toBe(200)
     expect(body.meta.pagination).toMatchObject({ "page-size": size, "current-page": number })
@@ -223,7 +223,7 @@ describe("an address", () => {
     }
   })
 
-  test.each(["PUT", "OPTIONS", "LINK", "PURGE", "X-ODD"])("that is known refuses %s", async (method) => {
+  test.each(["PUT", "OPTIONS", "LINK", "PURGE", "X-ODD"])("that is known rejects %s", async (method) => {
     const { workspaceId } = await target.cast.newSubject()
     for (const address of ["/organizations", `/workspaces/${workspaceId}`, `/workspaces/${workspaceId}/actions/lock`]) {
       const { status, complaints } = await target.attack({ method, address })
@@ -254,7 +254,7 @@ describe("an upload", () => {
       headers: { authorization: null, "content-type": "application/octet-stream" },
     })
 
-  test("changes nothing and tells nothing without the credential of its own document", async () => {
+  test("changes nothing and reveals nothing without the credential of its own document", async () => {
     const { as, workspaceId } = await target.cast.newSubject()
     await as("owner", "POST", `/workspaces/${workspaceId}/actions/lock`)
     const made = await as("owner", "POST", `/workspaces/${workspaceId}/state-versions`, {
@@ -290,7 +290,7 @@ test.each([
   "Bearer \u00ff",
   `Bearer ${"x".repeat(10_000)}`,
   "Bearer ' or 1=1",
-])("the authorization %j is none", async (authorization) => {
+])("the authorization %j is not accepted", async (authorization) => {
   const attack = { method: "GET", address: "/account/details", headers: { authorization } }
   const { status, complaints } = await target.attack(attack)
   expect(complaints).toEqual([])

@@ -26,7 +26,7 @@ beforeAll(async () => {
 afterAll(() => target[Symbol.asyncDispose]())
 
 describe.each(pkiEndpoints)("%s", (endpoint) => {
-  test("takes no document, path or query amiss, and refuses with sentences", async () => {
+  test("rejects malformed documents, paths and queries with error sentences", async () => {
     const valid = await validPkiRequest(target, endpoint)
     const attacks = [
       ...(valid.body === undefined ? [] : wrongBodies(valid)),
@@ -41,7 +41,7 @@ describe.each(pkiEndpoints)("%s", (endpoint) => {
 
 const kinds = databaseKinds.filter(({ name, available }) => available && name !== "SQLite memory")
 
-test.each(kinds)("a refusal that changes something, or says nothing, would be noticed on $name", async (kind) => {
+test.each(kinds)("the checks detect a rejection that changes data or has no error, on $name", async (kind) => {
   await using target = await openPkiTarget(kind)
   const { app } = target.cast.world
   const carriedOut: Attack["fetch"] = async (request, exchange) => {
@@ -53,7 +53,7 @@ test.each(kinds)("a refusal that changes something, or says nothing, would be no
 })
 
 test.each(databaseKinds.filter(({ name, available }) => name === "PostgreSQL" && available))(
-  "no character U+0000 gets as far as $name",
+  "no character U+0000 reaches $name",
   async (kind) => {
     await using server = await openPkiTarget(kind)
     const complaints: string[] = []
@@ -81,19 +81,19 @@ describe("a body", () => {
     expect([status, complaints]).toEqual([400, []])
   })
 
-  test("nested 10,000 deep hears how deep it may be", async () => {
+  test("nested 10,000 deep is rejected with the maximum depth", async () => {
     const body = `${"[".repeat(10_000)}${"]".repeat(10_000)}`
     const answer = await target.cast.world.pki("POST", "/sys/mounts/hostile", { body })
     expect(answer.body.errors).toEqual([expect.stringContaining("nests values deeper than 300 levels")])
   })
 
-  test("nested 200,000 deep is too long before it is too deep", async () => {
+  test("nested 200,000 deep exceeds the size limit before the depth limit", async () => {
     const attack = { method: "POST", address: "/sys/mounts/hostile", body: deeplyNested }
     const { status, complaints } = await target.attack(attack)
     expect([status, complaints]).toEqual([413, []])
   })
 
-  test("whose members are those of every object changes none", async () => {
+  test("with names of Object.prototype members changes no other object", async () => {
     const body = '{"type":"pki","__proto__":{"description":"x"},"constructor":{"prototype":{"description":"x"}}}'
     expect((await target.attack({ method: "POST", address: "/sys/mounts/proto", body })).status).toBe(200)
     const { body: mount } = await target.cast.world.pki("GET", "/sys/mounts/proto")
@@ -113,7 +113,7 @@ describe("an address", () => {
     }
   })
 
-  test.each(wrongPathSegments)("with %s where a mount would be is answered 404 or 405", async (segment) => {
+  test.each(wrongPathSegments)("with %s in place of a mount is answered 404 or 405", async (segment) => {
     for (const address of [`/${segment}`, `/${segment}/roles/web`, `/matrix/${segment}/roles`]) {
       const { status, complaints } = await target.attack({ method: "GET", address })
       expect(complaints).toEqual([])
@@ -122,8 +122,11 @@ describe("an address", () => {
   })
 })
 
-test.each(["", " ", "Bearer x", "\u00ff", "x".repeat(10_000), "' or 1=1"])("the token %j is none", async (token) => {
-  const headers = { "x-service-token": token }
-  const { status, complaints } = await target.attack({ method: "GET", address: "/sys/mounts", headers })
-  expect([status, complaints]).toEqual([403, []])
-})
+test.each(["", " ", "Bearer x", "\u00ff", "x".repeat(10_000), "' or 1=1"])(
+  "the token %j is not accepted",
+  async (token) => {
+    const headers = { "x-service-token": token }
+    const { status, complaints } = await target.attack({ method: "GET", address: "/sys/mounts", headers })
+    expect([status, complaints]).toEqual([403, []])
+  },
+)

@@ -37,7 +37,7 @@ function differences(document: Json, endpoint: string, { status, headers, body }
   return schemaFaults(media.schema, document, body).map((fault) => `${endpoint} ${status} ${fault}`)
 }
 
-test("answers of workspaces are as the OpenAPI document has them", async () => {
+test("answers about workspaces match the OpenAPI document", async () => {
   await using cast = await openUsers()
   const document = tfeOpenApi()
   const found: string[] = []
@@ -49,7 +49,7 @@ test("answers of workspaces are as the OpenAPI document has them", async () => {
   expect(found).toEqual([])
 })
 
-test("answers of certificates are as the OpenAPI document has them", async () => {
+test("answers about certificates match the OpenAPI document", async () => {
   await using cast = await openPkiUsers()
   const document = vaultOpenApi()
   const found: string[] = []

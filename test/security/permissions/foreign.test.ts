@@ -55,10 +55,13 @@ beforeAll(async () => {
 afterAll(() => cast[Symbol.asyncDispose]())
 
 describe("the owner of another organization", () => {
-  test.each(endpoints.filter((endpoint) => endpoint.includes("/:")))("finds nothing here by %s", async (endpoint) => {
-    const ready = await prepare(endpoint, await cast.newSubject(), "stranger")
-    expect((await ask(cast, ready, "stranger")).status).toBe(404)
-  })
+  test.each(endpoints.filter((endpoint) => endpoint.includes("/:")))(
+    "finds no foreign resource by %s",
+    async (endpoint) => {
+      const ready = await prepare(endpoint, await cast.newSubject(), "stranger")
+      expect((await ask(cast, ready, "stranger")).status).toBe(404)
+    },
+  )
 
   interface Smuggling {
     readonly kind: string
@@ -235,16 +238,19 @@ describe("the owner of another organization", () => {
     },
   ]
 
-  test.each(smuggled)("gets no $kind from here into $into, and cannot tell it from none", async ({ kind, send }) => {
-    const id = foreign[kind]
-    if (id === undefined) throw new Error(`there is no ${kind}`)
-    const invented = `${id.slice(0, -16)}${"1".repeat(16)}`
-    const refused = await send(id)
-    const absent = await send(invented)
-    expect([404, 422]).toContain(refused.status)
-    expect(JSON.parse(JSON.stringify(refused.body).replaceAll(id, invented))).toEqual(absent.body)
-    expect(refused.status).toBe(absent.status)
-  })
+  test.each(smuggled)(
+    "cannot move $kind from here into $into, nor tell it from a missing one",
+    async ({ kind, send }) => {
+      const id = foreign[kind]
+      if (id === undefined) throw new Error(`there is no ${kind}`)
+      const invented = `${id.slice(0, -16)}${"1".repeat(16)}`
+      const refused = await send(id)
+      const absent = await send(invented)
+      expect([404, 422]).toContain(refused.status)
+      expect(JSON.parse(JSON.stringify(refused.body).replaceAll(id, invented))).toEqual(absent.body)
+      expect(refused.status).toBe(absent.status)
+    },
+  )
 
   test.each(["filter%5Bexclude%5D%5Btaggable%5D%5Bid%5D"])(
     "learns nothing by naming a foreign workspace in %s",

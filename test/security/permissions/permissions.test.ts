@@ -34,22 +34,22 @@ const endpointsWith = (caller: (typeof callers)[number], status: (code: number) 
 const isSuccess = (status: number) => status >= 200 && status < 300
 
 describe("the permission matrix", () => {
-  test("asks every endpoint, and none that is gone", () => {
+  test("covers every existing endpoint and no removed one", () => {
     expect(Object.keys(requests).toSorted()).toEqual(endpoints.toSorted())
   })
 
-  test("is what docs/permissions.md says", async () => {
+  test("equals docs/permissions.md", async () => {
     expect(renderMatrix(matrix)).toEqual(await readTable())
   })
 
-  test("has valid requests: an answer is a success or a refusal of the caller", () => {
+  test("has valid requests: an answer is a success or a rejection of the caller", () => {
     const others = Object.entries(matrix).filter(([, statuses]) =>
       statuses.some((status) => !isSuccess(status) && ![401, 403, 404].includes(status)),
     )
     expect(others).toEqual([])
   })
 
-  test("refuses nothing to a site administrator", async () => {
+  test("rejects no request of a site administrator", async () => {
     const refused: string[] = []
     for (const endpoint of endpoints) {
       const ready = await prepare(endpoint, await cast.newSubject(), "site administrator")
@@ -63,18 +63,18 @@ describe("the permission matrix", () => {
     expect(endpointsWith("no token", (status) => status !== 401)).toEqual([])
   })
 
-  test("[W-7-r2] answers 404 to strangers, but for what is open to every user", () => {
+  test("[W-7-r2] answers 404 to strangers, except for resources open to every user", () => {
     expect(endpointsWith("stranger", isSuccess)).toEqual(openToEveryUser)
     expect(endpointsWith("stranger", (status) => !isSuccess(status) && status !== 404)).toEqual([])
   })
 
-  test("[W-5-n7] answers 403 for force delete alone, and elsewhere 404 to whoever lacks the permission", () => {
+  test("[W-5-n7] answers 403 for force delete alone, and elsewhere 404 to callers without the permission", () => {
     expect(endpointsWith("reader", (status) => status === 403)).toEqual(forceDeletes)
     const forbidding = Object.entries(matrix).filter(([, statuses]) => statuses.includes(403))
     expect(forbidding.map(([endpoint]) => endpoint).toSorted()).toEqual(forceDeletes)
   })
 
-  test("has no endpoint but the administrators' that owners are kept from", () => {
+  test("has no endpoint that owners may not use, except those of site administrators", () => {
     const kept = endpointsWith("owner", (status) => !isSuccess(status))
     expect(kept.filter((endpoint) => !endpoint.includes(" /admin/"))).toEqual([])
   })

@@ -42,15 +42,15 @@ describe("[W-5-n2] creating a workspace", () => {
   }
 
   test.each([
-    { caller: "owner", why: "is the team owner" },
-    { caller: "manager", why: "is on a team that manages all workspaces" },
-    { caller: "organization token", why: "is the organization's own token" },
-  ] as const)("is allowed to who $why", async ({ caller }) => {
+    { caller: "owner", why: "on the owners team" },
+    { caller: "manager", why: "on a team that manages all workspaces" },
+    { caller: "organization token", why: "with the organization's own token" },
+  ] as const)("is allowed to callers $why", async ({ caller }) => {
     await fresh()
     expect(await create(caller)).toBe(201)
   })
 
-  test.each(["stranger", "reader", "locker", "workspace admin"] as const)("is refused to a %s", async (caller) => {
+  test.each(["stranger", "reader", "locker", "workspace admin"] as const)("is rejected for a %s", async (caller) => {
     await fresh()
     expect(await create(caller)).toBe(404)
     const { body } = await subject.root("GET", `/workspaces/${subject.workspaceId}`)
@@ -143,21 +143,24 @@ describe("[W-5-n6] force delete", () => {
   ] as const
 
   describe.each(forms)("$item $form", ({ path }) => {
-    test.each(cases)("answers the $caller $usually, and $switched where admins may", async (row) => {
-      for (const allowed of [false, true]) {
-        await fresh()
-        await allow(allowed)
-        const expected = allowed ? row.switched : row.usually
-        const address = path()
-        expect(await statusAs(row.caller, "DELETE", address)).toBe(expected)
-        await allow(false)
-        const left = await statusAs("site administrator", "GET", address)
-        expect(left).toBe(expected === 204 ? 404 : 200)
-      }
-    })
+    test.each(cases)(
+      "answers the $caller $usually, and $switched where workspace admins may force-delete",
+      async (row) => {
+        for (const allowed of [false, true]) {
+          await fresh()
+          await allow(allowed)
+          const expected = allowed ? row.switched : row.usually
+          const address = path()
+          expect(await statusAs(row.caller, "DELETE", address)).toBe(expected)
+          await allow(false)
+          const left = await statusAs("site administrator", "GET", address)
+          expect(left).toBe(expected === 204 ? 404 : 200)
+        }
+      },
+    )
   })
 
-  test("[W-7-r1] says 403 in an error document to who may see the workspace", async () => {
+  test("[W-7-r1] answers 403 with an error document to callers who may see the workspace", async () => {
     await fresh()
     const { status, body } = await subject.as("reader", "DELETE", workspace())
     expect(status).toBe(403)
@@ -200,7 +203,7 @@ describe("safe delete", () => {
     expect(await statusAs("owner", "GET", address)).toBe(404)
   })
 
-  test("[W-4.6-p1] heeds what the workspace manages, which force delete by an owner does not", async () => {
+  test("[W-4.6-p1] checks the managed resources of the workspace, which force delete by an owner does not", async () => {
     await fresh()
     await saveState(subject, resources)
     expect(await statusAs("owner", "POST", `${workspace()}/actions/safe-delete`)).toBe(409)
@@ -256,13 +259,13 @@ describe("moving a workspace", () => {
     return (await request("PATCH", workspace(), document("workspaces", {}, target))).status
   }
 
-  test("needs admin on the project it leaves and the one it joins", async () => {
+  test("needs admin on the source and the target project", async () => {
     expect(await move("admin")).toBe(200)
     expect(await move("maintain")).not.toBe(200)
     expect(await move(undefined)).not.toBe(200)
   })
 
-  test("is not for managers of all workspaces, who administer no project", async () => {
+  test("is not permitted to managers of all workspaces, who administer no project", async () => {
     const { root, organization, unique } = await fresh()
     const input = document("projects", { name: `${unique}-project` })
     const project = (await root("POST", `/organizations/${organization}/projects`, input)).body.data.id
@@ -323,7 +326,7 @@ describe("[F-W8] organization access of a team", () => {
     expect((await request("GET", `/teams/${secret}`)).status).toBe(sees)
   })
 
-  test("is given by managers of access as far as they have it, the stored permissions too", async () => {
+  test("is granted by managers of access up to their own access, the stored permissions too", async () => {
     const { root, organization, unique } = await fresh()
     const { request } = await teamWith()
     const own = (await request("GET", "/account/details")).body.data.id
@@ -338,7 +341,7 @@ describe("[F-W8] organization access of a team", () => {
 })
 
 describe("[F-W6] the token of a team", () => {
-  test("is made by its members where the team lets them, and never by the token itself", async () => {
+  test("is created by its members where the team permits it, and never by the token itself", async () => {
     const { root, organization, unique, users } = await fresh()
     const body = document("teams", { name: `${unique}-team` })
     const team = (await root("POST", `/organizations/${organization}/teams`, body)).body.data.id

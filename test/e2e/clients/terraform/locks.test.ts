@@ -44,10 +44,10 @@ async function startedApply(project: Project) {
   return apply
 }
 
-describe.skipIf(noTool).each(tools)("one at a time, by $kind $version", (tool) => {
+describe.skipIf(noTool).each(tools)("locking, by $kind $version", (tool) => {
   const { kind } = tool
 
-  test("an apply is refused while somebody else holds the lock, and goes on once it was taken away", async () => {
+  test("an apply fails while another user holds the lock, and succeeds after a force-unlock", async () => {
     const name = `${kind}-held`
     const project = await slowProject(tool, "held", name)
     await letGo(project)
@@ -64,7 +64,7 @@ describe.skipIf(noTool).each(tools)("one at a time, by $kind $version", (tool) =
     await project.applies()
   })
 
-  test("a plan that asks for no lock runs beside who holds it; an apply that asks for none can write nothing", async () => {
+  test("a plan with -lock=false runs beside the lock holder; an apply with -lock=false can write nothing", async () => {
     const name = `${kind}-lockless`
     const project = await slowProject(tool, "lockless", name)
     await letGo(project)
@@ -78,7 +78,7 @@ describe.skipIf(noTool).each(tools)("one at a time, by $kind $version", (tool) =
     expect((await workspace(name)).lock).toEqual({ held: false })
   })
 
-  test("with the token of an organization, which holds no lock, nothing is planned or applied", async () => {
+  test("the token of an organization, which cannot lock, plans and applies nothing", async () => {
     const { secret: token } = await stage.engine.tokens.createForOrganization(organization, {})
     const configuration = cloud(`name = "${kind}-impersonal"`) + slow
     const { succeeds, fails } = await stage.project(tool, "impersonal", configuration, { token })
@@ -88,7 +88,7 @@ describe.skipIf(noTool).each(tools)("one at a time, by $kind $version", (tool) =
     expect((await workspace(`${kind}-impersonal`)).lock).toEqual({ held: false })
   })
 
-  test("of two applies at once the second fails, or waits as long as it was told to", async () => {
+  test("of two concurrent applies the second fails, or waits for the lock timeout", async () => {
     const name = `${kind}-twice`
     const first = await slowProject(tool, "first", name)
     const second = await slowProject(tool, "second", name)
@@ -106,10 +106,10 @@ describe.skipIf(noTool).each(tools)("one at a time, by $kind $version", (tool) =
   })
 })
 
-describe.skipIf(noTool).each(tools)("what was cut short is recovered, by $kind $version", (tool) => {
+describe.skipIf(noTool).each(tools)("recovery of interrupted commands, by $kind $version", (tool) => {
   const { kind } = tool
 
-  test("an apply that was killed leaves the lock, which is taken away, and the next apply does what is left", async () => {
+  test("an apply that was killed leaves the lock, which is broken, and the next apply finishes the rest", async () => {
     const name = `${kind}-killed`
     const project = await slowProject(tool, "killed", name)
     const apply = await startedApply(project)
@@ -123,7 +123,7 @@ describe.skipIf(noTool).each(tools)("what was cut short is recovered, by $kind $
     expect(await workspace(name)).toMatchObject({ resourceCount: 2, lock: { held: false } })
   })
 
-  test("a server that is killed during an apply and comes back is not noticed", async () => {
+  test("an apply does not notice a server that is killed and restarted", async () => {
     const name = `${kind}-server-back`
     const project = await slowProject(tool, "server-back", name)
     const apply = await startedApply(project)
@@ -136,7 +136,7 @@ describe.skipIf(noTool).each(tools)("what was cut short is recovered, by $kind $
     await project.isSettled()
   })
 
-  test("an apply whose lock is taken away leaves what it did in a file, which can be pushed", async () => {
+  test("an apply whose lock is broken leaves its state in a file, which can be pushed", async () => {
     const name = `${kind}-robbed`
     const project = await slowProject(tool, "robbed", name)
     const apply = await startedApply(project)

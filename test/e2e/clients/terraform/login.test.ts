@@ -58,7 +58,7 @@ describe.skipIf(noTool).each(tools)("signing in, by $kind $version", ({ program,
     return { ...project, credentials, pasting }
   }
 
-  test("with a token that is pasted: it is kept, works, and is gone after logout", async () => {
+  test("a pasted token is stored, works, and is removed by logout", async () => {
     const { fails, succeeds, applies, credentials, pasting } = await atHome("pasted")
     expect(await fails("init")).toContain(`login ${hostname}`)
     const said = await succeeds(`login ${hostname}`, pasting(rootToken))
@@ -75,20 +75,20 @@ describe.skipIf(noTool).each(tools)("signing in, by $kind $version", ({ program,
     await fails("plan")
   })
 
-  test("with a token that the server does not know is refused, and nothing is kept", async () => {
+  test("a token that the server does not know is rejected and not stored", async () => {
     const { fails, credentials, pasting } = await atHome("refused")
     expect(await fails(`login ${hostname}`, pasting("guessed"))).toContain("Token is invalid")
     expect(existsSync(credentials)).toBe(false)
   })
 
-  test("asks nobody who does not want to", async () => {
+  test("sends no request when the user declines", async () => {
     const { fails, credentials } = await atHome("unwilling")
     const no = { answers: [{ to: "Do you want to proceed", say: "no" }] }
     expect(await fails(`login ${hostname}`, no)).toContain("cancelled")
     expect(existsSync(credentials)).toBe(false)
   })
 
-  test("trusts no server whose certificate leads nowhere it knows", async () => {
+  test("rejects a server whose certificate leads to no trusted authority", async () => {
     const { fails } = await atHome("distrustful")
     const environment = { SSL_CERT_FILE: "/dev/null" }
     expect(await fails("init", { environment })).toMatch(/certificate|x509/)

@@ -31,7 +31,7 @@ interface StateFile {
 /** Returns the id of the resource, which would differ if the resource were created again. */
 const idIn = (state: string): string => (JSON.parse(state) as StateFile).resources[0].instances[0].attributes.id
 
-describe.skipIf(noTool).each(tools)("state moves, by $kind $version", (tool) => {
+describe.skipIf(noTool).each(tools)("state migration, by $kind $version", (tool) => {
   const { kind } = tool
   const kept = async (name: string) => {
     const project = await stage.project(tool, name, greeting)
@@ -41,7 +41,7 @@ describe.skipIf(noTool).each(tools)("state moves, by $kind $version", (tool) => 
     return { ...project, name: `${kind}-${name}`, id }
   }
 
-  test("from a local file into a workspace that init makes", async () => {
+  test("from a local file into a workspace that init creates", async () => {
     const { name, id, write, succeeds, isSettled, applies } = await kept("from-file")
     await write(cloud(`name = "${name}"`) + greeting)
     await succeeds("init", yes)

@@ -39,7 +39,7 @@ output "secret" {
 }
 `
 
-describe.skipIf(noTool).each(tools)("remote state is shared, by $kind $version", (tool) => {
+describe.skipIf(noTool).each(tools)("remote state sharing, by $kind $version", (tool) => {
   const { kind } = tool
 
   /** Creates a producer with a state, and a consumer that a team without access to the producer may run in. */
@@ -60,7 +60,7 @@ describe.skipIf(noTool).each(tools)("remote state is shared, by $kind $version",
   test.each([
     ["cloud", cloud],
     ["the backend remote", remoteBackend],
-  ])("with a workspace that is on the list of consumers and with no other, through %s", async (name, blockOf) => {
+  ])("with a workspace on the list of consumers and with no other, through %s", async (name, blockOf) => {
     const { consumer, consumerId, producer, producerId } = await pair(name.replaceAll(" ", "-"), blockOf)
     await consumer.succeeds("init")
     const workspaces = await everyWorkspace()
@@ -80,7 +80,7 @@ describe.skipIf(noTool).each(tools)("remote state is shared, by $kind $version",
     expect(await consumer.succeeds("output -raw heard")).toBe("again")
   })
 
-  test("with every workspace of the organization, where that is said", async () => {
+  test("with every workspace of the organization, when global sharing is on", async () => {
     const { consumer, producerId } = await pair("global", cloud)
     await consumer.succeeds("init")
     await consumer.fails("apply -auto-approve")
@@ -89,7 +89,7 @@ describe.skipIf(noTool).each(tools)("remote state is shared, by $kind $version",
     expect(await consumer.succeeds("output -raw heard")).toBe("hello")
   })
 
-  test("with nobody whose token is none", async () => {
+  test("with no caller that has an invalid token", async () => {
     const { producerId } = await pair("stranger", cloud)
     await stage.engine.workspaces.update({ id: producerId }, { globalRemoteState: true })
     const name = `${kind}-stranger-producer`
@@ -101,7 +101,7 @@ describe.skipIf(noTool).each(tools)("remote state is shared, by $kind $version",
 describe.skipIf(noTool).each(tools)("the backend remote, by $kind $version", (tool) => {
   const { kind } = tool
 
-  test("keeps its state under a name", async () => {
+  test("keeps its state under a workspace name", async () => {
     const name = `${kind}-backend-named`
     const project = await stage.project(tool, "backend-named", remoteBackend(`name = "${name}"`) + greeting)
     await project.succeeds("init")
@@ -112,7 +112,7 @@ describe.skipIf(noTool).each(tools)("the backend remote, by $kind $version", (to
     expect(await workspace(name)).toMatchObject({ resourceCount: 0, lock: { held: false } })
   })
 
-  test("keeps many under a prefix", async () => {
+  test("keeps several states under a prefix", async () => {
     const prefix = `${kind}-prefixed-`
     const { fails, succeeds, applies } = await stage.project(
       tool,

@@ -65,10 +65,10 @@ async function story(project: Project, commands: readonly (readonly [string, Run
 
 const write = "announce upload upload announced unlock"
 
-describe.skipIf(noTool).each(tools)("what is asked, by $kind $version", (tool) => {
+describe.skipIf(noTool).each(tools)("requests of each command, by $kind $version", (tool) => {
   const { kind } = tool
 
-  test("about a workspace that is named, is what each command needs", async () => {
+  test("for a workspace by name are limited to what the command needs", async () => {
     const name = `${kind}-asked`
     const project = await stage.project(tool, "asked", cloud(`name = "${name}"`) + greeting)
     const found = "ping entitlements workspace"
@@ -108,7 +108,7 @@ describe.skipIf(noTool).each(tools)("what is asked, by $kind $version", (tool) =
     expect(await story(project, [[force]])).toEqual([[force, `${found} force-unlock`]])
   })
 
-  test("about workspaces that share tags, is what each command needs, and nobody writes a tag again", async () => {
+  test("for workspaces by tags are limited to what the command needs, and write no tag again", async () => {
     const [one, two] = [`${kind}-tagged-one`, `${kind}-tagged-two`]
     const project = await stage.project(tool, "tagged", cloud(`tags = ["${kind}-tagged"]`) + greeting)
     const tags = habits[kind].readsTags ? " tags" : ""

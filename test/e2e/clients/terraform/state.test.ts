@@ -22,7 +22,7 @@ const stateVersions = async (name: string): Promise<number> => {
   return totalCount
 }
 
-describe.skipIf(noTool).each(tools)("state is kept, by $kind $version", (tool) => {
+describe.skipIf(noTool).each(tools)("state, by $kind $version", (tool) => {
   const { kind } = tool
   const settled = async (name: string, resources = greeting) => {
     const project = await stage.project(tool, name, cloud(`name = "${kind}-${name}"`) + resources)
@@ -33,7 +33,7 @@ describe.skipIf(noTool).each(tools)("state is kept, by $kind $version", (tool) =
   const pulled = async ({ succeeds }: Awaited<ReturnType<typeof settled>>): Promise<StateFile> =>
     JSON.parse(await succeeds("state pull")) as StateFile
 
-  test("applies write one version each, and none where nothing changed", async () => {
+  test("applies create one version each, and none without changes", async () => {
     const { name, applies, run, succeeds } = await settled("applied")
     expect(await stateVersions(name)).toBe(1)
     expect(await applies()).toContain("0 added, 0 changed, 0 destroyed")
@@ -46,7 +46,7 @@ describe.skipIf(noTool).each(tools)("state is kept, by $kind $version", (tool) =
     expect(await workspace(name)).toMatchObject({ resourceCount: 1, lock: { held: false } })
   })
 
-  test("outputs are read one by one and all together, sensitive ones where they are asked for", async () => {
+  test("outputs are read one by one and all together, sensitive ones when named", async () => {
     const { succeeds } = await settled("outputs")
     expect(await succeeds("output")).toMatch(/greeting = "hello"\npassword = <sensitive>/)
     expect(JSON.parse(await succeeds("output -json"))).toEqual({
@@ -57,7 +57,7 @@ describe.skipIf(noTool).each(tools)("state is kept, by $kind $version", (tool) =
     expect(await succeeds("output -json greeting")).toBe('"hello"\n')
   })
 
-  test("a workspace without state has no output, and shows none", async () => {
+  test("a workspace without state shows no outputs", async () => {
     const { succeeds, fails } = await stage.project(tool, "empty", cloud(`name = "${kind}-empty"`) + greeting)
     await succeeds("init")
     expect(await fails("output -json")).toContain("resource not found")
@@ -65,7 +65,7 @@ describe.skipIf(noTool).each(tools)("state is kept, by $kind $version", (tool) =
     expect(await succeeds("show")).toMatch(/No state|is empty/)
   })
 
-  test("what is in it can be listed, shown, computed with and pulled", async () => {
+  test("state can be listed, shown, used in expressions and pulled", async () => {
     const project = await settled("shown")
     const { succeeds } = project
     expect(await succeeds("state list")).toBe("terraform_data.greeting\n")
@@ -76,7 +76,7 @@ describe.skipIf(noTool).each(tools)("state is kept, by $kind $version", (tool) =
     expect(await pulled(project)).toMatchObject({ version: 4, serial: 1 })
   })
 
-  test("moving and removing resources by hand writes a version each", async () => {
+  test("moving and removing resources by hand creates a version each", async () => {
     const project = await settled("moved")
     const { name, write, succeeds, applies, isSettled } = project
     await succeeds("state mv terraform_data.greeting terraform_data.renamed")
@@ -92,7 +92,7 @@ describe.skipIf(noTool).each(tools)("state is kept, by $kind $version", (tool) =
     expect(await applies()).toContain("1 added")
   })
 
-  test("a state that was pulled can be pushed back: under a serial of its own, or by force under an older one", async () => {
+  test("a pulled state can be pushed back: with a new serial, or by force with an older one", async () => {
     const project = await settled("pushed")
     const { name, folder, succeeds, fails, applies, isSettled } = project
     const older = JSON.parse(await succeeds("state pull")) as StateFile
@@ -113,7 +113,7 @@ describe.skipIf(noTool).each(tools)("state is kept, by $kind $version", (tool) =
     expect((await workspace(name)).lock).toEqual({ held: false })
   })
 
-  test("another state than the workspace's is not pushed, by force or without", async () => {
+  test("a state of another lineage is not pushed, with or without force", async () => {
     const project = await settled("strange")
     const { name, folder, succeeds, fails, isSettled } = project
     const state = { ...(await pulled(project)), serial: 99, lineage: "11111111-2222-3333-4444-555555555555" }
@@ -127,7 +127,7 @@ describe.skipIf(noTool).each(tools)("state is kept, by $kind $version", (tool) =
     await isSettled()
   })
 
-  test("a resource that exists is imported, and is there for the next plan", async () => {
+  test("an existing resource is imported, and appears in the next plan", async () => {
     const name = `${kind}-imported`
     const configuration = `${cloud(`name = "${name}"`)}resource "terraform_data" "found" {}\n`
     const { succeeds, isSettled, applies } = await stage.project(tool, "imported", configuration)
@@ -142,7 +142,7 @@ describe.skipIf(noTool).each(tools)("state is kept, by $kind $version", (tool) =
     expect(await stateVersions(name)).toBe(1)
   })
 
-  test("a tainted resource is made anew, an untainted one is not", async () => {
+  test("a tainted resource is recreated, an untainted one is not", async () => {
     const { name, run, succeeds, applies, isSettled } = await settled("tainted")
     await succeeds("taint terraform_data.greeting")
     expect((await run("plan -detailed-exitcode")).code).toBe(2)
@@ -153,7 +153,7 @@ describe.skipIf(noTool).each(tools)("state is kept, by $kind $version", (tool) =
     expect(await stateVersions(name)).toBe(5)
   })
 
-  test("changes by hand are refused to a tool of another version, unless the workspace's runs are local", async () => {
+  test("changes by hand are rejected for a tool of another version, unless the workspace runs locally", async () => {
     const { name, fails, succeeds, applies } = await settled("versioned")
     await stage.engine.workspaces.update({ organization, name }, { engineVersion: "1.0.0" })
     expect(await fails("taint terraform_data.greeting")).toContain("-ignore-remote-version")
@@ -171,7 +171,7 @@ describe.skipIf(noTool).each(tools)("state is kept, by $kind $version", (tool) =
     await stage.engine.workspaces.safeDelete({ organization, name })
   })
 
-  test("a plan that was saved is applied, and is stale once the state went on", async () => {
+  test("a saved plan is applied, and is stale after the state changed", async () => {
     const { folder, succeeds, fails, isSettled, applies } = await settled("saved")
     await succeeds("plan -out=first.plan -var greeting=one")
     await succeeds("plan -out=second.plan -var greeting=two")

@@ -36,12 +36,12 @@ const bind = (id: string): string => `PATCH /api/v2/workspaces/${id}/tag-binding
 const bindings = async (id: string) =>
   Object.fromEntries((await stage.engine.tags.bindings(id)).map(({ key, value }) => [key, value]))
 
-describe.skipIf(noTool).each(tools)("workspaces are found and made, by $kind $version", (tool) => {
+describe.skipIf(noTool).each(tools)("workspaces are found and created, by $kind $version", (tool) => {
   const { kind } = tool
   /** Returns the expected requests of Terraform, which binds flat tags once; they are then both flat tags and bindings. */
   const boundOnce = (...ids: readonly string[]) => (habits[kind].wantsTagsTwice ? ids.map(bind) : [])
 
-  test("by name: init makes the one that is missing, and takes the one that is there", async () => {
+  test("by name: init creates a missing workspace, and uses an existing one", async () => {
     const name = `${kind}-named`
     const { succeeds, applies, fails } = await stage.project(tool, "named", cloud(`name = "${name}"`) + greeting)
     await succeeds("init")
@@ -86,7 +86,7 @@ describe.skipIf(noTool).each(tools)("workspaces are found and made, by $kind $ve
     expect(tagsWritten()).toEqual(boundOnce(alphaId, betaId, gammaId))
   })
 
-  test("where the environment says, if the configuration says nothing", async () => {
+  test("by the environment, when the configuration names none", async () => {
     const name = `${kind}-outside`
     const named = `terraform {\n  cloud {\n    workspaces { name = "${name}" }\n  }\n}\n${greeting}`
     const { write, succeeds, applies, isSettled } = await stage.project(tool, "outside", named)
@@ -99,7 +99,7 @@ describe.skipIf(noTool).each(tools)("workspaces are found and made, by $kind $ve
     expect(await workspace(name)).toMatchObject({ resourceCount: 1, lock: { held: false } })
   })
 
-  test("by the name in the environment, which has to be there", async () => {
+  test("by the name in the environment, which must exist", async () => {
     const [name, tag] = [`${kind}-environment`, `${kind}-environment-tag`]
     const { fails, succeeds, applies } = await stage.project(tool, "environment", list(tag) + greeting)
     const environment = { TF_WORKSPACE: name }
@@ -110,7 +110,7 @@ describe.skipIf(noTool).each(tools)("workspaces are found and made, by $kind $ve
     expect(tagsWritten()).toEqual(boundOnce(id))
   })
 
-  test("[F-W6] a tag that the configuration gains is written, and those of others are left alone", async () => {
+  test("[F-W6] a tag added to the configuration is written, and other tags are left alone", async () => {
     const name = `${kind}-gaining`
     const [first, second] = [`${kind}-first`, `${kind}-second`]
     const { write, succeeds, applies } = await stage.project(tool, "gaining", list(first) + greeting)
@@ -134,7 +134,7 @@ describe.skipIf(noTool).each(tools)("workspaces are found and made, by $kind $ve
     expect(await bindings(id)).toEqual(habits[kind].wantsTagsTwice ? { [first]: "", [second]: "" } : {})
   })
 
-  test("more than a page of them are all listed, and any can be selected", async () => {
+  test("more than one page of them are all listed, and any can be selected", async () => {
     const tag = `${kind}-many`
     const names = Array.from({ length: 45 }, (_, index) => `${kind}-many-${String(index).padStart(2, "0")}`)
     for (const name of names) await stage.engine.workspaces.create(organization, { name, tags: [{ name: tag }] })
@@ -151,7 +151,7 @@ describe.skipIf(noTool).each(tools)("workspaces are found and made, by $kind $ve
   })
 
   test.runIf(habits[kind].tagsWithValues)(
-    "by tags with values, in a project that it makes, and writes no tag again",
+    "by tags with values, in a project that it creates, and writes no tag again",
     async () => {
       const [eu, us] = [`${kind}-shop-eu`, `${kind}-shop-us`]
       const configuration = cloud(`tags = { app = "${kind}-shop", tier = "web" }\n      project = "${kind}-storefront"`)
@@ -173,7 +173,7 @@ describe.skipIf(noTool).each(tools)("workspaces are found and made, by $kind $ve
   )
 
   test.runIf(habits[kind].tagsWithValues)(
-    "[F-W6] by tags of which one has no value, and writes them with every command, for it is not a flat tag as well",
+    "[F-W6] by tags of which one has no value, and writes them with every command because it is not a flat tag as well",
     async () => {
       const [eu, us] = [`${kind}-live-eu`, `${kind}-live-us`]
       const configuration = cloud(`tags = { app = "${kind}-live", live = "" }`)

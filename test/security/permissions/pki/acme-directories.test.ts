@@ -16,7 +16,7 @@ const endpoints = pkiRoutes
   .filter(({ problems }) => problems === true)
   .map(({ operation, path }) => [operation === "read" ? "GET" : "POST", path] as const)
 
-test("every endpoint of every directory answers anybody alike", async () => {
+test("every endpoint of every directory answers all callers alike", async () => {
   expect(endpoints.length).toBeGreaterThan(100)
   const { mount, root } = await cast.newSubject()
   await root("POST", `/sys/mounts/${mount}/tune`, { allowed_response_headers: ["Location", "Replay-Nonce", "Link"] })

@@ -29,22 +29,22 @@ const endpointsWhere = (caller: (typeof callers)[number], status: (code: number)
     .toSorted()
 
 describe("the permission matrix of the certificate API", () => {
-  test("asks every endpoint, and none that is gone", () => {
+  test("covers every existing endpoint and no removed one", () => {
     expect(Object.keys(requests).toSorted()).toEqual(pkiEndpoints.toSorted())
   })
 
-  test("is what docs/permissions.md says", async () => {
+  test("equals docs/permissions.md", async () => {
     expect(renderPkiMatrix(matrix)).toEqual(await readTable("certificates"))
   })
 
-  test("has valid requests: an answer is a success or a refusal of the caller", () => {
+  test("has valid requests: an answer is a success or a rejection of the caller", () => {
     const others = Object.entries(matrix).filter(([, statuses]) =>
       statuses.some((status) => !isSuccess(status) && status !== 403),
     )
     expect(others).toEqual([])
   })
 
-  test("refuses nothing to whoever holds the policy root", async () => {
+  test("rejects no request of a caller with the policy root", async () => {
     const refused: string[] = []
     for (const endpoint of pkiEndpoints) {
       const ready = await preparePki(endpoint, await cast.newSubject(), "root")
@@ -54,15 +54,15 @@ describe("the permission matrix of the certificate API", () => {
     expect(refused).toEqual([])
   })
 
-  test("gives nothing to whoever shows no token, but what is open to everybody", () => {
+  test("grants callers without a token only the public endpoints", () => {
     expect(endpointsWhere("no token", isSuccess)).toEqual(openEndpoints.toSorted())
   })
 
-  test("gives nothing more to whoever holds a policy about something else", () => {
+  test("grants callers with an unrelated policy nothing more", () => {
     expect(endpointsWhere("no policy", isSuccess)).toEqual(openEndpoints.toSorted())
   })
 
-  test("keeps operators of mounts from nothing in a mount that sudo is not needed for", () => {
+  test("grants operators of mounts every endpoint of a mount that does not need sudo", () => {
     const kept = endpointsWhere("operator", (status) => !isSuccess(status)).filter((one) => one.includes(" /:mount/"))
     const allowed = endpointsWhere("operator with sudo", isSuccess)
     expect(kept.filter((endpoint) => !allowed.includes(endpoint))).toEqual([])

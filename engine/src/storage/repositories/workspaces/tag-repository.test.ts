@@ -139,7 +139,7 @@ type Plan = (present: readonly TagBinding[]) => readonly TagEntry[]
 const change = (storage: Storage<Repositories>, taggable: Taggable, plan: Plan) =>
   storage.transact(async ({ tags }) => {
     const present = (await tags.bindingsOf([taggable])).get(taggable.id) ?? []
-    await bind(tags, [{ taggable: bearer: taggable, change: changesBetween(present, plan(present)) }], { now: 5, random })
+    await bind(tags, [{ taggable, change: changesBetween(present, plan(present)) }], { now: 5, random })
   })
 const add = (storage: Storage<Repositories>, index: number, ...names: string[]) =>
   change(storage, workspace(index), (present) => addFlat(present, names, []).bindings)
