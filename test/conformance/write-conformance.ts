@@ -43,7 +43,7 @@ function render(showing: ReadonlyMap<string, readonly Showing[]>): string {
       const id = `${section}-${item}`
       return `| ${id} | ${cell(words)} | ${(showing.get(id) ?? []).map(reference).join("<br>") || "no test yet"} |`
     })
-    return [`## ${section}`, "", "| Item | What it asks for | Shown by |", "|---|---|---|", ...rows, ""].join("\n")
+    return [`## ${section}`, "", "| Item | Requirement | Tests |", "|---|---|---|", ...rows, ""].join("\n")
   })
   const total = Object.values(wording).flatMap((items) => Object.keys(items)).length
   return [
