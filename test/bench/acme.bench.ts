@@ -23,7 +23,7 @@ const warmUpOrders = 4_000
 /** Concurrent orders. */
 const inFlight = 64
 /** Attempts to reach a server, one every 25 ms. */
-const attemptsMaximum = 2_400
+const maxAttempts = 2_400
 const manyOrders = Number(process.env["ACME_ORDERS"] ?? 100_000)
 const fewOrders = manyOrders / 10
 
@@ -195,7 +195,7 @@ function run(program: string, args: readonly string[], env: NodeJS.ProcessEnv = 
 
 async function answering(url: string): Promise<void> {
   const { origin, pathname } = new URL(url)
-  for (let attempt = 0; attempt < attemptsMaximum; attempt += 1) {
+  for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
     try {
       const { statusCode, body } = await dispatcher.request({ origin, path: pathname, method: "GET" })
       await body.dump()

@@ -68,9 +68,9 @@ function leastTime(work: () => unknown, count: number): number {
 {
   const folder = mkdtempSync(join(tmpdir(), "chancery-bench-"))
   try {
-    await using world = await openTestEngine({ auditFile: join(folder, "audit.log"), jobs: false })
-    await world.pki("POST", "/sys/mounts/pki", { body: { type: "pki" } })
-    await world.engine.authMethods.enable({ path: "approle", type: "approle" })
+    await using testEngine = await openTestEngine({ auditFile: join(folder, "audit.log"), jobs: false })
+    await testEngine.pki("POST", "/sys/mounts/pki", { body: { type: "pki" } })
+    await testEngine.engine.authMethods.enable({ path: "approle", type: "approle" })
     const length = 7 * 1024 * 1024
     const string = "a".repeat(1024 * 1024 - 16)
     const valid = `{"ttl":"1h"${Array.from({ length: 7 }, (_, index) => `,"m${index}":"${string}"`).join("")}}`.padEnd(
@@ -82,27 +82,27 @@ function leastTime(work: () => unknown, count: number): number {
       "members alone": `{${Array.from({ length: length / 12 }, (_, index) => member(index)).join(",")}}`.padEnd(length),
       "elements alone": `[${"1,".repeat(length / 2 - 2)}1]`.padEnd(length),
     }
-    const { secret } = await world.engine.serviceTokens.create({ policies: ["default"] })
+    const { secret } = await testEngine.engine.serviceTokens.create({ policies: ["default"] })
     const processorTime = async (body: string, token: string, status: number) => {
       let least = Number.POSITIVE_INFINITY
       for (let round = 0; round < 8; round += 1) {
         const before = process.cpuUsage()
-        const answer = await world.pki("POST", "/pki/roles/web", { body, token })
+        const answer = await testEngine.pki("POST", "/pki/roles/web", { body, token })
         const { user, system } = process.cpuUsage(before)
         if (answer.status !== status) throw new Error(`answered ${answer.status}`)
         least = Math.min(least, (user + system) / 1_000)
       }
       return least
     }
-    const whole = await processorTime(valid, world.rootToken, 200)
+    const whole = await processorTime(valid, testEngine.rootToken, 200)
     report("a valid request of 7 MiB", whole, "ms of processor time")
     for (const [name, body] of Object.entries(refused)) {
-      const cost = await processorTime(body, world.rootToken, 400)
+      const cost = await processorTime(body, testEngine.rootToken, 400)
       target(`refused, ${name} / valid`, cost / whole, { atMost: 1 })
     }
     const denied = await processorTime(refused["brackets alone"], secret, 403)
     target("of a token without rights / valid", denied / whole, { atMost: 1 })
-    const login = await world.pki("POST", "/auth/approle/login", { body: refused["brackets alone"], token: null })
+    const login = await testEngine.pki("POST", "/auth/approle/login", { body: refused["brackets alone"], token: null })
     report("a login of 7 MiB is answered", login.status, "")
   } finally {
     rmSync(folder, { recursive: true, force: true })

@@ -23,7 +23,7 @@ if (!hasTools) sayLoudly("There is no curl or no jq, so what the guide does with
 
 type Variables = Readonly<Record<string, string>>
 
-interface Desk extends AsyncDisposable {
+interface Session extends AsyncDisposable {
   readonly folder: string
   /** Runs the block and returns its output. */
   type(block: Block, variables?: Variables, before?: string): Promise<string>
@@ -39,7 +39,7 @@ type Databases = Readonly<Record<"db.example/chancery" | "db.example/restored" |
 const nowhere = "postgres://nobody@127.0.0.1:1/none"
 
 /** Makes an environment in which the guide's folders are inside a temporary folder, and its databases are existing ones. */
-async function sitDown(databases: Partial<Databases> = {}): Promise<Desk> {
+async function openSession(databases: Partial<Databases> = {}): Promise<Session> {
   await using opening = new AsyncDisposableStack()
   const folder = opening.use(await temporaryFolder()).path
   const bin = join(folder, "bin")
@@ -97,64 +97,64 @@ async function sitDown(databases: Partial<Databases> = {}): Promise<Desk> {
 const serving = /^chancery serve/
 
 /** Runs the guide's first steps, and returns the token that they print. */
-async function begin(desk: Desk): Promise<string> {
+async function begin(session: Session): Promise<string> {
   const start = guide.block("First start")
-  return (await desk.type(start.without(serving))).trim().split("\n").at(-1) ?? ""
+  return (await session.type(start.without(serving))).trim().split("\n").at(-1) ?? ""
 }
 
 test(
   "a server is installed, backed up, given a new seal key and checked by doctor, typed as written",
   { timeout: 900_000 },
   async () => {
-    await using desk = await sitDown()
-    expect(await desk.type(guide.block("Configure"))).toContain("ok")
-    const token = await begin(desk)
-    await using served = await desk.serve(guide.block("First start").only(/^(export|chancery serve) /))
+    await using session = await openSession()
+    expect(await session.type(guide.block("Configure"))).toContain("ok")
+    const token = await begin(session)
+    await using served = await session.serve(guide.block("First start").only(/^(export|chancery serve) /))
     const about = await fetch(`${served.url}/api/v2/organizations/acme`, {
       headers: { authorization: `Bearer ${token}` },
     })
     expect(about.status).toBe(200)
 
-    await desk.type(guide.block("Backup and restore"))
-    expect((await stat(join(desk.folder, "lib/chancery-restored/chancery.db"))).size).toBeGreaterThan(0)
+    await session.type(guide.block("Backup and restore"))
+    expect((await stat(join(session.folder, "lib/chancery-restored/chancery.db"))).size).toBeGreaterThan(0)
 
     const rotation = guide.block("Rotate the seal key")
-    const keyFile = join(desk.folder, "lib/chancery/seal-key")
+    const keyFile = join(session.folder, "lib/chancery/seal-key")
     const before = await readFile(keyFile, "utf8")
     const retiring = /^chancery seal retire /
-    const status = await desk.type(rotation.without(retiring))
+    const status = await session.type(rotation.without(retiring))
     expect(await readFile(keyFile, "utf8")).not.toBe(before)
     const [, old = ""] = /^([0-9a-f]{16}) +opens +0$/m.exec(status) ?? []
     const words = rotation.only(retiring).words()
     expect(words.at(-1)).toMatch(/^[0-9a-f]{16}$/)
-    await desk.look([...words.slice(0, -1), old].join(" "))
-    expect(await desk.look("chancery seal status")).not.toContain(old)
+    await session.look([...words.slice(0, -1), old].join(" "))
+    expect(await session.look("chancery seal status")).not.toContain(old)
 
-    expect((await desk.type(guide.block("Audit log"), { TOKEN: token })).match(/hmac-sha256:[0-9a-f]+/g)).toHaveLength(
-      2,
-    )
-    const found = await desk.type(guide.block("Doctor"))
+    expect(
+      (await session.type(guide.block("Audit log"), { TOKEN: token })).match(/hmac-sha256:[0-9a-f]+/g),
+    ).toHaveLength(2)
+    const found = await session.type(guide.block("Doctor"))
     expect(found.split("The schema matches this release")).toHaveLength(3)
   },
 )
 
 test.skipIf(!hasTools)("authorities, policies, tidying and HTTPS, typed as written", { timeout: 900_000 }, async () => {
-  await using desk = await sitDown()
-  const token = await begin(desk)
+  await using session = await openSession()
+  const token = await begin(session)
   const make = authorities.block("Create authorities")
   const post = make.commands.find((command) => command.startsWith("post()")) ?? ""
   {
-    await using served = await desk.serve(guide.block("First start").only(/^(export|chancery serve) /))
+    await using served = await session.serve(guide.block("First start").only(/^(export|chancery serve) /))
     const variables = { TOKEN: token, server: served.url }
-    await desk.type(make, variables)
-    expect(await desk.type(authorities.block("Tidy expired records"), variables, post)).toContain('"state"')
-    const csv = await desk.type(authorities.block("Search certificates"), variables)
+    await session.type(make, variables)
+    expect(await session.type(authorities.block("Tidy expired records"), variables, post)).toContain('"state"')
+    const csv = await session.type(authorities.block("Search certificates"), variables)
     expect(csv).toContain("mount,serial_number,common_name")
-    expect(await readFile(join(desk.folder, "certificates.csv"), "utf8")).toMatch(/^mount,serial_number,/)
+    expect(await readFile(join(session.folder, "certificates.csv"), "utf8")).toMatch(/^mount,serial_number,/)
     const role = '{"allowed_domains": "chancery.example", "allow_bare_domains": true, "allow_ip_sans": true}'
-    await desk.look(`${post}\npost pki/roles/web '${role}'\n`, variables)
+    await session.look(`${post}\npost pki/roles/web '${role}'\n`, variables)
 
-    await authorities.block("Access").write(join(desk.folder, "web.hcl"))
+    await authorities.block("Access").write(join(session.folder, "web.hcl"))
     const team = { data: { type: "teams", attributes: { name: "web" } } }
     const made = await fetch(`${served.url}/api/v2/organizations/acme/teams`, {
       method: "POST",
@@ -162,17 +162,17 @@ test.skipIf(!hasTools)("authorities, policies, tidying and HTTPS, typed as writt
       body: JSON.stringify(team),
     })
     expect(made.status).toBe(201)
-    const service = (await desk.type(authorities.block("Access", 1))).trim().split("\n").at(-1) ?? ""
-    const issued = await desk.look(`${post}\npost pki/issue/web '{"common_name": "chancery.example"}'\n`, {
+    const service = (await session.type(authorities.block("Access", 1))).trim().split("\n").at(-1) ?? ""
+    const issued = await session.look(`${post}\npost pki/issue/web '{"common_name": "chancery.example"}'\n`, {
       TOKEN: service,
       server: served.url,
     })
     expect(issued).toContain("BEGIN CERTIFICATE")
   }
   for (const name of ["chain", "key"])
-    await copyFile(fixture(name === "chain" ? "certificate.pem" : "key.pem"), join(desk.folder, `${name}.pem`))
+    await copyFile(fixture(name === "chain" ? "certificate.pem" : "key.pem"), join(session.folder, `${name}.pem`))
   for (const index of [0, 1]) {
-    await using served = await desk.serve(guide.block("TLS", index))
+    await using served = await session.serve(guide.block("TLS", index))
     expect(served.said()).toContain('"httpsUrl":"https://')
   }
 })
@@ -191,29 +191,32 @@ test.skipIf(binaries === undefined)(
     const restored = postgres.url.replace("/postgres?", "/restored?")
     const standby = await startOwnPostgres(binaries!, { copyOf: postgres })
     closing.defer(() => standby.stop())
-    await using desk = await sitDown({
+    await using session = await openSession({
       "db.example/chancery": postgres.url,
       "db.example/restored": restored,
       "db-2.example/chancery": standby.url,
     })
-    const keyFile = join(desk.folder, "etc/chancery/seal-key")
+    const keyFile = join(session.folder, "etc/chancery/seal-key")
     const environment = { CHANCERY_STORAGE: postgres.url, CHANCERY_SEAL_KEY_FILE: keyFile }
     {
-      await using served = await desk.serve(guide.block("PostgreSQL"))
+      await using served = await session.serve(guide.block("PostgreSQL"))
       expect(served.said()).toContain('"storage":"postgres://')
       expect((await stat(keyFile)).mode & 0o777).toBe(0o600)
-      await desk.look("chancery organization create acme --email ops@example.com", environment)
+      await session.look("chancery organization create acme --email ops@example.com", environment)
     }
     {
       // The other standby is unreachable, which does not affect the server.
-      await using served = await desk.serve(guide.block("Read replicas"), environment)
+      await using served = await session.serve(guide.block("Read replicas"), environment)
       const told = async () => (await fetch(`${served.url}/metrics`)).text()
       await expect.poll(told).toMatch(/^chancery_storage_read_replica_up\{.*\} 1$/m)
       expect(await told()).toMatch(/^chancery_storage_read_replica_up\{.*\} 0$/m)
     }
-    const found = await desk.type(guide.block("Backup and restore", 1), { CHANCERY_SEAL_KEY_FILE: keyFile })
+    const found = await session.type(guide.block("Backup and restore", 1), { CHANCERY_SEAL_KEY_FILE: keyFile })
     expect(found).toContain("The schema matches this release")
-    const organizations = await desk.look("chancery organization list", { ...environment, CHANCERY_STORAGE: restored })
+    const organizations = await session.look("chancery organization list", {
+      ...environment,
+      CHANCERY_STORAGE: restored,
+    })
     expect(organizations).toContain("acme")
   },
 )

@@ -74,19 +74,19 @@ function resource(
   { type, collection, item, canUpdate = item !== undefined }: Routes,
   rest: Pick<WritableResource<Refs>, "members" | "required" | "readOnly">,
 ): WritableResource<Refs> {
-  const write = (method: string, world: TestEngine, path: string, members: Members) =>
-    world.request(method, path, { body: document(type, members) })
+  const write = (method: string, testEngine: TestEngine, path: string, members: Members) =>
+    testEngine.request(method, path, { body: document(type, members) })
   return {
     name,
     ...rest,
-    create: (world, refs, members) => write("POST", world, collection(refs), members),
+    create: (testEngine, refs, members) => write("POST", testEngine, collection(refs), members),
     ...(item === undefined
       ? {}
       : {
-          read: (world: TestEngine, refs: Refs, id: string) => world.request("GET", item(id, refs)),
+          read: (testEngine: TestEngine, refs: Refs, id: string) => testEngine.request("GET", item(id, refs)),
           ...(canUpdate && {
-            update: (world: TestEngine, refs: Refs, id: string, members: Members) =>
-              write("PATCH", world, item(id, refs), members),
+            update: (testEngine: TestEngine, refs: Refs, id: string, members: Members) =>
+              write("PATCH", testEngine, item(id, refs), members),
           }),
         }),
     membersOf,
@@ -167,8 +167,8 @@ const organizations = resource(
 const defaultPools: WritableResource<Refs> = {
   ...organizations,
   name: "organizations with a default agent pool",
-  create: (world) => world.request("GET", "/organizations/acme"),
-  read: (world) => world.request("GET", "/organizations/acme"),
+  create: (testEngine) => testEngine.request("GET", "/organizations/acme"),
+  read: (testEngine) => testEngine.request("GET", "/organizations/acme"),
   required: () => ({}),
   members: [
     {
@@ -227,7 +227,7 @@ const projects = resource(
 const bindingsAt = (of: WritableResource<Refs>, path: string): WritableResource<Refs> => ({
   ...of,
   name: `tag bindings of ${of.name}`,
-  read: (world, _refs, id) => world.request("GET", `/${path}/${id}/tag-bindings`),
+  read: (testEngine, _refs, id) => testEngine.request("GET", `/${path}/${id}/tag-bindings`),
   membersOf: ({ body }) => ({
     "relationships.tag-bindings": (body.data as { attributes: { key: string; value: string } }[]).map(
       ({ attributes: { key, value } }) => ({ type: "tag-bindings", attributes: { key, value } }),
@@ -427,7 +427,8 @@ const teamWorkspaces = (): WritableResource<Refs> => ({
       readOnly: ["relationships.team", "relationships.workspace"],
     },
   ),
-  create: (world, { workspace }, members) => granted(world, "team-workspaces", "workspace", workspace, members),
+  create: (testEngine, { workspace }, members) =>
+    granted(testEngine, "team-workspaces", "workspace", workspace, members),
 })
 
 const teamProjects = (): WritableResource<Refs> => ({
@@ -456,25 +457,25 @@ const teamProjects = (): WritableResource<Refs> => ({
       readOnly: ["relationships.team", "relationships.project"],
     },
   ),
-  create: (world, { project }, members) => granted(world, "team-projects", "project", project, members),
+  create: (testEngine, { project }, members) => granted(testEngine, "team-projects", "project", project, members),
 })
 
 let teamsMade = 0
 /** Grants access to a new team, because a team has one access record for each subject. */
 async function granted(
-  world: TestEngine,
+  testEngine: TestEngine,
   type: string,
   subject: "workspace" | "project",
   id: string,
   members: Members,
 ): Promise<Answer> {
   teamsMade += 1
-  const team = await world.engine.teams.create("acme", { name: `granted-${teamsMade}` })
+  const team = await testEngine.engine.teams.create("acme", { name: `granted-${teamsMade}` })
   const links = {
     "relationships.team": { type: "teams", id: team.id },
     [`relationships.${subject}`]: { type: `${subject}s`, id },
   }
-  return world.request("POST", `/${type}`, { body: document(type, { ...members, ...links }) })
+  return testEngine.request("POST", `/${type}`, { body: document(type, { ...members, ...links }) })
 }
 
 const sshKeys = resource(
@@ -535,7 +536,7 @@ const oauthTokens: WritableResource<Refs> = {
       readOnly: ["created-at", "service-provider-user", "has-ssh-key", "relationships.oauth-client"],
     },
   ),
-  create: (world, { oauthToken }) => world.request("GET", `/oauth-tokens/${oauthToken}`),
+  create: (testEngine, { oauthToken }) => testEngine.request("GET", `/oauth-tokens/${oauthToken}`),
 }
 
 const tokenReadOnly = ["created-at", "last-used-at", "token", "relationships.created-by"]
@@ -605,10 +606,10 @@ const account: WritableResource<Refs> = {
   ...users,
   name: "one's own account",
   required: () => ({}),
-  create: (world) => world.request("GET", "/account/details"),
-  read: (world) => world.request("GET", "/account/details"),
-  update: (world, _refs, _id, members) =>
-    world.request("PATCH", "/account/update", { body: document("users", members) }),
+  create: (testEngine) => testEngine.request("GET", "/account/details"),
+  read: (testEngine) => testEngine.request("GET", "/account/details"),
+  update: (testEngine, _refs, _id, members) =>
+    testEngine.request("PATCH", "/account/update", { body: document("users", members) }),
   members: [{ name: "email", value: "changed@example.com", verbs: ["update"] }],
   readOnly: [...readOnlyOf(users), "username", "is-service-account", "is-admin"],
 }
@@ -752,7 +753,7 @@ const siteSettings: WritableResource<Refs> = {
       readOnly: [],
     },
   ),
-  create: (world) => world.request("GET", "/admin/general-settings"),
+  create: (testEngine) => testEngine.request("GET", "/admin/general-settings"),
 }
 
 const otherBinary = { url: "https://example.com/other.zip", sha: "cd".repeat(32) }
@@ -802,8 +803,8 @@ const tags: WritableResource<Refs> = {
 }
 
 async function open() {
-  const world = await openTestEngine({ jobs: false })
-  const { engine } = world
+  const testEngine = await openTestEngine({ jobs: false })
+  const { engine } = testEngine
   await engine.organizations.create({ name: "acme", email: "ops@example.com" })
   const client = await engine.vcsConnections.createClient("acme", {
     name: null,
@@ -822,7 +823,7 @@ async function open() {
     installation: (await engine.vcsConnections.createInstallation("acme", { name: "acme", installationId: 1 })).id,
     user: (await engine.users.create({ username: "referred" })).id,
   }
-  return { world, refs }
+  return { testEngine, refs }
 }
 
 export const tfeFormat: WireFormat<Refs> = {

@@ -70,10 +70,10 @@ const namesOf = (...tables: readonly { readonly byWireName: ReadonlyMap<string, 
   tables.flatMap(({ byWireName }) => [...byWireName.keys()])
 
 /** Sends a request as Vault clients do: durations are read in seconds, and `warnings` is a list. */
-const send = (world: TestEngine, method: string, path: string, body?: unknown): Promise<Answer> =>
-  world.pki(method, path, {
+const send = (testEngine: TestEngine, method: string, path: string, body?: unknown): Promise<Answer> =>
+  testEngine.pki(method, path, {
     token: null,
-    headers: { "x-vault-token": world.rootToken },
+    headers: { "x-vault-token": testEngine.rootToken },
     ...(body === undefined ? {} : { body }),
   })
 
@@ -95,9 +95,9 @@ function membersOf({ body }: Answer): Members {
 }
 
 let mounts = 0
-async function newMount(world: TestEngine): Promise<string> {
+async function newMount(testEngine: TestEngine): Promise<string> {
   const path = `own-${(mounts += 1)}`
-  await succeeded(send(world, "POST", `/sys/mounts/${path}`, { type: "pki" }))
+  await succeeded(send(testEngine, "POST", `/sys/mounts/${path}`, { type: "pki" }))
   return path
 }
 
@@ -109,7 +109,7 @@ async function succeeded(answering: Promise<Answer>): Promise<Answer> {
 
 interface Routes {
   /** Creates the surroundings of a resource and returns its address. */
-  readonly prepare: (world: TestEngine, unique: string) => Promise<string>
+  readonly prepare: (testEngine: TestEngine, unique: string) => Promise<string>
   /** Address of the POST that creates the resource. Default: its own. */
   readonly write?: (address: string) => string
   readonly update?: { readonly method: "POST" | "PATCH"; readonly path: (address: string) => string }
@@ -134,19 +134,19 @@ function resource(
     ...rest,
     // The name is part of the address and not a member.
     required: (unique) => ({ [nameMember]: unique, ...required }),
-    create: async (world, _refs, { [nameMember]: unique, ...members }) => {
-      const address = await prepare(world, unique as string)
-      return sent(send(world, "POST", write(address), document(members)), address)
+    create: async (testEngine, _refs, { [nameMember]: unique, ...members }) => {
+      const address = await prepare(testEngine, unique as string)
+      return sent(send(testEngine, "POST", write(address), document(members)), address)
     },
     ...(update === undefined
       ? {}
       : {
-          update: (world: TestEngine, _refs: Refs, id: string, members: Members) =>
-            sent(send(world, update.method, update.path(id), document(members)), id),
+          update: (testEngine: TestEngine, _refs: Refs, id: string, members: Members) =>
+            sent(send(testEngine, update.method, update.path(id), document(members)), id),
         }),
     ...(read === undefined
       ? {}
-      : { read: (world: TestEngine, _refs: Refs, id: string) => send(world, "GET", read(id)) }),
+      : { read: (testEngine: TestEngine, _refs: Refs, id: string) => send(testEngine, "GET", read(id)) }),
     membersOf,
     idOf: ({ body }) => body.id as string,
   }
@@ -215,8 +215,8 @@ const tuned = (kind: "mounts" | "auth", type: string, own: readonly WritableMemb
   resource(
     `tuning of ${kind}`,
     {
-      prepare: async (world, unique) => {
-        await succeeded(send(world, "POST", `/sys/${kind}/${unique}`, { type }))
+      prepare: async (testEngine, unique) => {
+        await succeeded(send(testEngine, "POST", `/sys/${kind}/${unique}`, { type }))
         return `/sys/${kind}/${unique}/tune`
       },
       update: { method: "POST", path: (address) => address },
@@ -248,7 +248,7 @@ const future = "2099-01-31T08:00:00Z"
 const roles = resource(
   "roles",
   {
-    prepare: async (world, unique) => `/${await newMount(world)}/roles/${unique}`,
+    prepare: async (testEngine, unique) => `/${await newMount(testEngine)}/roles/${unique}`,
     update: { method: "PATCH", path: (address) => address },
     read: (address) => address,
   },
@@ -319,14 +319,14 @@ const roles = resource(
 )
 
 /** Creates a mount with two issuers, which share no key. */
-async function withIssuers(world: TestEngine): Promise<string> {
-  const mount = await newMount(world)
+async function withIssuers(testEngine: TestEngine): Promise<string> {
+  const mount = await newMount(testEngine)
   for (const [name, bits] of [
     ["one", 2_048],
     ["two", 3_072],
   ] as const)
     await succeeded(
-      send(world, "POST", `/${mount}/root/generate/internal`, {
+      send(testEngine, "POST", `/${mount}/root/generate/internal`, {
         common_name: `Root ${name}`,
         key_type: "rsa",
         key_bits: bits,
@@ -336,15 +336,15 @@ async function withIssuers(world: TestEngine): Promise<string> {
     )
   return mount
 }
-const idOfIssuer = async (world: TestEngine, mount: string, name: string): Promise<string> =>
-  (await succeeded(send(world, "GET", `/${mount}/issuer/${name}`))).body.data.issuer_id as string
+const idOfIssuer = async (testEngine: TestEngine, mount: string, name: string): Promise<string> =>
+  (await succeeded(send(testEngine, "GET", `/${mount}/issuer/${name}`))).body.data.issuer_id as string
 
 const issuers = resource(
   "issuers",
   {
-    prepare: async (world) => {
-      const mount = await withIssuers(world)
-      return `/${mount}/issuer/${await idOfIssuer(world, mount, "one")}`
+    prepare: async (testEngine) => {
+      const mount = await withIssuers(testEngine)
+      return `/${mount}/issuer/${await idOfIssuer(testEngine, mount, "one")}`
     },
     update: { method: "PATCH", path: (address) => address },
     read: (address) => address,
@@ -383,7 +383,7 @@ const keyMembers = ({ body }: Answer): Members => {
 const keys: VaultResource = {
   ...resource(
     "keys",
-    { prepare: async (world) => `/${await newMount(world)}/keys/generate/exported` },
+    { prepare: async (testEngine) => `/${await newMount(testEngine)}/keys/generate/exported` },
     {
       members: [
         ...stored({ key_name: "signer", key_type: "ec" }),
@@ -402,7 +402,7 @@ const exportedKey = async () => (await testKeyGenerator.generate({ type: "ec", b
 const importedKeyPem = await exportedKey()
 const importedKeys = resource(
   "imported keys",
-  { prepare: async (world) => `/${await newMount(world)}/keys/import` },
+  { prepare: async (testEngine) => `/${await newMount(testEngine)}/keys/import` },
   {
     required: { pem_bundle: importedKeyPem },
     members: [...stored({ key_name: "brought" }), shownBy("pem_bundle", importedKeyPem, { key_type: "ec" })],
@@ -414,9 +414,9 @@ const importedKeys = resource(
 const renamedKeys = resource(
   "names of keys",
   {
-    prepare: async (world) => {
-      const mount = await newMount(world)
-      const { body } = await succeeded(send(world, "POST", `/${mount}/keys/generate/internal`, { key_type: "ec" }))
+    prepare: async (testEngine) => {
+      const mount = await newMount(testEngine)
+      const { body } = await succeeded(send(testEngine, "POST", `/${mount}/keys/generate/internal`, { key_type: "ec" }))
       return `/${mount}/key/${body.data.key_id}`
     },
     read: (address) => address,
@@ -434,12 +434,12 @@ const setting = (
   name: string,
   members: readonly WritableMember[],
   parsed: readonly string[],
-  prepare: (world: TestEngine) => Promise<string> = newMount,
+  prepare: (testEngine: TestEngine) => Promise<string> = newMount,
 ) =>
   resource(
     `config/${name}`,
     {
-      prepare: async (world) => `/${await prepare(world)}/config/${name}`,
+      prepare: async (testEngine) => `/${await prepare(testEngine)}/config/${name}`,
       update: { method: "POST", path: (address) => address },
       read: (address) => address,
     },
@@ -524,12 +524,12 @@ const settings: readonly VaultResource[] = [
       }),
     ],
     namesOf(mountSettings.changeAcme.body.table),
-    async (world) => {
-      const mount = await withIssuers(world)
-      await succeeded(send(world, "POST", `/${mount}/roles/web`, { allow_any_name: true }))
-      await succeeded(send(world, "POST", `/${mount}/config/cluster`, { path: `https://a.example/v1/${mount}` }))
+    async (testEngine) => {
+      const mount = await withIssuers(testEngine)
+      await succeeded(send(testEngine, "POST", `/${mount}/roles/web`, { allow_any_name: true }))
+      await succeeded(send(testEngine, "POST", `/${mount}/config/cluster`, { path: `https://a.example/v1/${mount}` }))
       const headers = { allowed_response_headers: ["Location", "Replay-Nonce", "Link"] }
-      await succeeded(send(world, "POST", `/sys/mounts/${mount}/tune`, headers))
+      await succeeded(send(testEngine, "POST", `/sys/mounts/${mount}/tune`, headers))
       return mount
     },
   ),
@@ -601,7 +601,7 @@ function externalPolicySetting(): VaultResource {
 }
 
 const renewalFacts = ["id", "issuer_id", "serial_number_count", "raised_at", "renew_by", nameMember]
-const renewalPath = { prepare: async (world: TestEngine) => `/${await withIssuers(world)}/acme/mgmt/renewal` }
+const renewalPath = { prepare: async (testEngine: TestEngine) => `/${await withIssuers(testEngine)}/acme/mgmt/renewal` }
 const renewalSignals = resource("renewal signals", renewalPath, {
   required: { issuer_ref: "one" },
   members: [
@@ -716,7 +716,7 @@ const tokens: VaultResource = {
     },
   ),
   idOf: ({ body }) => (body.auth as { accessor: string }).accessor,
-  read: (world, _refs, accessor) => send(world, "POST", "/auth/token/lookup-accessor", { accessor }),
+  read: (testEngine, _refs, accessor) => send(testEngine, "POST", "/auth/token/lookup-accessor", { accessor }),
 }
 
 const blockedKeyPem = async () => testKeyGenerator.generate({ type: "ec", bits: 256 })
@@ -764,16 +764,16 @@ const tokenTerms: readonly WritableMember[] = [
   }),
   ...refusing({ alias_metadata: { team: "web" }, token_strictly_bind_ip: true }),
 ]
-const method = (type: string) => async (world: TestEngine, unique: string) => {
+const method = (type: string) => async (testEngine: TestEngine, unique: string) => {
   const path = `${type}-${unique}`.replaceAll(/[^a-z0-9-]/g, "")
-  await succeeded(send(world, "POST", `/sys/auth/${path}`, { type }))
+  await succeeded(send(testEngine, "POST", `/sys/auth/${path}`, { type }))
   return `/auth/${path}`
 }
 
 const appRoles = resource(
   "roles of AppRole",
   {
-    prepare: async (world, unique) => `${await method("approle")(world, unique)}/role/web`,
+    prepare: async (testEngine, unique) => `${await method("approle")(testEngine, unique)}/role/web`,
     update: { method: "POST", path: (address) => address },
     read: (address) => address,
   },
@@ -824,9 +824,9 @@ const appRolePartsOf = appRoleParts.map((part) => {
   return resource(
     `roles of AppRole: ${part}`,
     {
-      prepare: async (world, unique) => {
-        const role = `${await method("approle")(world, unique)}/role/web`
-        await succeeded(send(world, "POST", role, { secret_id_bound_cidrs: ["192.0.2.0/24"] }))
+      prepare: async (testEngine, unique) => {
+        const role = `${await method("approle")(testEngine, unique)}/role/web`
+        await succeeded(send(testEngine, "POST", role, { secret_id_bound_cidrs: ["192.0.2.0/24"] }))
         return `${role}/${part}`
       },
       read: (address) => address,
@@ -850,9 +850,9 @@ const secretIds = (kind: "secret-id" | "custom-secret-id"): VaultResource => ({
   ...resource(
     `secret ids: ${kind}`,
     {
-      prepare: async (world, unique) => {
-        const role = `${await method("approle")(world, unique)}/role/web`
-        await succeeded(send(world, "POST", role, {}))
+      prepare: async (testEngine, unique) => {
+        const role = `${await method("approle")(testEngine, unique)}/role/web`
+        await succeeded(send(testEngine, "POST", role, {}))
         return role
       },
       write: (address) => `${address}/${kind}`,
@@ -883,18 +883,18 @@ const secretIds = (kind: "secret-id" | "custom-secret-id"): VaultResource => ({
     },
   ),
   idOf: ({ body }) => `${body.id} ${(body.data as { secret_id_accessor: string }).secret_id_accessor}`,
-  read: (world, _refs, id) => {
+  read: (testEngine, _refs, id) => {
     const [role = "", accessor = ""] = id.split(" ")
-    return send(world, "POST", `${role}/secret-id-accessor/lookup`, { secret_id_accessor: accessor })
+    return send(testEngine, "POST", `${role}/secret-id-accessor/lookup`, { secret_id_accessor: accessor })
   },
 })
 
 const roleIds = resource(
   "role ids of AppRole",
   {
-    prepare: async (world, unique) => {
-      const role = `${await method("approle")(world, unique)}/role/web`
-      await succeeded(send(world, "POST", role, {}))
+    prepare: async (testEngine, unique) => {
+      const role = `${await method("approle")(testEngine, unique)}/role/web`
+      await succeeded(send(testEngine, "POST", role, {}))
       return `${role}/role-id`
     },
     read: (address) => address,
@@ -921,7 +921,7 @@ const reviewerJwt = [
 const kubernetesConfig = resource(
   "the configuration of Kubernetes logins",
   {
-    prepare: async (world, unique) => `${await method("kubernetes")(world, unique)}/config`,
+    prepare: async (testEngine, unique) => `${await method("kubernetes")(testEngine, unique)}/config`,
     update: { method: "POST", path: (address) => address },
     read: (address) => address,
   },
@@ -953,7 +953,7 @@ const bound = { bound_service_account_names: ["web"], bound_service_account_name
 const kubernetesRoles = resource(
   "roles of Kubernetes logins",
   {
-    prepare: async (world, unique) => `${await method("kubernetes")(world, unique)}/role/web`,
+    prepare: async (testEngine, unique) => `${await method("kubernetes")(testEngine, unique)}/role/web`,
     update: { method: "POST", path: (address) => address },
     read: (address) => address,
   },
@@ -1020,9 +1020,9 @@ export const vaultFormat: WireFormat<Refs> = {
       return names?.split(" ") ?? []
     }),
   open: async () => {
-    const world = await openTestEngine({ keyGenerator: testKeyGenerator })
-    await world.engine.policies.put("other", rules)
-    return { world, refs: undefined }
+    const testEngine = await openTestEngine({ keyGenerator: testKeyGenerator })
+    await testEngine.engine.policies.put("other", rules)
+    return { testEngine, refs: undefined }
   },
   resources: vaultResources,
 }

@@ -9,9 +9,9 @@ testWritableMembers(tfeFormat)
 testWritableMembers(vaultFormat)
 
 test.each(["mounts", "auth"])("[F-W8] /v1: an unknown member of the configuration of %s is reported", async (kind) => {
-  await using world = await openTestEngine()
+  await using testEngine = await openTestEngine()
   const body = { type: kind === "auth" ? "approle" : "pki", config: { nme: "x", default_lease_ttl: 60 } }
-  const { status, body: answer } = await world.pki("POST", `/sys/${kind}/x`, { body })
+  const { status, body: answer } = await testEngine.pki("POST", `/sys/${kind}/x`, { body })
   expect([status, answer.warnings]).toEqual([200, expect.stringContaining("[config.nme]")])
 })
 

@@ -28,17 +28,17 @@ export interface WritableMember {
 
 export type Verb = "create" | "update"
 
-/** One writable resource in a test world; `refs` are ids of records that values may name. */
+/** One writable resource in a test engine; `refs` are ids of records that values may name. */
 export interface WritableResource<Refs> {
   readonly name: string
   readonly members: readonly WritableMember[]
   /** Returns the members that every creation needs, with fresh names. */
   readonly required: (unique: string, refs: Refs) => Members
-  readonly create: (world: TestEngine, refs: Refs, members: Members) => Promise<Answer>
+  readonly create: (testEngine: TestEngine, refs: Refs, members: Members) => Promise<Answer>
   /** Undefined for immutable resources. */
-  readonly update?: (world: TestEngine, refs: Refs, id: string, members: Members) => Promise<Answer>
+  readonly update?: (testEngine: TestEngine, refs: Refs, id: string, members: Members) => Promise<Answer>
   /** Undefined for resources that only the response to their creation shows. */
-  readonly read?: (world: TestEngine, refs: Refs, id: string) => Promise<Answer>
+  readonly read?: (testEngine: TestEngine, refs: Refs, id: string) => Promise<Answer>
   /** Returns the members of an answer by their paths. */
   readonly membersOf: (answer: Answer) => Members
   readonly idOf: (answer: Answer) => string
@@ -61,7 +61,7 @@ export interface WireFormat<Refs> {
   readonly resources: readonly WritableResource<Refs>[]
 }
 
-/** A value that depends on records of the world. */
+/** A value that depends on records of the test engine. */
 export class Reference<Refs> {
   readonly of: (refs: Refs) => unknown
 
@@ -95,7 +95,7 @@ function succeeded(answer: Answer): Answer {
 }
 
 interface Opened<Refs> {
-  readonly world: TestEngine
+  readonly testEngine: TestEngine
   readonly refs: Refs
 }
 
@@ -112,27 +112,27 @@ export function testWritableMembers<Refs>(format: WireFormat<Refs>): void {
         .map((verb) => ({ verb, member, name: member.name })),
     )
 
-    async function write({ world, refs }: Opened<Refs>, verb: Verb, written: Members): Promise<Answer> {
+    async function write({ testEngine, refs }: Opened<Refs>, verb: Verb, written: Members): Promise<Answer> {
       const base = resolved(resource.required(unique(), refs), refs)
       if (verb === "create" || resource.update === undefined)
-        return resource.create(world, refs, { ...base, ...written })
-      const before = succeeded(await resource.create(world, refs, base))
-      const answer = await resource.update(world, refs, resource.idOf(before), written)
+        return resource.create(testEngine, refs, { ...base, ...written })
+      const before = succeeded(await resource.create(testEngine, refs, base))
+      const answer = await resource.update(testEngine, refs, resource.idOf(before), written)
       // An answer without a document refers to the resource that was created.
       return answer.body === undefined ? { ...answer, body: before.body } : answer
     }
 
     test.each(cases)("$verb stores $name, or rejects it by name", async ({ verb, member }) => {
-      const { world, refs } = await shared()
+      const { testEngine, refs } = await shared()
       const { name, value, beside, expects = { kind: "stored" } } = member
-      const answer = await write({ world, refs }, verb, resolved({ ...beside, [name]: value }, refs))
+      const answer = await write({ testEngine, refs }, verb, resolved({ ...beside, [name]: value }, refs))
       expect(format.ignored?.(answer) ?? []).toEqual([])
       const isRefused = expects.kind === "refused"
       const refusal = isRefused && { status: format.refusedStatus, names: true }
       expect(isRefused && { status: answer.status, names: format.names(answer, name) }).toEqual(refusal)
       const read = isRefused
         ? undefined
-        : await (resource.read?.(world, refs, resource.idOf(succeeded(answer))) ?? succeeded(answer))
+        : await (resource.read?.(testEngine, refs, resource.idOf(succeeded(answer))) ?? succeeded(answer))
       const shows = shownBy(expects, name, value)
       expect(read === undefined ? {} : resource.membersOf(read)).toMatchObject(resolved(shows, refs))
     })
@@ -151,11 +151,11 @@ export function testWritableMembers<Refs>(format: WireFormat<Refs>): void {
   test.each(listing)(
     `[F-W8] ${format.name}: $name: every member of the answer is in the table`,
     async ({ resource, readOnly }) => {
-      const { world, refs } = await format.open()
-      await using closing = world
+      const { testEngine, refs } = await format.open()
+      await using closing = testEngine
       const base = resolved(resource.required("listed", refs), refs)
       const created = succeeded(await resource.create(closing, refs, base))
-      const answer = (await resource.read?.(world, refs, resource.idOf(created))) ?? created
+      const answer = (await resource.read?.(testEngine, refs, resource.idOf(created))) ?? created
       const known = new Set([...resource.members.map(({ name }) => name), ...Object.keys(base), ...readOnly])
       expect(Object.keys(resource.membersOf(answer)).filter((name) => !known.has(name))).toEqual([])
     },

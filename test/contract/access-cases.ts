@@ -10,20 +10,20 @@ const rule = (path: string, ...capabilities: readonly string[]) =>
   `path "${path}" { capabilities = ${JSON.stringify(capabilities)} }\n`
 
 export function accessCases(engine: () => OpenedEngine): void {
-  let cast: Users
+  let testUsers: Users
   let root: Engine
   beforeAll(async () => {
-    cast = await newUsers(engine())
-    root = cast.root
+    testUsers = await newUsers(engine())
+    root = testUsers.root
   })
 
   async function newPolicy(text = rule("contract/any", "read")): Promise<string> {
-    const name = cast.newName("policy")
+    const name = testUsers.newName("policy")
     await root.policies.put(name, text)
     return name
   }
   async function newHolder(text: string): Promise<Person & { readonly policy: string }> {
-    const person = await cast.newPerson()
+    const person = await testUsers.newPerson()
     const policy = await newPolicy(text)
     await root.policies.attach(policy, { kind: "user", username: person.username })
     return { ...person, policy }
@@ -32,7 +32,7 @@ export function accessCases(engine: () => OpenedEngine): void {
   describe("a blocked key", () => {
     test("is added, found in either case, given another comment, listed and deleted", async () => {
       const { blockedKeys } = root
-      const digest = sha256(Buffer.from(cast.newName("key")))
+      const digest = sha256(Buffer.from(testUsers.newName("key")))
       const added = await blockedKeys.add({ spkiSha256: digest.toUpperCase(), comment: "first" })
       expect(added).toMatchObject({
         spkiSha256: digest,
@@ -64,7 +64,7 @@ export function accessCases(engine: () => OpenedEngine): void {
 
   describe("a policy", () => {
     test("is written, found by its name in any case, replaced and deleted", async () => {
-      const name = cast.newName("Policy")
+      const name = testUsers.newName("Policy")
       const known = name.toLowerCase()
       await root.policies.put(name, rule("a", "read"))
       expect(await root.policies.get(known)).toEqual({ name: known, text: rule("a", "read") })
@@ -77,7 +77,7 @@ export function accessCases(engine: () => OpenedEngine): void {
     })
 
     test("is rejected with every fault named, and not stored", async () => {
-      const name = cast.newName("policy")
+      const name = testUsers.newName("policy")
       for (const text of ["", "path", 'path "a" { capabilities = ["write"] }'])
         await expect(root.policies.put(name, text)).rejects.toMatchObject(refused("invalid", ["policy"]))
       await expect(root.policies.put("-", "#")).rejects.toMatchObject(refused("invalid", ["name"]))
@@ -89,12 +89,12 @@ export function accessCases(engine: () => OpenedEngine): void {
     test("is attached to a user, a team and a token, and detached", async () => {
       const { policies } = root
       const name = await newPolicy()
-      const { username, teamId } = await cast.newMember()
-      const { name: team } = await cast.owner.engine.teams.get(teamId)
-      const { id } = await cast.owner.engine.tokens.createForUser(cast.owner.id, {})
+      const { username, teamId } = await testUsers.newMember()
+      const { name: team } = await testUsers.owner.engine.teams.get(teamId)
+      const { id } = await testUsers.owner.engine.tokens.createForUser(testUsers.owner.id, {})
       for (const subject of [
         { kind: "user", username },
-        { kind: "team", organization: cast.organization, team },
+        { kind: "team", organization: testUsers.organization, team },
         { kind: "token", id },
       ] as const) {
         await policies.attach(name, subject)
@@ -118,7 +118,7 @@ export function accessCases(engine: () => OpenedEngine): void {
         await expect(policies.detach(name, subject)).rejects.toMatchObject(notFound)
         await expect(policies.attached(subject)).rejects.toMatchObject(notFound)
       }
-      const subject = { kind: "user", username: cast.owner.username } as const
+      const subject = { kind: "user", username: testUsers.owner.username } as const
       await expect(policies.attach("root", subject)).rejects.toMatchObject(refused("unprocessable"))
       await expect(policies.attach("contract-none", subject)).rejects.toMatchObject(notFound)
     })

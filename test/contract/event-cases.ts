@@ -7,9 +7,9 @@ import type { OpenedEngine } from "./engines.ts"
 import { notFound, refused } from "./refusals.ts"
 
 export function eventCases(engine: () => OpenedEngine): void {
-  let cast: Users
+  let testUsers: Users
   beforeAll(async () => {
-    cast = await newUsers(engine())
+    testUsers = await newUsers(engine())
   })
 
   /** Reads all events that match the query, page by page. */
@@ -17,7 +17,7 @@ export function eventCases(engine: () => OpenedEngine): void {
     const found: EventView[] = []
     for (let since = query.since; ;) {
       const page = await of.events.list(
-        cast.organization,
+        testUsers.organization,
         { ...query, ...(since === undefined ? {} : { since }) },
         pageSize,
       )
@@ -47,8 +47,8 @@ export function eventCases(engine: () => OpenedEngine): void {
   const kinds = (events: readonly EventView[]) => events.map(({ kind }) => kind)
 
   test("the events of a workspace are complete and in order, with names and no values", async () => {
-    const { engine: own, id: ownerId } = cast.owner
-    const { id, name } = await cast.newWorkspace({ tags: [{ name: "net" }] })
+    const { engine: own, id: ownerId } = testUsers.owner
+    const { id, name } = await testUsers.newWorkspace({ tags: [{ name: "net" }] })
     await own.workspaces.update({ id }, { description: "changed", autoApply: true })
     await own.workspaces.lock({ id }, { reason: "work" })
     await own.workspaces.unlock({ id })
@@ -64,7 +64,7 @@ export function eventCases(engine: () => OpenedEngine): void {
       "workspace.deleted",
     ])
     expect(events[0]).toMatchObject({
-      organizationName: cast.organization,
+      organizationName: testUsers.organization,
       workspace: { id, name },
       tags: [{ key: "net", value: "" }],
       subject: null,
@@ -80,11 +80,12 @@ export function eventCases(engine: () => OpenedEngine): void {
       { by: "all kinds of a thing", query: { kinds: ["variable.*"] }, expected: ["variable.created"] },
       { by: "tag, in any case", query: { tags: ["EDGE"] }, expected: ["workspace.created", "workspace.locked"] },
     ])("by $by returns matching events only", async ({ query, expected }) => {
-      const { engine: own } = cast.owner
-      const before = (await own.events.list(cast.organization, { since: new Date(Date.now() + 60_000).toISOString() }))
-        .cursor
-      const { id } = await cast.newWorkspace({ tags: [{ name: "edge" }] })
-      const other = await cast.newWorkspace()
+      const { engine: own } = testUsers.owner
+      const before = (
+        await own.events.list(testUsers.organization, { since: new Date(Date.now() + 60_000).toISOString() })
+      ).cursor
+      const { id } = await testUsers.newWorkspace({ tags: [{ name: "edge" }] })
+      const other = await testUsers.newWorkspace()
       await own.workspaces.lock({ id }, { reason: "" })
       const variable = {
         key: "region",
@@ -101,32 +102,34 @@ export function eventCases(engine: () => OpenedEngine): void {
     })
 
     test("with an unknown kind or start is rejected", async () => {
-      const { events } = cast.owner.engine
+      const { events } = testUsers.owner.engine
       const parameter = (name: string) => ({
         ...refused("bad-request"),
         faults: [expect.objectContaining({ parameter: name })],
       })
-      await expect(events.list(cast.organization, { kinds: ["workspace.lokced"] })).rejects.toMatchObject(
+      await expect(events.list(testUsers.organization, { kinds: ["workspace.lokced"] })).rejects.toMatchObject(
         parameter("filter[kind]"),
       )
-      await expect(events.follow(cast.organization, { since: "yesterday" })).rejects.toMatchObject(parameter("since"))
+      await expect(events.follow(testUsers.organization, { since: "yesterday" })).rejects.toMatchObject(
+        parameter("since"),
+      )
     })
   })
 
   test("a position that does not exist is gone, and the error has the oldest position", async () => {
-    const { events } = cast.owner.engine
-    await expect(events.follow(cast.organization, { since: "czzzzzz-zzzzzz" })).rejects.toMatchObject({
+    const { events } = testUsers.owner.engine
+    await expect(events.follow(testUsers.organization, { since: "czzzzzz-zzzzzz" })).rejects.toMatchObject({
       code: "gone",
       facts: { oldest: expect.any(String) },
     })
   })
 
   test("a follower receives new events, and from its last position those that it missed", async () => {
-    const { engine: own } = cast.owner
-    const { id } = await cast.newWorkspace()
+    const { engine: own } = testUsers.owner
+    const { id } = await testUsers.newWorkspace()
     // The event of the creation can become readable after the feed was opened, so the query leaves that kind out.
     const query = { workspaces: [id], kinds: ["workspace.locked", "workspace.unlocked", "workspace.updated"] }
-    const following = await own.events.follow(cast.organization, query)
+    const following = await own.events.follow(testUsers.organization, query)
     const first = taken(following, 2)
     await own.workspaces.lock({ id }, { reason: "" })
     await own.workspaces.unlock({ id })
@@ -134,13 +137,17 @@ export function eventCases(engine: () => OpenedEngine): void {
     expect(kinds(seen)).toEqual(["workspace.locked", "workspace.unlocked"])
     await own.workspaces.update({ id }, { description: "meanwhile" })
     await toldOf(3, own, query)
-    const again = await own.events.follow(cast.organization, { ...query, since: seen[0]?.id ?? "" })
+    const again = await own.events.follow(testUsers.organization, { ...query, since: seen[0]?.id ?? "" })
     expect(kinds(await taken(again, 2))).toEqual(["workspace.unlocked", "workspace.updated"])
   })
 
   test("an abort signal ends the following", async () => {
     const stopping = new AbortController()
-    const following = await cast.owner.engine.events.follow(cast.organization, {}, { signal: stopping.signal })
+    const following = await testUsers.owner.engine.events.follow(
+      testUsers.organization,
+      {},
+      { signal: stopping.signal },
+    )
     const rest = taken(following, 1_000_000)
     stopping.abort()
     expect((await rest).length).toBeLessThan(1_000)
@@ -148,13 +155,13 @@ export function eventCases(engine: () => OpenedEngine): void {
 
   describe("a user whose team has access to one workspace", () => {
     test("receives the events of that workspace, until its deletion, and of no other", async () => {
-      const { engine: own } = cast.owner
-      const { id } = await cast.newWorkspace()
-      const member = await cast.newMemberOn(id, { access: "read" })
-      const other = await cast.newWorkspace()
+      const { engine: own } = testUsers.owner
+      const { id } = await testUsers.newWorkspace()
+      const member = await testUsers.newMemberOn(id, { access: "read" })
+      const other = await testUsers.newWorkspace()
       await toldOf(1, own, { workspaces: [other.id] })
       const since = (await toldOf(1, own, { workspaces: [id] })).at(-1)?.id ?? ""
-      const following = await member.engine.events.follow(cast.organization, { since })
+      const following = await member.engine.events.follow(testUsers.organization, { since })
       const seen = taken(following, 3)
       await own.workspaces.lock({ id: other.id }, { reason: "" })
       await own.workspaces.lock({ id }, { reason: "" })
@@ -168,9 +175,9 @@ export function eventCases(engine: () => OpenedEngine): void {
     })
 
     test("receives none of them after the access is removed", async () => {
-      const { engine: own } = cast.owner
-      const { id } = await cast.newWorkspace()
-      const member = await cast.newMemberOn(id, { access: "read" })
+      const { engine: own } = testUsers.owner
+      const { id } = await testUsers.newWorkspace()
+      const member = await testUsers.newMemberOn(id, { access: "read" })
       const [access] = (await own.teamWorkspaces.list(id, { number: 1, size: 1 })).items
       await own.workspaces.lock({ id }, { reason: "" })
       expect(await toldOf(1, member.engine, { workspaces: [id], kinds: ["workspace.locked"] })).toHaveLength(1)
@@ -180,18 +187,18 @@ export function eventCases(engine: () => OpenedEngine): void {
   })
 
   test("revoking a token ends the event streams that it opened", async () => {
-    const person = await cast.newMember({ readWorkspaces: true })
-    const following = await person.engine.events.follow(cast.organization, {})
+    const person = await testUsers.newMember({ readWorkspaces: true })
+    const following = await person.engine.events.follow(testUsers.organization, {})
     const rest = taken(following, 1_000_000)
     const [token] = (await person.engine.tokens.listForUser(person.id, { number: 1, size: 1 })).items
-    await cast.owner.engine.workspaces.create(cast.organization, { name: cast.newName("told") })
+    await testUsers.owner.engine.workspaces.create(testUsers.organization, { name: testUsers.newName("told") })
     await person.engine.tokens.delete(token?.id ?? "")
     await expect(rest).rejects.toMatchObject(refused("unauthenticated"))
   })
 
   test("strangers receive no events", async () => {
-    const { events } = cast.stranger.engine
-    await expect(events.list(cast.organization, {})).rejects.toMatchObject(notFound)
-    await expect(events.follow(cast.organization, {})).rejects.toMatchObject(notFound)
+    const { events } = testUsers.stranger.engine
+    await expect(events.list(testUsers.organization, {})).rejects.toMatchObject(notFound)
+    await expect(events.follow(testUsers.organization, {})).rejects.toMatchObject(notFound)
   })
 }

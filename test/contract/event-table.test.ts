@@ -459,9 +459,9 @@ describe.each(databaseKinds.filter(({ name }) => name !== "SQLite memory"))("on 
   if (!available) return
   const closing = new AsyncDisposableStack()
   let engine: ServedEngine
-  let eventsAfter: (cast: Users, position: EventPosition) => Promise<readonly StoredEvent[]>
-  let newStage: () => Promise<{ readonly cast: Users; readonly subject: Subject }>
-  let newestOf: (cast: Users) => Promise<EventPosition>
+  let eventsAfter: (testUsers: Users, position: EventPosition) => Promise<readonly StoredEvent[]>
+  let newFixture: () => Promise<{ readonly testUsers: Users; readonly subject: Subject }>
+  let newestOf: (testUsers: Users) => Promise<EventPosition>
 
   beforeAll(async () => {
     const { url } = closing.use(await place())
@@ -469,19 +469,19 @@ describe.each(databaseKinds.filter(({ name }) => name !== "SQLite memory"))("on 
     const database = closing.use(await openDatabase(url))
     const { read } = repositoriesOver(database, keySealer(parseKeyRing(keyText), random), clock)
     const as = (token: string) => Promise.resolve(actingFor(engine, token))
-    newStage = async () => {
-      const cast = await newUsers({ root: engine, as })
-      return { cast, subject: await newSubject(cast) }
+    newFixture = async () => {
+      const testUsers = await newUsers({ root: engine, as })
+      return { testUsers, subject: await newSubject(testUsers) }
     }
-    eventsAfter = (cast, position) =>
+    eventsAfter = (testUsers, position) =>
       read(async ({ organizations, events }) => {
-        const found = await organizations.findByName(cast.organization)
+        const found = await organizations.findByName(testUsers.organization)
         return found === undefined ? [] : events.after(found.id, position, 1_000)
       })
     // Reads the newest event from the table: the end of the feed can lag behind it, held up by transactions of other tests on the same
     // PostgreSQL server.
-    newestOf = async (cast) => {
-      const organization = await read(({ organizations }) => organizations.findByName(cast.organization))
+    newestOf = async (testUsers) => {
+      const organization = await read(({ organizations }) => organizations.findByName(testUsers.organization))
       const newest = await database.read((session) =>
         session.queryOne(
           session.db
@@ -506,41 +506,41 @@ describe.each(databaseKinds.filter(({ name }) => name !== "SQLite memory"))("on 
   test.each(Object.entries(table).flatMap(([name, row]) => (typeof row === "string" ? [] : [{ name, row }])))(
     "$name produces its events",
     async ({ name, row: { makes, given, call = calls[name] } }) => {
-      const { cast, subject } = await newStage()
-      const own = cast.owner.engine
+      const { testUsers, subject } = await newFixture()
+      const own = testUsers.owner.engine
       await given?.(own, subject)
-      const before = await newestOf(cast)
+      const before = await newestOf(testUsers)
       await call?.(own, subject)
       // Transactions of other tests can hold up these events too.
       let events: readonly StoredEvent[] = []
-      const look = async () => (events = await eventsAfter(cast, before)).map(({ kind }) => kind)
+      const look = async () => (events = await eventsAfter(testUsers, before)).map(({ kind }) => kind)
       await expect.poll(look).toEqual(makes)
       for (const { origin } of events)
-        expect(origin.actor).toMatchObject({ type: "users", id: cast.owner.id, name: expect.any(String) })
+        expect(origin.actor).toMatchObject({ type: "users", id: testUsers.owner.id, name: expect.any(String) })
     },
   )
 
   test("all other methods produce no events", async () => {
-    const { cast, subject } = await newStage()
-    const before = await newestOf(cast)
+    const { testUsers, subject } = await newFixture()
+    const before = await newestOf(testUsers)
     for (const [name, row] of Object.entries(table)) {
       if (typeof row !== "string" || name === "organizations.delete") continue
       // Some calls fail because earlier ones removed what they need.
-      await calls[name]?.(cast.owner.engine, subject).catch(() => {})
+      await calls[name]?.(testUsers.owner.engine, subject).catch(() => {})
     }
-    expect((await eventsAfter(cast, before)).map(({ kind }) => kind)).toEqual([])
+    expect((await eventsAfter(testUsers, before)).map(({ kind }) => kind)).toEqual([])
     // The table has no event either that the feed still holds back.
-    expect(await newestOf(cast)).toEqual(before)
+    expect(await newestOf(testUsers)).toEqual(before)
   })
 
   test("no event holds the value of a variable or a state", async () => {
-    const { cast, subject } = await newStage()
+    const { testUsers, subject } = await newFixture()
     const secret = "value-that-nobody-may-read"
-    const { variables } = cast.owner.engine
+    const { variables } = testUsers.owner.engine
     await variables.update(subject.workspace, subject.variableId, { value: secret, sensitive: true })
     let all = ""
     await expect
-      .poll(async () => (all = JSON.stringify(await eventsAfter(cast, beginning))))
+      .poll(async () => (all = JSON.stringify(await eventsAfter(testUsers, beginning))))
       .toContain("variable.updated")
     expect(all).not.toContain(secret)
   })

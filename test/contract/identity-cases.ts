@@ -6,19 +6,19 @@ import { newTerraformVersion } from "./new-records.ts"
 import { notFound, refused } from "./refusals.ts"
 
 export function identityCases(engine: () => OpenedEngine): void {
-  let cast: Users
+  let testUsers: Users
   beforeAll(async () => {
-    cast = await newUsers(engine())
+    testUsers = await newUsers(engine())
   })
 
   test("the interface version is returned to every caller", async () => {
-    expect(await cast.stranger.engine.discovery.apiVersion()).toMatch(/^2\.\d+$/)
+    expect(await testUsers.stranger.engine.discovery.apiVersion()).toMatch(/^2\.\d+$/)
   })
 
   describe("an organization", () => {
     test("is created by a user, who owns it, and read as created", async () => {
-      const { engine: user } = await cast.newPerson()
-      const name = cast.newName("made")
+      const { engine: user } = await testUsers.newPerson()
+      const name = testUsers.newName("made")
       const made = await user.organizations.create({
         name,
         email: "a@example.com",
@@ -42,52 +42,56 @@ export function identityCases(engine: () => OpenedEngine): void {
     })
 
     test("is rejected with every fault of its input named", async () => {
-      const { organizations } = cast.owner.engine
+      const { organizations } = testUsers.owner.engine
       await expect(organizations.create({ name: "no spaces", email: "nobody" })).rejects.toMatchObject(
         refused("invalid", ["name"], ["email"]),
       )
       await expect(
-        organizations.create({ name: cast.organization.toUpperCase(), email: "a@example.com" }),
+        organizations.create({ name: testUsers.organization.toUpperCase(), email: "a@example.com" }),
       ).rejects.toMatchObject(refused("invalid", ["name"]))
-      await expect(organizations.update(cast.organization, { defaultAgentPoolId: "apool-none" })).rejects.toMatchObject(
-        refused("invalid", ["defaultAgentPoolId", "id"]),
-      )
-      await expect(organizations.update(cast.organization, { plan: "free" })).rejects.toMatchObject(
+      await expect(
+        organizations.update(testUsers.organization, { defaultAgentPoolId: "apool-none" }),
+      ).rejects.toMatchObject(refused("invalid", ["defaultAgentPoolId", "id"]))
+      await expect(organizations.update(testUsers.organization, { plan: "free" })).rejects.toMatchObject(
         refused("invalid", ["plan"]),
       )
     })
 
     test("is changed by its owners only", async () => {
-      const { engine: member } = await cast.newMember()
-      expect(await member.organizations.get(cast.organization)).toMatchObject({ permissions: { canUpdate: false } })
-      await expect(member.organizations.update(cast.organization, { email: "c@example.com" })).rejects.toMatchObject(
-        notFound,
-      )
-      await expect(member.organizations.delete(cast.organization)).rejects.toMatchObject(notFound)
+      const { engine: member } = await testUsers.newMember()
+      expect(await member.organizations.get(testUsers.organization)).toMatchObject({
+        permissions: { canUpdate: false },
+      })
+      await expect(
+        member.organizations.update(testUsers.organization, { email: "c@example.com" }),
+      ).rejects.toMatchObject(notFound)
+      await expect(member.organizations.delete(testUsers.organization)).rejects.toMatchObject(notFound)
     })
 
     test.each(["", ".", "..", "a/b", "%", "none"])("is not found by the name %j", async (name) => {
-      await expect(cast.root.organizations.get(name)).rejects.toMatchObject(notFound)
+      await expect(testUsers.root.organizations.get(name)).rejects.toMatchObject(notFound)
     })
   })
 
   describe("a project", () => {
     test("is created, listed, changed and deleted", async () => {
-      const { projects } = cast.owner.engine
-      const made = await projects.create(cast.organization, { name: "Network of acme", description: "all of it" })
+      const { projects } = testUsers.owner.engine
+      const made = await projects.create(testUsers.organization, { name: "Network of acme", description: "all of it" })
       expect(made).toMatchObject({
         name: "Network of acme",
         description: "all of it",
-        organizationName: cast.organization,
+        organizationName: testUsers.organization,
         defaultExecutionMode: "remote",
         settingOverwrites: { defaultExecutionMode: false, defaultAgentPool: false },
         counts: { workspaces: 0, teams: 0 },
       })
       expect(await projects.get(made.id)).toEqual(made)
-      expect((await projects.list(cast.organization, { names: ["network of ACME"] }, firstPage)).items).toEqual([made])
-      expect((await projects.list(cast.organization, { names: [] }, firstPage)).totalCount).toBe(0)
-      expect((await projects.list(cast.organization, { names: ["a,b", ""] }, firstPage)).totalCount).toBe(0)
-      expect((await projects.list(cast.organization, { search: "work of" }, firstPage)).items).toEqual([made])
+      expect((await projects.list(testUsers.organization, { names: ["network of ACME"] }, firstPage)).items).toEqual([
+        made,
+      ])
+      expect((await projects.list(testUsers.organization, { names: [] }, firstPage)).totalCount).toBe(0)
+      expect((await projects.list(testUsers.organization, { names: ["a,b", ""] }, firstPage)).totalCount).toBe(0)
+      expect((await projects.list(testUsers.organization, { search: "work of" }, firstPage)).items).toEqual([made])
       const changed = await projects.update(made.id, {
         defaultExecutionMode: "local",
         autoDestroyActivityDuration: "3d",
@@ -103,9 +107,9 @@ export function identityCases(engine: () => OpenedEngine): void {
     })
 
     test("is rejected with its faults named, and the default project cannot be deleted", async () => {
-      const { projects, organizations } = cast.owner.engine
-      const { defaultProjectId } = await organizations.get(cast.organization)
-      await expect(projects.create(cast.organization, { name: " x" })).rejects.toMatchObject(
+      const { projects, organizations } = testUsers.owner.engine
+      const { defaultProjectId } = await organizations.get(testUsers.organization)
+      await expect(projects.create(testUsers.organization, { name: " x" })).rejects.toMatchObject(
         refused("invalid", ["name"]),
       )
       await expect(projects.update(defaultProjectId, { autoDestroyActivityDuration: "forever" })).rejects.toMatchObject(
@@ -117,8 +121,8 @@ export function identityCases(engine: () => OpenedEngine): void {
 
   describe("a user", () => {
     test("is created, found, promoted and deleted by a site administrator", async () => {
-      const { users } = cast.root
-      const username = cast.newName("ada")
+      const { users } = testUsers.root
+      const username = testUsers.newName("ada")
       const made = await users.create({ username, email: `${username}@example.com`, serviceAccount: true })
       expect(made).toMatchObject({ username, serviceAccount: true, siteAdmin: false })
       expect(await users.getAsAdministrator(made.id)).toEqual(made)
@@ -129,17 +133,17 @@ export function identityCases(engine: () => OpenedEngine): void {
       expect(await users.setSiteAdmin(made.id, true)).toEqual({ ...made, siteAdmin: true })
       await users.delete(made.id)
       await expect(users.getAsAdministrator(made.id)).rejects.toMatchObject(notFound)
-      await expect(users.create({ username: cast.owner.username })).rejects.toMatchObject(
+      await expect(users.create({ username: testUsers.owner.username })).rejects.toMatchObject(
         refused("invalid", ["username"]),
       )
     })
 
     test("reads and changes its own account, and sees only public members of others", async () => {
-      const { engine: person, id, username } = await cast.newMember()
+      const { engine: person, id, username } = await testUsers.newMember()
       const account = await person.users.account()
       expect(account).toMatchObject({ id, username, email: `${username}@example.com`, siteAdmin: false })
       expect(await person.users.get(id)).toEqual(account)
-      expect(await person.users.get(cast.owner.id)).toMatchObject({ email: null, siteAdmin: null })
+      expect(await person.users.get(testUsers.owner.id)).toMatchObject({ email: null, siteAdmin: null })
       expect(await person.users.updateAccount({ email: "new@example.com" })).toEqual({
         ...account,
         email: "new@example.com",
@@ -151,64 +155,64 @@ export function identityCases(engine: () => OpenedEngine): void {
     })
 
     test("root stays a site administrator", async () => {
-      const root = await cast.root.users.account()
-      await expect(cast.root.users.setSiteAdmin(root.id, false)).rejects.toMatchObject(refused("unprocessable"))
-      await expect(cast.root.users.delete(root.id)).rejects.toMatchObject(refused("unprocessable"))
+      const root = await testUsers.root.users.account()
+      await expect(testUsers.root.users.setSiteAdmin(root.id, false)).rejects.toMatchObject(refused("unprocessable"))
+      await expect(testUsers.root.users.delete(root.id)).rejects.toMatchObject(refused("unprocessable"))
     })
   })
 
   describe("a membership", () => {
     test("is created, listed and ended, with its user", async () => {
-      const { organizationMemberships: memberships, teams } = cast.owner.engine
-      const { username, id: userId, engine: person } = await cast.newPerson()
-      const team = await teams.create(cast.organization, { name: cast.newName("team") })
-      const made = await memberships.create(cast.organization, { username, teamIds: [team.id] })
+      const { organizationMemberships: memberships, teams } = testUsers.owner.engine
+      const { username, id: userId, engine: person } = await testUsers.newPerson()
+      const team = await teams.create(testUsers.organization, { name: testUsers.newName("team") })
+      const made = await memberships.create(testUsers.organization, { username, teamIds: [team.id] })
       expect(made).toMatchObject({
-        organizationName: cast.organization,
+        organizationName: testUsers.organization,
         status: "active",
         user: { id: userId, username },
         teamIds: [team.id],
       })
       expect(await memberships.get(made.id)).toEqual(made)
-      expect((await memberships.list(cast.organization, { search: username }, firstPage)).items).toEqual([made])
+      expect((await memberships.list(testUsers.organization, { search: username }, firstPage)).items).toEqual([made])
       const emails = [`${username}@example.com`, "a,b@example.com"]
-      expect((await memberships.list(cast.organization, { emails }, firstPage)).items).toEqual([made])
-      expect((await memberships.list(cast.organization, { emails: [] }, firstPage)).totalCount).toBe(0)
-      expect((await memberships.list(cast.organization, { status: "invited" }, firstPage)).totalCount).toBe(0)
+      expect((await memberships.list(testUsers.organization, { emails }, firstPage)).items).toEqual([made])
+      expect((await memberships.list(testUsers.organization, { emails: [] }, firstPage)).totalCount).toBe(0)
+      expect((await memberships.list(testUsers.organization, { status: "invited" }, firstPage)).totalCount).toBe(0)
       await memberships.delete(made.id)
       await expect(memberships.get(made.id)).rejects.toMatchObject(notFound)
-      await expect(person.organizations.get(cast.organization)).rejects.toMatchObject(notFound)
+      await expect(person.organizations.get(testUsers.organization)).rejects.toMatchObject(notFound)
     })
 
     test("is rejected with its invalid members named", async () => {
-      const { organizationMemberships: memberships } = cast.owner.engine
-      const { username } = await cast.newMember()
-      await expect(memberships.create(cast.organization, { username })).rejects.toMatchObject(
+      const { organizationMemberships: memberships } = testUsers.owner.engine
+      const { username } = await testUsers.newMember()
+      await expect(memberships.create(testUsers.organization, { username })).rejects.toMatchObject(
         refused("invalid", ["username"]),
       )
       await expect(
-        memberships.create(cast.organization, { username: cast.newName("new"), teamIds: ["team-none"] }),
+        memberships.create(testUsers.organization, { username: testUsers.newName("new"), teamIds: ["team-none"] }),
       ).rejects.toMatchObject(refused("invalid", ["teamIds", 0, "id"]))
     })
   })
 
   describe("a team", () => {
     test("is created, listed, changed and deleted", async () => {
-      const { teams } = cast.owner.engine
-      const name = cast.newName("network")
-      const made = await teams.create(cast.organization, { name, access: { manageWorkspaces: true } })
+      const { teams } = testUsers.owner.engine
+      const name = testUsers.newName("network")
+      const made = await teams.create(testUsers.organization, { name, access: { manageWorkspaces: true } })
       expect(made).toMatchObject({
         name,
-        organizationName: cast.organization,
+        organizationName: testUsers.organization,
         visibility: "secret",
         access: { manageWorkspaces: true, manageTeams: false },
         permissions: { canDestroy: true },
         userIds: [],
       })
       expect(await teams.get(made.id)).toEqual(made)
-      expect((await teams.list(cast.organization, { names: [name] }, firstPage)).items).toEqual([made])
-      expect((await teams.list(cast.organization, { names: [] }, firstPage)).totalCount).toBe(0)
-      expect((await teams.list(cast.organization, { search: name.slice(2) }, firstPage)).items).toEqual([made])
+      expect((await teams.list(testUsers.organization, { names: [name] }, firstPage)).items).toEqual([made])
+      expect((await teams.list(testUsers.organization, { names: [] }, firstPage)).totalCount).toBe(0)
+      expect((await teams.list(testUsers.organization, { search: name.slice(2) }, firstPage)).items).toEqual([made])
       const changed = await teams.update(made.id, { visibility: "organization", access: { manageTeams: true } })
       expect(changed).toEqual({ ...made, visibility: "organization", access: { ...made.access, manageTeams: true } })
       await teams.delete(made.id)
@@ -216,10 +220,10 @@ export function identityCases(engine: () => OpenedEngine): void {
     })
 
     test("gains and loses members, by name and by membership", async () => {
-      const { teams, organizationMemberships: memberships } = cast.owner.engine
-      const [first, second] = [await cast.newMember(), await cast.newMember()]
-      const { items } = await memberships.list(cast.organization, { search: second.username }, firstPage)
-      const team = await teams.create(cast.organization, { name: cast.newName("team") })
+      const { teams, organizationMemberships: memberships } = testUsers.owner.engine
+      const [first, second] = [await testUsers.newMember(), await testUsers.newMember()]
+      const { items } = await memberships.list(testUsers.organization, { search: second.username }, firstPage)
+      const team = await teams.create(testUsers.organization, { name: testUsers.newName("team") })
       await teams.addMembers(team.id, { usernames: [first.username] })
       await teams.addMembers(team.id, { organizationMembershipIds: items.map(({ id }) => id) })
       expect((await teams.members(team.id)).map(({ user }) => user.username)).toEqual([first.username, second.username])
@@ -233,24 +237,26 @@ export function identityCases(engine: () => OpenedEngine): void {
     })
 
     test("is rejected with its faults named, and the owners team keeps one owner", async () => {
-      const { teams } = cast.owner.engine
-      await expect(teams.create(cast.organization, { name: "" })).rejects.toMatchObject(refused("invalid", ["name"]))
-      const [owners] = (await teams.list(cast.organization, { names: ["owners"] }, firstPage)).items
+      const { teams } = testUsers.owner.engine
+      await expect(teams.create(testUsers.organization, { name: "" })).rejects.toMatchObject(
+        refused("invalid", ["name"]),
+      )
+      const [owners] = (await teams.list(testUsers.organization, { names: ["owners"] }, firstPage)).items
       await expect(
         teams.update(owners?.id ?? "", { name: "others", access: { manageTeams: false } }),
       ).rejects.toMatchObject(refused("invalid", ["name"], ["access"]))
-      await expect(teams.removeMembers(owners?.id ?? "", { usernames: [cast.owner.username] })).rejects.toMatchObject(
-        refused("unprocessable"),
-      )
+      await expect(
+        teams.removeMembers(owners?.id ?? "", { usernames: [testUsers.owner.username] }),
+      ).rejects.toMatchObject(refused("unprocessable"))
       await expect(teams.delete(owners?.id ?? "")).rejects.toMatchObject(refused("unprocessable"))
     })
   })
 
   describe("team access", () => {
     test("to a project is granted, changed and revoked", async () => {
-      const { teamProjects, projects } = cast.owner.engine
-      const { teamId } = await cast.newMember()
-      const { id: projectId } = await projects.create(cast.organization, { name: cast.newName("project") })
+      const { teamProjects, projects } = testUsers.owner.engine
+      const { teamId } = await testUsers.newMember()
+      const { id: projectId } = await projects.create(testUsers.organization, { name: testUsers.newName("project") })
       const made = await teamProjects.create({ teamId, projectId, access: "read" })
       expect(made).toMatchObject({ teamId, projectId, access: "read" })
       expect(await teamProjects.get(made.id)).toEqual(made)
@@ -264,9 +270,9 @@ export function identityCases(engine: () => OpenedEngine): void {
     })
 
     test("to a workspace is granted as a preset or in parts, changed and revoked", async () => {
-      const { teamWorkspaces } = cast.owner.engine
-      const { teamId } = await cast.newMember()
-      const { id: workspaceId } = await cast.newWorkspace()
+      const { teamWorkspaces } = testUsers.owner.engine
+      const { teamId } = await testUsers.newMember()
+      const { id: workspaceId } = await testUsers.newWorkspace()
       const made = await teamWorkspaces.create({ teamId, workspaceId, access: "write" })
       expect(made).toEqual({ id: made.id, teamId, workspaceId, access: "write" })
       expect(await teamWorkspaces.get(made.id)).toEqual(made)
@@ -289,47 +295,47 @@ export function identityCases(engine: () => OpenedEngine): void {
 
   describe("a token", () => {
     test("of a user is created, shown without its secret, and revoked", async () => {
-      const { tokens } = cast.owner.engine
+      const { tokens } = testUsers.owner.engine
       const expiresAt = Date.UTC(2099, 0, 1)
-      const { secret, ...made } = await tokens.createForUser(cast.owner.id, { description: "laptop", expiresAt })
+      const { secret, ...made } = await tokens.createForUser(testUsers.owner.id, { description: "laptop", expiresAt })
       expect(made).toMatchObject({
-        owner: { kind: "user", userId: cast.owner.id },
+        owner: { kind: "user", userId: testUsers.owner.id },
         description: "laptop",
         expiresAt,
-        createdBy: cast.owner.id,
+        createdBy: testUsers.owner.id,
         lastUsedAt: null,
       })
       expect(await tokens.get(made.id)).toEqual(made)
-      expect((await tokens.listForUser(cast.owner.id, firstPage)).items).toContainEqual(made)
+      expect((await tokens.listForUser(testUsers.owner.id, firstPage)).items).toContainEqual(made)
       const laptop = await engine().as(secret)
-      expect(await laptop.users.account()).toMatchObject({ id: cast.owner.id })
+      expect(await laptop.users.account()).toMatchObject({ id: testUsers.owner.id })
       await tokens.delete(made.id)
       await expect(laptop.users.account()).rejects.toMatchObject(refused("unauthenticated"))
       await expect(
-        tokens.createForUser(cast.owner.id, { description: "x".repeat(256), expiresAt: 1 }),
+        tokens.createForUser(testUsers.owner.id, { description: "x".repeat(256), expiresAt: 1 }),
       ).rejects.toMatchObject(refused("invalid", ["description"], ["expiresAt"]))
     })
 
     test("of an organization acts for the organization", async () => {
-      const { tokens } = cast.owner.engine
-      const { secret, ...made } = await tokens.createForOrganization(cast.organization, {})
+      const { tokens } = testUsers.owner.engine
+      const { secret, ...made } = await tokens.createForOrganization(testUsers.organization, {})
       expect(made).toMatchObject({
-        owner: { kind: "organization", organizationName: cast.organization },
+        owner: { kind: "organization", organizationName: testUsers.organization },
         description: "",
       })
-      expect(await tokens.getForOrganization(cast.organization)).toEqual(made)
+      expect(await tokens.getForOrganization(testUsers.organization)).toEqual(made)
       const machine = await engine().as(secret)
       expect(await machine.users.account()).toMatchObject({ serviceAccount: true })
       expect((await machine.organizations.list(undefined, firstPage)).items.map(({ name }) => name)).toEqual([
-        cast.organization,
+        testUsers.organization,
       ])
-      await tokens.deleteForOrganization(cast.organization)
-      await expect(tokens.getForOrganization(cast.organization)).rejects.toMatchObject(notFound)
+      await tokens.deleteForOrganization(testUsers.organization)
+      await expect(tokens.getForOrganization(testUsers.organization)).rejects.toMatchObject(notFound)
     })
 
     test("of a team is one without a description, or several with descriptions", async () => {
-      const { tokens } = cast.owner.engine
-      const { teamId } = await cast.newMember()
+      const { tokens } = testUsers.owner.engine
+      const { teamId } = await testUsers.newMember()
       const { secret: _one, ...one } = await tokens.createForTeam(teamId, {})
       const { secret: _more, ...more } = await tokens.addForTeam(teamId, { description: "pipeline" })
       expect(await tokens.getForTeam(teamId)).toEqual(one)
@@ -337,7 +343,7 @@ export function identityCases(engine: () => OpenedEngine): void {
         [one.id, more.id].toSorted(),
       )
       const query = { sort: { key: "created-by", descending: true } } as const
-      const ofTeams = (await tokens.listForTeams(cast.organization, query, firstPage)).items
+      const ofTeams = (await tokens.listForTeams(testUsers.organization, query, firstPage)).items
       expect(ofTeams).toEqual(expect.arrayContaining([one, more]))
       await tokens.deleteForTeam(teamId)
       await expect(tokens.getForTeam(teamId)).rejects.toMatchObject(notFound)
@@ -345,7 +351,7 @@ export function identityCases(engine: () => OpenedEngine): void {
   })
 
   test("the settings of the site are managed by site administrators", async () => {
-    const { siteSettings } = cast.root
+    const { siteSettings } = testUsers.root
     const before = await siteSettings.get()
     const changed = await siteSettings.update({ defaultGlobalRemoteState: true, engineReleases: ["99.0.1"] })
     expect(changed).toEqual({ defaultGlobalRemoteState: true, engineReleases: ["99.0.1"] })
@@ -354,13 +360,13 @@ export function identityCases(engine: () => OpenedEngine): void {
       refused("invalid", ["engineReleases", 1]),
     )
     await siteSettings.update(before)
-    await expect(cast.owner.engine.siteSettings.get()).rejects.toMatchObject(notFound)
+    await expect(testUsers.owner.engine.siteSettings.get()).rejects.toMatchObject(notFound)
   })
 
   test("[F-W15] a Terraform version is created, listed, updated and deleted by site administrators", async () => {
-    const { terraformVersions } = cast.root
+    const { terraformVersions } = testUsers.root
     const binary = { ...newTerraformVersion, os: "linux", arch: "amd64" }
-    const version = `1.99.0-${cast.newName("contract")}`
+    const version = `1.99.0-${testUsers.newName("contract")}`
     const created = await terraformVersions.create({ ...newTerraformVersion, version })
     expect(created).toEqual({
       id: created.id,
@@ -389,7 +395,7 @@ export function identityCases(engine: () => OpenedEngine): void {
     await expect(
       terraformVersions.create({ version: "newest", archs: [{ ...binary, sha: "" }], deprecatedReason: "old" }),
     ).rejects.toMatchObject(refused("invalid", ["version"], ["archs", 0, "sha"], ["deprecatedReason"]))
-    await expect(cast.owner.engine.terraformVersions.get(created.id)).rejects.toMatchObject(notFound)
+    await expect(testUsers.owner.engine.terraformVersions.get(created.id)).rejects.toMatchObject(notFound)
     await terraformVersions.delete(created.id)
     await expect(terraformVersions.get(created.id)).rejects.toMatchObject(notFound)
   })

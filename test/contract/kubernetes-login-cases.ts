@@ -29,17 +29,22 @@ export function kubernetesLoginCases(engine: () => OpenedEngine): void {
     await root.authMethods.enable({ path, type: "kubernetes" })
     return root.kubernetesLogins(`${path}/`)
   }
-  const cast = () => ({ kubernetesHost: cluster.url, kubernetesCaCert: cluster.authorities })
+  const clusterConfig = () => ({ kubernetesHost: cluster.url, kubernetesCaCert: cluster.authorities })
 
   describe("the configuration of a Kubernetes auth method", () => {
     test("is written, read without its secrets, and replaced", async () => {
       const logins = await newMethod()
       await expect(logins.getConfig()).rejects.toMatchObject(notFound)
       const tokenReviewerJwt = await projectedToken()
-      const told = await logins.configure({ ...cast(), tokenReviewerJwt, issuer: "https://i", disableLocalCaJwt: true })
+      const told = await logins.configure({
+        ...clusterConfig(),
+        tokenReviewerJwt,
+        issuer: "https://i",
+        disableLocalCaJwt: true,
+      })
       expect(told).toEqual({ warnings: [] })
       const config = {
-        ...cast(),
+        ...clusterConfig(),
         pemKeys: [],
         issuer: "https://i",
         disableIssValidation: true,
@@ -47,7 +52,7 @@ export function kubernetesLoginCases(engine: () => OpenedEngine): void {
         tokenReviewerJwtSet: true,
       }
       expect(await logins.getConfig()).toEqual(config)
-      await logins.configure(cast())
+      await logins.configure(clusterConfig())
       const bare = { issuer: "", disableLocalCaJwt: false, tokenReviewerJwtSet: false }
       expect(await logins.getConfig()).toEqual({ ...config, ...bare })
     })
@@ -111,7 +116,7 @@ export function kubernetesLoginCases(engine: () => OpenedEngine): void {
     test("logs in, and its token has the settings of the role", async () => {
       const { root } = engine()
       const logins = await newMethod()
-      await logins.configure(cast())
+      await logins.configure(clusterConfig())
       await logins.saveRole("web", { ...bound, ttlMs: hourMs })
       cluster.answerWith(webReviewed)
       const { secret, token, warnings } = await logins.login({ role: "Web", jwt: await projectedToken() })
@@ -132,7 +137,7 @@ export function kubernetesLoginCases(engine: () => OpenedEngine): void {
       await expect(logins.login({ role: "web", jwt })).rejects.toMatchObject(refused("bad-request"))
       await logins.saveRole("web", bound)
       await expect(logins.login({ role: "web", jwt })).rejects.toMatchObject(refused("unprocessable"))
-      await logins.configure(cast())
+      await logins.configure(clusterConfig())
       cluster.answerWith(reviewed({ authenticated: false }))
       for (const one of [jwt, "no.jwt.this"])
         await expect(logins.login({ role: "web", jwt: one })).rejects.toMatchObject(refused("forbidden"))

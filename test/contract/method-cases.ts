@@ -544,13 +544,13 @@ export async function newSubject({ root, organization, owner, newMember, newWork
 }
 
 export function methodCases(engine: () => OpenedEngine): void {
-  let cast: Users
+  let testUsers: Users
   let subject: Subject
   let nobody: Engine
   beforeAll(async () => {
-    cast = await newUsers(engine())
-    subject = await newSubject(cast)
-    const { token, engine: somebody } = await cast.newPerson()
+    testUsers = await newUsers(engine())
+    subject = await newSubject(testUsers)
+    const { token, engine: somebody } = await testUsers.newPerson()
     const [{ id } = { id: "" }] = (await somebody.tokens.listForUser((await somebody.users.account()).id, page)).items
     await somebody.tokens.delete(id)
     nobody = await engine().as(token)
@@ -564,7 +564,7 @@ export function methodCases(engine: () => OpenedEngine): void {
     "answers a stranger with not-found: %s",
     async (name, call) => {
       const refusal = isOfMounts(name) ? refused("forbidden") : notFound
-      await expect(call(cast.stranger.engine, subject)).rejects.toMatchObject(refusal)
+      await expect(call(testUsers.stranger.engine, subject)).rejects.toMatchObject(refusal)
     },
   )
 

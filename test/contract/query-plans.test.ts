@@ -75,11 +75,12 @@ async function askEverything(served: ServedEngine): Promise<ReadonlySet<string>>
   const as = async (token: string): Promise<Engine> => actingFor(served, token)
   const { secret } = await served.tokens.createForUser((await served.users.account()).id, {})
   const root = await as(secret)
-  const cast = await newUsers({ root, as })
-  const subject = await newSubject(cast)
-  const member = await cast.newMemberOn(subject.workspaceId, { access: "read" })
+  const testUsers = await newUsers({ root, as })
+  const subject = await newSubject(testUsers)
+  const member = await testUsers.newMemberOn(subject.workspaceId, { access: "read" })
   for (const query of workspaceQueries(subject))
-    for (const { engine } of [cast.owner, member]) await engine.workspaces.list(cast.organization, query, firstPage)
+    for (const { engine } of [testUsers.owner, member])
+      await engine.workspaces.list(testUsers.organization, query, firstPage)
   for (const query of certificateQueries) await root.pki(subject.mountPath).certificates.search(query)
   const late = [
     /delete|remove|revoke|discard|cancel|tidy|move/i,
@@ -89,7 +90,7 @@ async function askEverything(served: ServedEngine): Promise<ReadonlySet<string>>
   const ends = (name: string) => late.findLastIndex((pattern) => pattern.test(name))
   const answered = new Set<string>()
   for (const [name, call] of Object.entries(calls).toSorted(([one], [other]) => ends(one) - ends(other)))
-    for (const engine of [cast.owner.engine, root])
+    for (const engine of [testUsers.owner.engine, root])
       try {
         await call(engine, subject)
         answered.add(name)

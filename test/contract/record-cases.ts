@@ -8,16 +8,16 @@ import { newAssessment, newOauthClient, newSshKey, newVariable, newWebhook } fro
 import { notFound, refused } from "./refusals.ts"
 
 export function recordCases(engine: () => OpenedEngine): void {
-  let cast: Users
+  let testUsers: Users
   beforeAll(async () => {
-    cast = await newUsers(engine())
+    testUsers = await newUsers(engine())
   })
 
   describe("a variable", () => {
     test("is created, listed, changed and deleted, and hides its sensitive value", async () => {
-      const { variables, workspaces } = cast.owner.engine
-      const { id, name } = await cast.newWorkspace()
-      const ref = { organization: cast.organization, name }
+      const { variables, workspaces } = testUsers.owner.engine
+      const { id, name } = await testUsers.newWorkspace()
+      const ref = { organization: testUsers.organization, name }
       const plain = await variables.create(ref, newVariable)
       expect(plain).toMatchObject({ ...newVariable, workspaceId: id })
       const secret = await variables.create(ref, { ...newVariable, key: "password", sensitive: true })
@@ -38,8 +38,8 @@ export function recordCases(engine: () => OpenedEngine): void {
     })
 
     test("is rejected with every fault named, and cannot be made readable again", async () => {
-      const { variables } = cast.owner.engine
-      const { id } = await cast.newWorkspace()
+      const { variables } = testUsers.owner.engine
+      const { id } = await testUsers.newWorkspace()
       await expect(
         variables.create({ id }, { ...newVariable, key: " ", description: "x".repeat(513) }),
       ).rejects.toMatchObject(refused("invalid", ["key"], ["description"]))
@@ -51,8 +51,8 @@ export function recordCases(engine: () => OpenedEngine): void {
     })
 
     test("are all listed, in any number", async () => {
-      const { variables } = cast.owner.engine
-      const { id } = await cast.newWorkspace()
+      const { variables } = testUsers.owner.engine
+      const { id } = await testUsers.newWorkspace()
       const keys = Array.from({ length: 25 }, (_, index) => `key_${String(index).padStart(2, "0")}`)
       for (const key of keys) await variables.create({ id }, { ...newVariable, key })
       expect((await variables.list({ id })).map(({ key }) => key).toSorted()).toEqual(keys)
@@ -60,8 +60,8 @@ export function recordCases(engine: () => OpenedEngine): void {
   })
 
   test("an assessment is created, listed, shown by its workspace and deleted", async () => {
-    const { assessments, workspaces } = cast.owner.engine
-    const { id } = await cast.newWorkspace()
+    const { assessments, workspaces } = testUsers.owner.engine
+    const { id } = await testUsers.newWorkspace()
     const made = await assessments.create({ id }, { ...newAssessment, errorMessage: "no credentials" })
     expect(made).toMatchObject({ workspaceId: id, drifted: true, succeeded: true, errorMessage: "no credentials" })
     expect(await assessments.get(made.id)).toEqual(made)
@@ -77,15 +77,15 @@ export function recordCases(engine: () => OpenedEngine): void {
   })
 
   test("a VCS connection is created with its token, listed and deleted", async () => {
-    const { vcsConnections: vcs } = cast.owner.engine
-    const client = await vcs.createClient(cast.organization, newOauthClient)
+    const { vcsConnections: vcs } = testUsers.owner.engine
+    const client = await vcs.createClient(testUsers.organization, newOauthClient)
     const { token: _token, ...shown } = newOauthClient
-    expect(client).toMatchObject({ ...shown, organizationName: cast.organization, tokenIds: [expect.any(String)] })
+    expect(client).toMatchObject({ ...shown, organizationName: testUsers.organization, tokenIds: [expect.any(String)] })
     expect(await vcs.getClient(client.id)).toEqual(client)
-    expect((await vcs.listClients(cast.organization, firstPage)).items).toEqual([client])
+    expect((await vcs.listClients(testUsers.organization, firstPage)).items).toEqual([client])
     const token = await vcs.getToken(client.tokenIds[0] ?? "")
     expect(token).toMatchObject({ oauthClientId: client.id })
-    expect((await vcs.listTokens(cast.organization, firstPage)).items).toEqual([token])
+    expect((await vcs.listTokens(testUsers.organization, firstPage)).items).toEqual([token])
     const renamed = await vcs.updateClient(client.id, { name: "other forge", token: "written again" })
     expect(renamed).toEqual({ ...client, name: "other forge" })
     expect(await vcs.updateClient(client.id, {})).toEqual(renamed)
@@ -104,17 +104,17 @@ export function recordCases(engine: () => OpenedEngine): void {
     await vcs.deleteClient(client.id)
     await expect(vcs.getClient(client.id)).rejects.toMatchObject(notFound)
     await expect(
-      vcs.createClient(cast.organization, { ...newOauthClient, httpUrl: "ftp://x", apiUrl: "nothing" }),
+      vcs.createClient(testUsers.organization, { ...newOauthClient, httpUrl: "ftp://x", apiUrl: "nothing" }),
     ).rejects.toMatchObject(refused("invalid", ["httpUrl"], ["apiUrl"]))
   })
 
   test("[F-W15] a VCS connection is limited to chosen projects and an agent pool", async () => {
-    const { vcsConnections: vcs, projects, agentPools } = cast.owner.engine
-    const first = await projects.create(cast.organization, { name: "chosen" })
-    const second = await projects.create(cast.organization, { name: "chosen-too" })
-    const pool = await agentPools.create(cast.organization, { name: "forge-agents" })
+    const { vcsConnections: vcs, projects, agentPools } = testUsers.owner.engine
+    const first = await projects.create(testUsers.organization, { name: "chosen" })
+    const second = await projects.create(testUsers.organization, { name: "chosen-too" })
+    const pool = await agentPools.create(testUsers.organization, { name: "forge-agents" })
     const scope = { organizationScoped: false, projectIds: [first.id], agentPoolId: pool.id }
-    const client = await vcs.createClient(cast.organization, { ...newOauthClient, ...scope })
+    const client = await vcs.createClient(testUsers.organization, { ...newOauthClient, ...scope })
     expect(client).toMatchObject(scope)
     await vcs.addProjects(client.id, [first.id, second.id])
     expect(await vcs.getClient(client.id)).toEqual({ ...client, projectIds: [first.id, second.id] })
@@ -133,30 +133,30 @@ export function recordCases(engine: () => OpenedEngine): void {
   })
 
   test("an installed app is created, listed and deleted", async () => {
-    const { vcsConnections: vcs } = cast.owner.engine
-    const made = await vcs.createInstallation(cast.organization, { name: "app", installationId: 42 })
-    expect(made).toMatchObject({ name: "app", installationId: 42, organizationName: cast.organization })
+    const { vcsConnections: vcs } = testUsers.owner.engine
+    const made = await vcs.createInstallation(testUsers.organization, { name: "app", installationId: 42 })
+    expect(made).toMatchObject({ name: "app", installationId: 42, organizationName: testUsers.organization })
     expect(await vcs.getInstallation(made.id)).toEqual(made)
-    expect((await vcs.listInstallations(cast.organization, firstPage)).items).toEqual([made])
+    expect((await vcs.listInstallations(testUsers.organization, firstPage)).items).toEqual([made])
     const available = async (query: AppInstallationQuery) =>
       (await vcs.listAvailableInstallations(query, firstPage)).items.filter(({ id }) => id === made.id)
     expect(await available({ name: "APP", installationId: 42 })).toEqual([made])
     expect(await available({ name: "ap" })).toEqual([])
     expect(await available({ installationId: 43 })).toEqual([])
-    const toStranger = await cast.stranger.engine.vcsConnections.listAvailableInstallations({}, firstPage)
+    const toStranger = await testUsers.stranger.engine.vcsConnections.listAvailableInstallations({}, firstPage)
     expect(toStranger.items).toEqual([])
     await vcs.deleteInstallation(made.id)
     await expect(vcs.getInstallation(made.id)).rejects.toMatchObject(notFound)
   })
 
   test("an SSH key is created, listed, renamed and deleted, and never read back", async () => {
-    const { sshKeys } = cast.owner.engine
-    const made = await sshKeys.create(cast.organization, newSshKey)
+    const { sshKeys } = testUsers.owner.engine
+    const made = await sshKeys.create(testUsers.organization, newSshKey)
     expect(made).toEqual({ id: made.id, name: newSshKey.name })
     expect(await sshKeys.get(made.id)).toEqual(made)
-    expect((await sshKeys.list(cast.organization, firstPage)).items).toEqual([made])
+    expect((await sshKeys.list(testUsers.organization, firstPage)).items).toEqual([made])
     expect(await sshKeys.update(made.id, { name: "renamed" })).toEqual({ ...made, name: "renamed" })
-    await expect(sshKeys.create(cast.organization, { name: "", value: " " })).rejects.toMatchObject(
+    await expect(sshKeys.create(testUsers.organization, { name: "", value: " " })).rejects.toMatchObject(
       refused("invalid", ["name"], ["value"]),
     )
     await sshKeys.delete(made.id)
@@ -164,8 +164,8 @@ export function recordCases(engine: () => OpenedEngine): void {
   })
 
   test("a webhook is created with a secret that is shown once, listed, changed and deleted", async () => {
-    const { webhooks } = cast.owner.engine
-    const { secret, ...made } = await webhooks.create(cast.organization, { ...newWebhook, kinds: ["run.*"] })
+    const { webhooks } = testUsers.owner.engine
+    const { secret, ...made } = await webhooks.create(testUsers.organization, { ...newWebhook, kinds: ["run.*"] })
     expect(secret).toMatch(/^whsec_[0-9a-f]{64}$/)
     expect(made).toEqual({
       ...newWebhook,
@@ -179,8 +179,8 @@ export function recordCases(engine: () => OpenedEngine): void {
       failingSince: null,
       createdAt: expect.any(Number),
     })
-    expect(await webhooks.get(cast.organization, made.id)).toEqual(made)
-    expect((await webhooks.list(cast.organization, firstPage)).items).toEqual([made])
+    expect(await webhooks.get(testUsers.organization, made.id)).toEqual(made)
+    expect((await webhooks.list(testUsers.organization, firstPage)).items).toEqual([made])
     const patch = {
       name: "renamed",
       url: "https://receiver.example",
@@ -190,23 +190,23 @@ export function recordCases(engine: () => OpenedEngine): void {
     }
     const changed = { ...made, ...patch }
     const own = "a secret of one's own"
-    expect(await webhooks.update(cast.organization, made.id, { ...patch, secret: own })).toEqual(changed)
-    const known = await webhooks.create(cast.organization, { ...newWebhook, secret: own })
+    expect(await webhooks.update(testUsers.organization, made.id, { ...patch, secret: own })).toEqual(changed)
+    const known = await webhooks.create(testUsers.organization, { ...newWebhook, secret: own })
     expect(known.secret).toBeNull()
-    await expect(webhooks.update(cast.organization, known.id, { name: "renamed" })).rejects.toMatchObject(
+    await expect(webhooks.update(testUsers.organization, known.id, { name: "renamed" })).rejects.toMatchObject(
       refused("invalid", ["name"]),
     )
     const faulty = { name: "", url: "https://user@receiver.example", kinds: ["none"], secret: "short" }
-    await expect(webhooks.create(cast.organization, faulty)).rejects.toMatchObject(
+    await expect(webhooks.create(testUsers.organization, faulty)).rejects.toMatchObject(
       refused("invalid", ["name"], ["url"], ["kinds", 0], ["secret"]),
     )
-    await webhooks.delete(cast.organization, made.id)
-    await expect(webhooks.get(cast.organization, made.id)).rejects.toMatchObject(notFound)
-    await webhooks.delete(cast.organization, known.id)
+    await webhooks.delete(testUsers.organization, made.id)
+    await expect(webhooks.get(testUsers.organization, made.id)).rejects.toMatchObject(notFound)
+    await webhooks.delete(testUsers.organization, known.id)
   })
 
   test("a dead letter of a webhook is listed, sent again and discarded", async () => {
-    const { owner, organization } = cast
+    const { owner, organization } = testUsers
     const { webhooks } = owner.engine
     const { id } = await webhooks.create(organization, newWebhook)
     for (const letterId of ["whd-one", "whd-two"]) await addDeadLetter(engine().served, id, `${letterId}-${id}`)
@@ -240,11 +240,11 @@ export function recordCases(engine: () => OpenedEngine): void {
   })
 
   test("an agent pool is created, found, used by a workspace, and deleted once unused", async () => {
-    const { agentPools, workspaces } = cast.owner.engine
-    const made = await agentPools.create(cast.organization, { name: "edge" })
-    expect(made).toMatchObject({ name: "edge", organizationName: cast.organization, workspaceIds: [] })
-    expect((await agentPools.list(cast.organization, { search: "DG" }, firstPage)).items).toEqual([made])
-    const workspace = await cast.newWorkspace({ executionMode: "agent", agentPoolId: made.id })
+    const { agentPools, workspaces } = testUsers.owner.engine
+    const made = await agentPools.create(testUsers.organization, { name: "edge" })
+    expect(made).toMatchObject({ name: "edge", organizationName: testUsers.organization, workspaceIds: [] })
+    expect((await agentPools.list(testUsers.organization, { search: "DG" }, firstPage)).items).toEqual([made])
+    const workspace = await testUsers.newWorkspace({ executionMode: "agent", agentPoolId: made.id })
     expect(workspace).toMatchObject({ executionMode: "agent", agentPoolId: made.id })
     expect(await agentPools.get(made.id)).toEqual({ ...made, workspaceIds: [workspace.id] })
     await expect(agentPools.delete(made.id)).rejects.toMatchObject(refused("conflict"))
@@ -252,15 +252,17 @@ export function recordCases(engine: () => OpenedEngine): void {
     expect(await agentPools.update(made.id, { name: "core" })).toEqual({ ...made, name: "core" })
     await agentPools.delete(made.id)
     await expect(agentPools.get(made.id)).rejects.toMatchObject(notFound)
-    await expect(agentPools.create(cast.organization, { name: "" })).rejects.toMatchObject(refused("invalid", ["name"]))
+    await expect(agentPools.create(testUsers.organization, { name: "" })).rejects.toMatchObject(
+      refused("invalid", ["name"]),
+    )
   })
 
   describe("a retention policy", () => {
     test("of a workspace overrides that of its organization", async () => {
-      const { retentionPolicies: policies, workspaces } = cast.owner.engine
-      const { id } = await cast.newWorkspace()
+      const { retentionPolicies: policies, workspaces } = testUsers.owner.engine
+      const { id } = await testUsers.newWorkspace()
       const workspace = { kind: "workspace", id } as const
-      const organization = { kind: "organization", name: cast.organization } as const
+      const organization = { kind: "organization", name: testUsers.organization } as const
       await expect(policies.get(workspace)).rejects.toMatchObject(notFound)
       const general = await policies.set(organization, { kind: "dont-delete" })
       expect(general).toEqual({ id: general.id, rule: { kind: "dont-delete" }, target: organization })
@@ -282,14 +284,14 @@ export function recordCases(engine: () => OpenedEngine): void {
     })
 
     test("of the site is managed by site administrators, and deletes data", async () => {
-      const { retentionPolicies: policies } = cast.root
+      const { retentionPolicies: policies } = testUsers.root
       const site = { kind: "site" } as const
       await expect(policies.set(site, { kind: "dont-delete" })).rejects.toMatchObject(refused("invalid", ["type"]))
       const made = await policies.set(site, { kind: "delete-older", days: 365 })
       expect(await policies.get(site)).toEqual(made)
       await policies.delete(site)
       await expect(policies.get(site)).rejects.toMatchObject(notFound)
-      await expect(cast.owner.engine.retentionPolicies.get(site)).rejects.toMatchObject(notFound)
+      await expect(testUsers.owner.engine.retentionPolicies.get(site)).rejects.toMatchObject(notFound)
     })
   })
 }

@@ -14,14 +14,14 @@ export const newClaimInput: ClaimInput = { name: "contract", leaseMs: 60_000, wa
 const line = (text: string) => new TextEncoder().encode(`${text}\n`)
 
 export function runCases(engine: () => OpenedEngine): void {
-  let cast: Users
+  let testUsers: Users
   beforeAll(async () => {
-    cast = await newUsers(engine())
+    testUsers = await newUsers(engine())
   })
 
   async function newClaim() {
-    const { runs, runClaims } = cast.owner.engine
-    const { id: workspaceId } = await cast.newWorkspace()
+    const { runs, runClaims } = testUsers.owner.engine
+    const { id: workspaceId } = await testUsers.newWorkspace()
     const run = await runs.create({ id: workspaceId }, newRunInput())
     const claim = await runClaims.claim({ kind: "workspace", ref: { id: workspaceId } }, newClaimInput)
     if (claim === undefined) throw new Error("there was no run to claim")
@@ -57,7 +57,7 @@ export function runCases(engine: () => OpenedEngine): void {
       const { run: asked } = await runClaims.heartbeat(claim.id)
       expect(asked).toMatchObject({ status: "planning", cancelRequestedAt: expect.any(Number) })
       expect(await runs.get(run.id)).toMatchObject({ cancelRequestedAt: asked.cancelRequestedAt })
-      const { workspaces } = cast.owner.engine
+      const { workspaces } = testUsers.owner.engine
       expect((await workspaces.get({ id: workspaceId })).lock).toMatchObject({ by: { kind: "runs", id: run.id } })
       await expect(runs.cancel(run.id)).rejects.toMatchObject(refused("conflict"))
       await expect(runs.forceCancel(run.id)).rejects.toMatchObject(refused("conflict"))
@@ -103,14 +103,14 @@ export function runCases(engine: () => OpenedEngine): void {
 
     test("reads the values of variables", async () => {
       const { runClaims, claim, workspaceId } = await newClaim()
-      await cast.owner.engine.variables.create({ id: workspaceId }, { ...newVariable, sensitive: true })
+      await testUsers.owner.engine.variables.create({ id: workspaceId }, { ...newVariable, sensitive: true })
       const { key, value, category, hcl } = newVariable
       expect(await runClaims.variables(claim.id)).toEqual([{ key, value, category, hcl, sensitive: true }])
     })
 
     test("reads the configuration and the state, and saves the new state", async () => {
-      const { runs, runClaims, workspaces, stateVersions, configurationVersions } = cast.owner.engine
-      const { id } = await cast.newWorkspace()
+      const { runs, runClaims, workspaces, stateVersions, configurationVersions } = testUsers.owner.engine
+      const { id } = await testUsers.newWorkspace()
       await workspaces.lock({ id }, { reason: "" })
       const before = newStateInput(1)
       await stateVersions.create({ id }, before)
@@ -120,7 +120,7 @@ export function runCases(engine: () => OpenedEngine): void {
       const run = await runs.create({ id }, { ...newRunInput(), autoApply: true })
       const claim = await runClaims.claim({ kind: "workspace", ref: { id } }, newClaimInput)
       const claimId = claim?.id ?? ""
-      expect(claim?.workspace).toMatchObject({ organizationName: cast.organization, workingDirectory: null })
+      expect(claim?.workspace).toMatchObject({ organizationName: testUsers.organization, workingDirectory: null })
       expect(Buffer.from(await runClaims.configuration(claimId))).toEqual(Buffer.from(newArchive))
       expect(await bytesOf(await runClaims.state(claimId))).toEqual(before.state)
       const after = newStateInput(2)
@@ -138,7 +138,7 @@ export function runCases(engine: () => OpenedEngine): void {
       const { runClaims, claim, run } = await newClaim()
       await runClaims.release(claim.id)
       await expect(runClaims.get(claim.id)).rejects.toMatchObject(notFound)
-      const target = { kind: "organization", name: cast.organization } as const
+      const target = { kind: "organization", name: testUsers.organization } as const
       const again = await runClaims.claim(target, newClaimInput)
       expect(again?.run.id).toBe(run.id)
       await runClaims.report(again?.id ?? "", { status: "planning", hasChanges: null })
@@ -147,8 +147,8 @@ export function runCases(engine: () => OpenedEngine): void {
     })
 
     test("reads the queue of an organization, and how many runs are in progress", async () => {
-      const { organizations, workspaces, runs, runClaims } = cast.owner.engine
-      const { name } = await organizations.create({ name: cast.newName("queue"), email: "queue@example.com" })
+      const { organizations, workspaces, runs, runClaims } = testUsers.owner.engine
+      const { name } = await organizations.create({ name: testUsers.newName("queue"), email: "queue@example.com" })
       const queued: string[] = []
       for (const each of ["one", "two", "three"]) {
         const { id } = await workspaces.create(name, { name: each, executionMode: "remote" })
@@ -167,8 +167,8 @@ export function runCases(engine: () => OpenedEngine): void {
     })
 
     test("gets no run when none is queued, and is rejected for invalid requests", async () => {
-      const { runClaims } = cast.owner.engine
-      const { id } = await cast.newWorkspace()
+      const { runClaims } = testUsers.owner.engine
+      const { id } = await testUsers.newWorkspace()
       const target = { kind: "workspace", ref: { id } } as const
       expect(await runClaims.claim(target, newClaimInput)).toBeUndefined()
       await expect(runClaims.claim(target, { name: "", leaseMs: 1, waitMs: 31_000 })).rejects.toMatchObject(
@@ -178,9 +178,9 @@ export function runCases(engine: () => OpenedEngine): void {
   })
 
   test("an agent of a pool claims with the pool's token, which permits nothing else", async () => {
-    const { agentPools, tokens, runs } = cast.owner.engine
-    const pool = await agentPools.create(cast.organization, { name: cast.newName("pool") })
-    const { id } = await cast.newWorkspace({ executionMode: "agent", agentPoolId: pool.id })
+    const { agentPools, tokens, runs } = testUsers.owner.engine
+    const pool = await agentPools.create(testUsers.organization, { name: testUsers.newName("pool") })
+    const { id } = await testUsers.newWorkspace({ executionMode: "agent", agentPoolId: pool.id })
     const made = await tokens.createForAgentPool(pool.id, { description: "agent" })
     expect(made.owner).toEqual({ kind: "agent-pool", agentPoolId: pool.id })
     await expect(tokens.createForAgentPool(pool.id, {})).rejects.toMatchObject(refused("invalid", ["description"]))

@@ -61,13 +61,13 @@ export const newRunInput = (): RunInput => ({
 })
 
 export function stateCases(engine: () => OpenedEngine): void {
-  let cast: Users
+  let testUsers: Users
   beforeAll(async () => {
-    cast = await newUsers(engine())
+    testUsers = await newUsers(engine())
   })
 
   async function saved(id: string, input: StateVersionInput): Promise<StateVersionView> {
-    const { workspaces, stateVersions } = cast.owner.engine
+    const { workspaces, stateVersions } = testUsers.owner.engine
     await workspaces.lock({ id }, { reason: "" })
     const version = await stateVersions.create({ id }, input)
     await workspaces.unlock({ id })
@@ -82,8 +82,8 @@ export function stateCases(engine: () => OpenedEngine): void {
     }
 
     test("is created under the lock, becomes current, and describes its state", async () => {
-      const { stateVersions, workspaces } = cast.owner.engine
-      const { id, name } = await cast.newWorkspace()
+      const { stateVersions, workspaces } = testUsers.owner.engine
+      const { id, name } = await testUsers.newWorkspace()
       await expect(stateVersions.current({ id })).rejects.toMatchObject(notFound)
       const made = await saved(id, newStateInput(1))
       expect(made).toMatchObject({
@@ -93,7 +93,7 @@ export function stateCases(engine: () => OpenedEngine): void {
         md5: newStateInput(1).md5,
         status: "finalized",
         intermediate: false,
-        createdBy: { kind: "users", id: cast.owner.id },
+        createdBy: { kind: "users", id: testUsers.owner.id },
         hasJsonState: true,
         uploads: null,
         summary: {
@@ -104,7 +104,7 @@ export function stateCases(engine: () => OpenedEngine): void {
         },
       })
       expect(shown(await stateVersions.get(made.id))).toEqual(shown(made))
-      expect(shown(await stateVersions.current({ organization: cast.organization, name }))).toEqual(shown(made))
+      expect(shown(await stateVersions.current({ organization: testUsers.organization, name }))).toEqual(shown(made))
       expect(await workspaces.get({ id })).toMatchObject({ currentStateVersionId: made.id, resourceCount: 2 })
       expect(await bytesOf(await stateVersions.download(made.id, "state"))).toEqual(newStateInput(1).state)
       expect((await bytesOf(await stateVersions.download(made.id, "json-state"))).toString()).toBe(
@@ -113,8 +113,8 @@ export function stateCases(engine: () => OpenedEngine): void {
     })
 
     test("is listed, newest first, by status and in pages", async () => {
-      const { stateVersions } = cast.owner.engine
-      const { id } = await cast.newWorkspace()
+      const { stateVersions } = testUsers.owner.engine
+      const { id } = await testUsers.newWorkspace()
       const one = await saved(id, newStateInput(1))
       const two = await saved(id, newStateInput(2))
       expect((await stateVersions.list({ id }, {}, firstPage)).items.map(shown)).toEqual([two, one].map(shown))
@@ -129,8 +129,8 @@ export function stateCases(engine: () => OpenedEngine): void {
     })
 
     test("shows its outputs, and hides sensitive ones of the current state", async () => {
-      const { stateVersions } = cast.owner.engine
-      const { id } = await cast.newWorkspace()
+      const { stateVersions } = testUsers.owner.engine
+      const { id } = await testUsers.newWorkspace()
       const { id: versionId } = await saved(id, newStateInput(1))
       const { items } = await stateVersions.outputs(versionId, firstPage)
       const password = items.find(({ name }) => name === "password")
@@ -148,8 +148,8 @@ export function stateCases(engine: () => OpenedEngine): void {
     })
 
     test("is pending until its data is uploaded, when created without it", async () => {
-      const { stateVersions, workspaces } = cast.owner.engine
-      const { id } = await cast.newWorkspace()
+      const { stateVersions, workspaces } = testUsers.owner.engine
+      const { id } = await testUsers.newWorkspace()
       await workspaces.lock({ id }, { reason: "" })
       const made = await stateVersions.create({ id }, { ...newStateInput(1), state: null, jsonState: null })
       expect(made).toMatchObject({
@@ -170,8 +170,8 @@ export function stateCases(engine: () => OpenedEngine): void {
     })
 
     test("is rolled back to, and its backing data is removed and restored", async () => {
-      const { stateVersions, workspaces } = cast.owner.engine
-      const { id } = await cast.newWorkspace()
+      const { stateVersions, workspaces } = testUsers.owner.engine
+      const { id } = await testUsers.newWorkspace()
       const earlier = await saved(id, newStateInput(1))
       await saved(id, newStateInput(2))
       await expect(stateVersions.rollback({ id }, earlier.id)).rejects.toMatchObject(refused("conflict"))
@@ -198,8 +198,8 @@ export function stateCases(engine: () => OpenedEngine): void {
     })
 
     test("may exceed any in-memory buffer, and is then parsed after the upload", async () => {
-      const { stateVersions, workspaces } = cast.owner.engine
-      const { id } = await cast.newWorkspace()
+      const { stateVersions, workspaces } = testUsers.owner.engine
+      const { id } = await testUsers.newWorkspace()
       await workspaces.lock({ id }, { reason: "" })
       const input = newStateInput(1, 600_000)
       const made = await stateVersions.create({ id }, { ...input, state: null, jsonState: null })
@@ -214,8 +214,8 @@ export function stateCases(engine: () => OpenedEngine): void {
     })
 
     test("is rejected without the lock, with another checksum, and to readers", async () => {
-      const { stateVersions, workspaces } = cast.owner.engine
-      const { id } = await cast.newWorkspace()
+      const { stateVersions, workspaces } = testUsers.owner.engine
+      const { id } = await testUsers.newWorkspace()
       await expect(stateVersions.create({ id }, newStateInput(1))).rejects.toMatchObject(refused("conflict"))
       await workspaces.lock({ id }, { reason: "" })
       await expect(stateVersions.create({ id }, { ...newStateInput(1), md5: "0".repeat(32) })).rejects.toMatchObject({
@@ -224,7 +224,7 @@ export function stateCases(engine: () => OpenedEngine): void {
       await expect(
         stateVersions.create({ id }, { ...newStateInput(1), serial: -1, md5: "none", lineage: "x".repeat(256) }),
       ).rejects.toMatchObject(refused("invalid", ["serial"], ["md5"], ["lineage"]))
-      const { engine: reader } = await cast.newMemberOn(id, { access: "read" })
+      const { engine: reader } = await testUsers.newMemberOn(id, { access: "read" })
       await expect(reader.stateVersions.create({ id }, newStateInput(1))).rejects.toMatchObject(notFound)
     })
   })
@@ -232,18 +232,18 @@ export function stateCases(engine: () => OpenedEngine): void {
   async function newRun(
     steps: readonly RunStatus[] = [],
   ): Promise<{ readonly runs: Engine["runs"]; readonly id: string }> {
-    const { runs } = cast.owner.engine
-    const { id } = await runs.create({ id: (await cast.newWorkspace()).id }, newRunInput())
+    const { runs } = testUsers.owner.engine
+    const { id } = await runs.create({ id: (await testUsers.newWorkspace()).id }, newRunInput())
     for (const status of steps) await runs.advance(id, { status, hasChanges: null })
     return { runs, id }
   }
 
   describe("a run", () => {
     test("[F-W12] keeps comments, also of its actions", async () => {
-      const { runs } = cast.owner.engine
-      const { id } = await runs.create({ id: (await cast.newWorkspace()).id }, newRunInput())
+      const { runs } = testUsers.owner.engine
+      const { id } = await runs.create({ id: (await testUsers.newWorkspace()).id }, newRunInput())
       const first = await runs.addComment(id, "one")
-      expect(first).toMatchObject({ runId: id, body: "one", createdBy: { kind: "users", id: cast.owner.id } })
+      expect(first).toMatchObject({ runId: id, body: "one", createdBy: { kind: "users", id: testUsers.owner.id } })
       expect(await runs.comment(first.id)).toEqual(first)
       await runs.cancel(id, "two")
       const { items } = await runs.comments(id, firstPage)
@@ -254,8 +254,8 @@ export function stateCases(engine: () => OpenedEngine): void {
     })
 
     test("[F-W12] is forced to execute before the runs that block it", async () => {
-      const { runs } = cast.owner.engine
-      const { id: workspaceId } = await cast.newWorkspace()
+      const { runs } = testUsers.owner.engine
+      const { id: workspaceId } = await testUsers.newWorkspace()
       const first = await runs.create({ id: workspaceId }, newRunInput())
       const second = await runs.create({ id: workspaceId }, newRunInput())
       await runs.forceExecute(second.id)
@@ -264,15 +264,15 @@ export function stateCases(engine: () => OpenedEngine): void {
     })
 
     test("is created, found by its plan and apply, and moved through its statuses", async () => {
-      const { runs, workspaces, configurationVersions } = cast.owner.engine
-      const { id: workspaceId } = await cast.newWorkspace()
+      const { runs, workspaces, configurationVersions } = testUsers.owner.engine
+      const { id: workspaceId } = await testUsers.newWorkspace()
       const configuration = await configurationVersions.create({ id: workspaceId }, newConfiguration)
       const made = await runs.create({ id: workspaceId }, newRunInput())
       expect(made).toMatchObject({
         workspaceId,
         status: "pending",
         message: "contract",
-        createdBy: { kind: "users", id: cast.owner.id },
+        createdBy: { kind: "users", id: testUsers.owner.id },
         configurationVersionId: configuration.id,
         permissions: {
           canApply: true,
@@ -303,8 +303,8 @@ export function stateCases(engine: () => OpenedEngine): void {
     })
 
     test("keeps its options, and is found in its organization", async () => {
-      const { runs } = cast.owner.engine
-      const { id, name } = await cast.newWorkspace()
+      const { runs } = testUsers.owner.engine
+      const { id, name } = await testUsers.newWorkspace()
       const asked = {
         refresh: false,
         savePlan: true,
@@ -316,7 +316,7 @@ export function stateCases(engine: () => OpenedEngine): void {
       const made = await runs.create({ id }, { ...newRunInput(), ...asked })
       expect(made).toMatchObject({ ...asked, planCounts: null, executor: null })
       const query = { operations: ["save_plan"], workspaceNames: [name], unfinished: true } as const
-      expect((await runs.listForOrganization(cast.organization, query, firstPage)).items).toEqual([made])
+      expect((await runs.listForOrganization(testUsers.organization, query, firstPage)).items).toEqual([made])
       await runs.advance(made.id, { status: "planning", hasChanges: null })
       const counts = { additions: 1, changes: 2, destructions: 3, imports: 4 }
       const saved = await runs.advance(made.id, { status: "planned", hasChanges: null, counts })
@@ -326,9 +326,11 @@ export function stateCases(engine: () => OpenedEngine): void {
     })
 
     test("is rejected when its message is too long", async () => {
-      const { id } = await cast.newWorkspace()
+      const { id } = await testUsers.newWorkspace()
       const input = { ...newRunInput(), message: "x".repeat(10_001) }
-      await expect(cast.owner.engine.runs.create({ id }, input)).rejects.toMatchObject(refused("invalid", ["message"]))
+      await expect(testUsers.owner.engine.runs.create({ id }, input)).rejects.toMatchObject(
+        refused("invalid", ["message"]),
+      )
     })
 
     test("is discarded, canceled and stopped, each only once", async () => {
@@ -349,8 +351,8 @@ export function stateCases(engine: () => OpenedEngine): void {
 
   describe("a configuration version", () => {
     test("[F-W13] is current once created, accepts its archive until a run uses it, and serves it until it is archived", async () => {
-      const { configurationVersions: versions, runs, workspaces } = cast.owner.engine
-      const { id } = await cast.newWorkspace()
+      const { configurationVersions: versions, runs, workspaces } = testUsers.owner.engine
+      const { id } = await testUsers.newWorkspace()
       const plain = { ...newConfiguration, ingressAttributes: null, readme: null }
       const made = await versions.create({ id }, plain)
       expect((await workspaces.get({ id })).currentConfigurationVersionId).toBe(made.id)
@@ -384,8 +386,8 @@ export function stateCases(engine: () => OpenedEngine): void {
     })
 
     test("is created, read with its origin and readme, archived and deleted", async () => {
-      const { configurationVersions: versions, workspaces } = cast.owner.engine
-      const { id } = await cast.newWorkspace()
+      const { configurationVersions: versions, workspaces } = testUsers.owner.engine
+      const { id } = await testUsers.newWorkspace()
       await expect(versions.readme({ id })).rejects.toMatchObject(notFound)
       const made = await versions.create({ id }, newConfiguration)
       expect(made).toMatchObject({ workspaceId: id, speculative: false, autoQueueRuns: true, error: null })

@@ -10,19 +10,19 @@ import { newStateInput } from "./state-cases.ts"
 const locking = { access: "custom", custom: { workspaceLocking: true } } as const
 
 export function workspaceCases(engine: () => OpenedEngine): void {
-  let cast: Users
+  let testUsers: Users
   beforeAll(async () => {
-    cast = await newUsers(engine())
+    testUsers = await newUsers(engine())
   })
 
   describe("a workspace", () => {
     test("is created with defaults, and read by id and by name", async () => {
-      const name = cast.newName("plain")
-      const { workspaces } = cast.owner.engine
-      const made = await workspaces.create(cast.organization, { name })
+      const name = testUsers.newName("plain")
+      const { workspaces } = testUsers.owner.engine
+      const made = await workspaces.create(testUsers.organization, { name })
       expect(made).toMatchObject({
         name,
-        organizationName: cast.organization,
+        organizationName: testUsers.organization,
         description: null,
         executionMode: "remote",
         agentPoolId: null,
@@ -37,16 +37,16 @@ export function workspaceCases(engine: () => OpenedEngine): void {
         permissions: { canUpdate: true, canForceDelete: true },
       })
       expect(await workspaces.get({ id: made.id })).toEqual(made)
-      expect(await workspaces.get({ organization: cast.organization, name })).toEqual(made)
-      expect(await workspaces.get({ organization: cast.organization.toUpperCase(), name })).toEqual(made)
+      expect(await workspaces.get({ organization: testUsers.organization, name })).toEqual(made)
+      expect(await workspaces.get({ organization: testUsers.organization.toUpperCase(), name })).toEqual(made)
     })
 
     test("is created with every member, and changed member by member", async () => {
-      const { workspaces, vcsConnections, projects } = cast.owner.engine
-      const client = await vcsConnections.createClient(cast.organization, newOauthClient)
-      const project = await projects.create(cast.organization, { name: cast.newName("project") })
+      const { workspaces, vcsConnections, projects } = testUsers.owner.engine
+      const client = await vcsConnections.createClient(testUsers.organization, newOauthClient)
+      const project = await projects.create(testUsers.organization, { name: testUsers.newName("project") })
       const input = {
-        name: cast.newName("full"),
+        name: testUsers.newName("full"),
         description: "ünïcode ☂",
         executionMode: "local",
         allowDestroyPlan: false,
@@ -71,7 +71,7 @@ export function workspaceCases(engine: () => OpenedEngine): void {
           ingressSubmodules: true,
         },
       } as const
-      const made = await workspaces.create(cast.organization, {
+      const made = await workspaces.create(testUsers.organization, {
         ...input,
         tagBindings: [{ key: "env", value: "prod" }],
         tags: [{ name: "net" }],
@@ -104,9 +104,9 @@ export function workspaceCases(engine: () => OpenedEngine): void {
     })
 
     test("is rejected with every fault of its input named", async () => {
-      const { workspaces } = cast.owner.engine
+      const { workspaces } = testUsers.owner.engine
       await expect(
-        workspaces.create(cast.organization, {
+        workspaces.create(testUsers.organization, {
           name: "no spaces",
           autoDestroyActivityDuration: "soon",
           engineVersion: "nonsense",
@@ -120,8 +120,10 @@ export function workspaceCases(engine: () => OpenedEngine): void {
           ),
         ),
       })
-      const { id, name } = await cast.newWorkspace()
-      await expect(workspaces.create(cast.organization, { name })).rejects.toMatchObject(refused("invalid", ["name"]))
+      const { id, name } = await testUsers.newWorkspace()
+      await expect(workspaces.create(testUsers.organization, { name })).rejects.toMatchObject(
+        refused("invalid", ["name"]),
+      )
       await expect(workspaces.update({ id }, { vcsRepo: { identifier: "acme/net" } })).rejects.toMatchObject({
         code: "invalid",
       })
@@ -130,8 +132,8 @@ export function workspaceCases(engine: () => OpenedEngine): void {
     test.each(["", ".", "..", "a/b", "a%2Fb", "ünïcode", "x".repeat(20_000), "none"])(
       "is not found by the name %j",
       async (name) => {
-        const { workspaces } = cast.owner.engine
-        await expect(workspaces.get({ organization: cast.organization, name })).rejects.toMatchObject(notFound)
+        const { workspaces } = testUsers.owner.engine
+        await expect(workspaces.get({ organization: testUsers.organization, name })).rejects.toMatchObject(notFound)
         await expect(workspaces.get({ id: name })).rejects.toMatchObject(notFound)
       },
     )
@@ -139,19 +141,23 @@ export function workspaceCases(engine: () => OpenedEngine): void {
     test.each(["a\0b", "a\ud800b"])(
       "is rejected when it contains text that the store cannot save: %j",
       async (text) => {
-        const { workspaces } = cast.owner.engine
-        const { id } = await cast.newWorkspace()
+        const { workspaces } = testUsers.owner.engine
+        const { id } = await testUsers.newWorkspace()
         const unkeepable = refused("bad-request")
         await expect(workspaces.update({ id }, { description: text })).rejects.toMatchObject(unkeepable)
         await expect(workspaces.get({ id: text })).rejects.toMatchObject(unkeepable)
-        await expect(workspaces.get({ organization: cast.organization, name: text })).rejects.toMatchObject(unkeepable)
-        await expect(workspaces.list(cast.organization, { name: text }, firstPage)).rejects.toMatchObject(unkeepable)
+        await expect(workspaces.get({ organization: testUsers.organization, name: text })).rejects.toMatchObject(
+          unkeepable,
+        )
+        await expect(workspaces.list(testUsers.organization, { name: text }, firstPage)).rejects.toMatchObject(
+          unkeepable,
+        )
       },
     )
 
     test("is read but not changed by readers", async () => {
-      const { id } = await cast.newWorkspace()
-      const { engine: reader } = await cast.newMemberOn(id, { access: "read" })
+      const { id } = await testUsers.newWorkspace()
+      const { engine: reader } = await testUsers.newMemberOn(id, { access: "read" })
       expect(await reader.workspaces.get({ id })).toMatchObject({
         id,
         permissions: { canUpdate: false, canLock: false },
@@ -159,22 +165,22 @@ export function workspaceCases(engine: () => OpenedEngine): void {
       await expect(reader.workspaces.update({ id }, { autoApply: true })).rejects.toMatchObject(notFound)
       await expect(reader.workspaces.lock({ id }, { reason: "" })).rejects.toMatchObject(notFound)
       await expect(reader.workspaces.safeDelete({ id })).rejects.toMatchObject(notFound)
-      await expect(reader.workspaces.create(cast.organization, { name: "any" })).rejects.toMatchObject(notFound)
+      await expect(reader.workspaces.create(testUsers.organization, { name: "any" })).rejects.toMatchObject(notFound)
     })
 
     test("is assigned an SSH key and loses it", async () => {
-      const { workspaces, sshKeys } = cast.owner.engine
-      const { id } = await cast.newWorkspace()
-      const key = await sshKeys.create(cast.organization, { ...newSshKey, name: cast.newName("key") })
+      const { workspaces, sshKeys } = testUsers.owner.engine
+      const { id } = await testUsers.newWorkspace()
+      const key = await sshKeys.create(testUsers.organization, { ...newSshKey, name: testUsers.newName("key") })
       expect(await workspaces.assignSshKey({ id }, key.id)).toMatchObject({ id, sshKeyId: key.id })
       expect(await workspaces.assignSshKey({ id }, null)).toMatchObject({ id, sshKeyId: null })
       await expect(workspaces.assignSshKey({ id }, "sshkey-none")).rejects.toMatchObject(notFound)
     })
 
     test("moves to a project together with others, or not at all", async () => {
-      const { workspaces, projects } = cast.owner.engine
-      const project = await projects.create(cast.organization, { name: cast.newName("project") })
-      const [one, two] = [await cast.newWorkspace(), await cast.newWorkspace()]
+      const { workspaces, projects } = testUsers.owner.engine
+      const project = await projects.create(testUsers.organization, { name: testUsers.newName("project") })
+      const [one, two] = [await testUsers.newWorkspace(), await testUsers.newWorkspace()]
       await expect(workspaces.moveToProject(project.id, [one.id, "ws-none"])).rejects.toMatchObject({
         name: "EngineError",
       })
@@ -251,10 +257,13 @@ export function workspaceCases(engine: () => OpenedEngine): void {
 
   describe("a lock", () => {
     test("is acquired with a reason, rejected to a second user, and released by its holder", async () => {
-      const { id, name } = await cast.newWorkspace()
-      const holder = await cast.newMemberOn(id, locking)
-      const other = await cast.newMemberOn(id, locking)
-      const locked = await holder.engine.workspaces.lock({ organization: cast.organization, name }, { reason: "mine" })
+      const { id, name } = await testUsers.newWorkspace()
+      const holder = await testUsers.newMemberOn(id, locking)
+      const other = await testUsers.newMemberOn(id, locking)
+      const locked = await holder.engine.workspaces.lock(
+        { organization: testUsers.organization, name },
+        { reason: "mine" },
+      )
       expect(locked.lock).toEqual({
         held: true,
         by: { kind: "users", id: holder.id },
@@ -270,9 +279,9 @@ export function workspaceCases(engine: () => OpenedEngine): void {
     })
 
     test("with a ttl is extended by its holder, shows its expiry to others, and expires", async () => {
-      const { id } = await cast.newWorkspace()
-      const holder = await cast.newMemberOn(id, locking)
-      const other = await cast.newMemberOn(id, locking)
+      const { id } = await testUsers.newWorkspace()
+      const holder = await testUsers.newMemberOn(id, locking)
+      const other = await testUsers.newMemberOn(id, locking)
       const locked = await holder.engine.workspaces.lock({ id }, { reason: "mine", ttlMs: 60_000 })
       expect(locked.lock).toEqual({
         held: true,
@@ -309,18 +318,18 @@ export function workspaceCases(engine: () => OpenedEngine): void {
     })
 
     test("is broken by an administrator of the workspace", async () => {
-      const { id } = await cast.newWorkspace()
-      const holder = await cast.newMemberOn(id, locking)
+      const { id } = await testUsers.newWorkspace()
+      const holder = await testUsers.newMemberOn(id, locking)
       await holder.engine.workspaces.lock({ id }, { reason: "" })
-      const admin = await cast.newMemberOn(id, { access: "admin" })
+      const admin = await testUsers.newMemberOn(id, { access: "admin" })
       expect((await admin.engine.workspaces.forceUnlock({ id })).lock).toEqual({ held: false })
       await expect(admin.engine.workspaces.forceUnlock({ id })).rejects.toMatchObject(refused("conflict"))
     })
 
     test("of a team belongs to the whole team", async () => {
-      const { id } = await cast.newWorkspace()
-      const { teamId } = await cast.newMemberOn(id, locking)
-      const { secret } = await cast.owner.engine.tokens.createForTeam(teamId, {})
+      const { id } = await testUsers.newWorkspace()
+      const { teamId } = await testUsers.newMemberOn(id, locking)
+      const { secret } = await testUsers.owner.engine.tokens.createForTeam(teamId, {})
       const team = await engine().as(secret)
       expect((await team.workspaces.lock({ id }, { reason: "" })).lock).toMatchObject({
         by: { kind: "teams", id: teamId },
@@ -328,8 +337,8 @@ export function workspaceCases(engine: () => OpenedEngine): void {
     })
 
     test("is acquired by one of many concurrent requests", async () => {
-      const { id } = await cast.newWorkspace()
-      const lockers = await Promise.all([1, 2, 3].map(() => cast.newMemberOn(id, locking)))
+      const { id } = await testUsers.newWorkspace()
+      const lockers = await Promise.all([1, 2, 3].map(() => testUsers.newMemberOn(id, locking)))
       const asked = [...lockers, ...lockers, ...lockers, ...lockers]
       const outcomes = await Promise.allSettled(
         asked.map(({ engine: it }) => it.workspaces.lock({ id }, { reason: "" })),
@@ -340,8 +349,8 @@ export function workspaceCases(engine: () => OpenedEngine): void {
     })
 
     test("cannot be released while a state upload is pending", async () => {
-      const { workspaces, stateVersions } = cast.owner.engine
-      const { id } = await cast.newWorkspace()
+      const { workspaces, stateVersions } = testUsers.owner.engine
+      const { id } = await testUsers.newWorkspace()
       await workspaces.lock({ id }, { reason: "" })
       await stateVersions.create({ id }, { ...newStateInput(1), state: null, jsonState: null })
       await expect(workspaces.unlock({ id })).rejects.toMatchObject({
@@ -364,7 +373,7 @@ export function workspaceCases(engine: () => OpenedEngine): void {
       )
 
     test("is applied to the workspaces of a filter, reported for each, and not repeated for the same key", async () => {
-      const { owner, newName } = cast
+      const { owner, newName } = testUsers
       const organization = newName("bulk")
       await owner.engine.organizations.create({ name: organization, email: "bulk@example.com" })
       const { workspaces, bulkActions, tags } = owner.engine
@@ -431,7 +440,7 @@ export function workspaceCases(engine: () => OpenedEngine): void {
     })
 
     test("is rejected whole when the request is invalid", async () => {
-      const { organization, owner } = cast
+      const { organization, owner } = testUsers
       const { bulkActions } = owner.engine
       const unlock = { action: { kind: "unlock" } } as const
       await expect(bulkActions.run(organization, unlock)).rejects.toMatchObject(refused("invalid", ["all"]))
@@ -453,15 +462,15 @@ export function workspaceCases(engine: () => OpenedEngine): void {
 
   describe("deletion", () => {
     test("is safe when no resources are managed", async () => {
-      const { workspaces, stateVersions } = cast.owner.engine
-      const empty = await cast.newWorkspace()
+      const { workspaces, stateVersions } = testUsers.owner.engine
+      const empty = await testUsers.newWorkspace()
       await workspaces.lock(empty, { reason: "" })
       await expect(workspaces.safeDelete(empty)).rejects.toMatchObject(refused("conflict"))
       await workspaces.unlock(empty)
-      await workspaces.safeDelete({ organization: cast.organization, name: empty.name })
+      await workspaces.safeDelete({ organization: testUsers.organization, name: empty.name })
       await expect(workspaces.get(empty)).rejects.toMatchObject(notFound)
 
-      const managing = await cast.newWorkspace()
+      const managing = await testUsers.newWorkspace()
       await workspaces.lock(managing, { reason: "" })
       await stateVersions.create(managing, newStateInput(1))
       await workspaces.unlock(managing)
@@ -471,15 +480,15 @@ export function workspaceCases(engine: () => OpenedEngine): void {
     })
 
     test("by force is forbidden, not hidden, to readers", async () => {
-      const { id } = await cast.newWorkspace()
-      const { engine: admin } = await cast.newMemberOn(id, { access: "admin" })
+      const { id } = await testUsers.newWorkspace()
+      const { engine: admin } = await testUsers.newMemberOn(id, { access: "admin" })
       await expect(admin.workspaces.forceDelete({ id })).rejects.toMatchObject(refused("forbidden"))
     })
 
     test("happens once for concurrent requests", async () => {
-      const { id } = await cast.newWorkspace()
+      const { id } = await testUsers.newWorkspace()
       const outcomes = await Promise.allSettled(
-        Array.from({ length: 6 }, () => cast.owner.engine.workspaces.forceDelete({ id })),
+        Array.from({ length: 6 }, () => testUsers.owner.engine.workspaces.forceDelete({ id })),
       )
       expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1)
     })
@@ -487,8 +496,12 @@ export function workspaceCases(engine: () => OpenedEngine): void {
 
   describe("the remote state consumers", () => {
     test("are added, replaced and removed, and listed in pages", async () => {
-      const { remoteStateConsumers: consumers } = cast.owner.engine
-      const [producer, a, b] = [await cast.newWorkspace(), await cast.newWorkspace(), await cast.newWorkspace()]
+      const { remoteStateConsumers: consumers } = testUsers.owner.engine
+      const [producer, a, b] = [
+        await testUsers.newWorkspace(),
+        await testUsers.newWorkspace(),
+        await testUsers.newWorkspace(),
+      ]
       const listed = async () => (await consumers.list(producer.id, firstPage)).items.map(({ id }) => id).toSorted()
       await consumers.add(producer.id, [a.id, b.id])
       await consumers.add(producer.id, [a.id])
@@ -506,8 +519,8 @@ export function workspaceCases(engine: () => OpenedEngine): void {
     })
 
     test("are rejected when invalid", async () => {
-      const { remoteStateConsumers: consumers, workspaces } = cast.owner.engine
-      const [producer, a] = [await cast.newWorkspace(), await cast.newWorkspace()]
+      const { remoteStateConsumers: consumers, workspaces } = testUsers.owner.engine
+      const [producer, a] = [await testUsers.newWorkspace(), await testUsers.newWorkspace()]
       await expect(consumers.add(producer.id, [a.id, producer.id])).rejects.toMatchObject(
         refused("unprocessable", ["data", 1, "id"]),
       )

@@ -1,7 +1,7 @@
 // Names the test that runs each example of a guide. Each fenced block must be listed here below its heading, or `guides.test.ts` fails. A
 // test that is named here fails if it has not run one of its commands.
 
-export interface Typist {
+export interface DocExample {
   /** The test file that runs the blocks below the heading; `typedPage` checks it. */
   readonly test: string
   /** Commands that cannot run in tests, exactly as written, with the reason and the replacement. */
@@ -20,7 +20,7 @@ const noInit =
   "systemd is not the first process where tests run: systemd-analyze verifies the unit, and systemctl enables it in a folder"
 
 /** Keyed by document, then by heading. */
-export const typists: Readonly<Record<string, Readonly<Record<string, Typist>>>> = {
+export const docExamples: Readonly<Record<string, Readonly<Record<string, DocExample>>>> = {
   "docs/first-hour.md": {
     "Install the command": {
       ...firstHour,

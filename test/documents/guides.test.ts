@@ -2,9 +2,9 @@
 import { access, glob, readFile } from "node:fs/promises"
 import { describe, expect, test } from "vitest"
 import { blocksIn, blocksOf, root } from "./guide-blocks.ts"
-import { typists } from "./doc-examples.ts"
+import { docExamples } from "./doc-examples.ts"
 
-const guides = Object.keys(typists)
+const guides = Object.keys(docExamples)
 
 test("the guides for operators are among the guides with tested commands", () => {
   expect(guides).toEqual(expect.arrayContaining(["docs/operations.md", "docs/hardening.md"]))
@@ -12,7 +12,7 @@ test("the guides for operators are among the guides with tested commands", () =>
 
 describe.each(guides)("%s", (document) => {
   const blocks = blocksOf(document)
-  const claims = Object.entries(typists[document] ?? {})
+  const claims = Object.entries(docExamples[document] ?? {})
 
   test("has a test for every block, and a block for every test", () => {
     expect(blocks.length).toBeGreaterThan(0)

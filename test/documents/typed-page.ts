@@ -7,7 +7,7 @@ import { promisify } from "node:util"
 import { afterAll, expect } from "vitest"
 import { sayLoudly } from "../toolchain/missing.ts"
 import { blocksOf, root } from "./guide-blocks.ts"
-import { type Typist, typists } from "./doc-examples.ts"
+import { type DocExample, docExamples } from "./doc-examples.ts"
 
 const execute = promisify(execFile)
 
@@ -44,14 +44,14 @@ export interface Page {
 
 /**
  * Opens a guide for the test file at `testUrl`. If all tests of the file pass, the last hook checks that they ran every command that
- * `typists` assigns to the file.
+ * `docExamples` assigns to the file.
  */
 export function typedPage(testUrl: string, document: string): Page {
   const test = relative(fileURLToPath(root), fileURLToPath(testUrl))
   const blocks = blocksOf(document)
-  const mine = Object.entries(typists[document] ?? {}).filter(([, typist]) => typist.test === test)
+  const mine = Object.entries(docExamples[document] ?? {}).filter(([, example]) => example.test === test)
   const left = new Map<string, Set<string>>()
-  for (const [heading, typist] of mine) left.set(heading, new Set(commandsOf(blocks, heading, typist)))
+  for (const [heading, example] of mine) left.set(heading, new Set(commandsOf(blocks, heading, example)))
 
   // Vitest passes the suite as the second argument, and requires a destructuring pattern as the first. No fixture is needed here.
   // oxlint-disable-next-line eslint/no-empty-pattern
@@ -74,7 +74,7 @@ export function typedPage(testUrl: string, document: string): Page {
   }
 }
 
-const commandsOf = (blocks: ReturnType<typeof blocksOf>, heading: string, { except = {} }: Typist) =>
+const commandsOf = (blocks: ReturnType<typeof blocksOf>, heading: string, { except = {} }: DocExample) =>
   blocks
     .filter((block) => block.heading === heading)
     .flatMap(({ commands }) => commands)

@@ -14,13 +14,13 @@ import { cloud, greeting, noTool, organization, tools } from "../e2e/clients/ter
 
 const program = fileURLToPath(new URL("../../examples/executor/executor.ts", import.meta.url))
 
-interface Stage extends AsyncDisposable {
+interface Fixture extends AsyncDisposable {
   readonly engine: Engine
   readonly url: string
   readonly rootToken: string
 }
 
-async function openStage(): Promise<Stage> {
+async function openFixture(): Promise<Fixture> {
   await using opening = new AsyncDisposableStack()
   const folder = opening.use(await temporaryFolder()).path
   const served = opening.use(await serve(["dev"], { folder }))
@@ -31,17 +31,17 @@ async function openStage(): Promise<Stage> {
 }
 
 describe.skipIf(noTool).each(tools)("the example executor, with $kind $version", ({ program: tool, kind }) => {
-  let stage: Stage
+  let fixture: Fixture
   beforeAll(async () => {
-    stage = await openStage()
+    fixture = await openFixture()
   })
-  afterAll(() => stage[Symbol.asyncDispose]())
+  afterAll(() => fixture[Symbol.asyncDispose]())
 
   let count = 0
   /** Creates a workspace with its own agent pool, and an executor with that pool's token. */
   async function newWorkspace(files: Readonly<Record<string, string>>, workingDirectory: string | null = null) {
     count += 1
-    const { engine, url, rootToken } = stage
+    const { engine, url, rootToken } = fixture
     const pool = await engine.agentPools.create(organization, { name: `${kind}-pool-${count}` })
     const token = (await engine.tokens.createForAgentPool(pool.id, { description: "executor" })).secret
     const { id } = await engine.workspaces.create(organization, {
@@ -86,7 +86,7 @@ describe.skipIf(noTool).each(tools)("the example executor, with $kind $version",
   }
 
   test("plans, waits for the confirmation, applies, and saves the state", async () => {
-    const { engine } = stage
+    const { engine } = fixture
     // The backend of the configuration is ignored here.
     const files = { "stacks/web/main.tf": cloud('name = "elsewhere"') + greeting, "main.tf": "not = even read" }
     const { id, upload, latest, executed, log } = await newWorkspace(files, "stacks/web")
@@ -137,7 +137,7 @@ describe.skipIf(noTool).each(tools)("the example executor, with $kind $version",
   })
 
   test("leaves a run alone that another executor claimed, and is rejected when claiming it", async () => {
-    const { engine, url } = stage
+    const { engine, url } = fixture
     const { pool, upload, latest, executed } = await newWorkspace({ "main.tf": greeting })
     await upload()
     const target = { kind: "agent-pool", id: pool.id } as const
@@ -164,7 +164,7 @@ describe.skipIf(noTool).each(tools)("the example executor, with $kind $version",
   })
 
   test("stops the program when the run is canceled, and saves the partial state before the lock is released", async () => {
-    const { engine } = stage
+    const { engine } = fixture
     const slow = `resource "terraform_data" "quick" {}
 resource "terraform_data" "slow" {
   depends_on = [terraform_data.quick]

@@ -25,17 +25,17 @@ const freshNonce = "a fresh nonce"
 export async function openAcme(): Promise<OpenTargets> {
   await using opening = new AsyncDisposableStack()
   const responder = opening.use(await openChallengeServer())
-  const world = opening.use(
+  const testEngine = opening.use(
     await openTestEngine({ acme: { httpPort: responder.port, permitted: { kinds: ["loopback"], ranges: [] } } }),
   )
-  await newAcmeMount(world, {
+  await newAcmeMount(testEngine, {
     orders_per_account: 0,
     orders_per_name: 0,
     accounts_per_address: 0,
     failed_validations: 0,
   })
-  const applicant = await Applicant.registered(world, responder.answers, "key-p256.pem")
-  const other = await Applicant.registered(world, responder.answers, "key-p384.pem")
+  const applicant = await Applicant.registered(testEngine, responder.answers, "key-p256.pem")
+  const other = await Applicant.registered(testEngine, responder.answers, "key-p384.pem")
   const targets = [await requests(applicant), headers(applicant), ...(await payloads(applicant, other))]
   const closing = opening.move()
   return { targets, [Symbol.asyncDispose]: () => closing.disposeAsync() }
@@ -170,30 +170,30 @@ const signedMember =
 
 /** A client with an account, which can prove control of `localhost`. */
 class Applicant {
-  readonly #world: TestEngine
+  readonly #testEngine: TestEngine
   readonly #answers: Map<string, string>
   readonly key: KeyObject
   readonly jwk: webcrypto.JsonWebKey
   readonly #thumbprint: string
   account = ""
 
-  private constructor(world: TestEngine, answers: Map<string, string>, key: string) {
-    this.#world = world
+  private constructor(testEngine: TestEngine, answers: Map<string, string>, key: string) {
+    this.#testEngine = testEngine
     this.#answers = answers
     this.key = createPrivateKey(sampleText(key))
     this.jwk = createPublicKey(this.key).export({ format: "jwk" })
     this.#thumbprint = readJwk(this.jwk).thumbprint
   }
 
-  static async registered(world: TestEngine, answers: Map<string, string>, key: string): Promise<Applicant> {
-    const applicant = new Applicant(world, answers, key)
+  static async registered(testEngine: TestEngine, answers: Map<string, string>, key: string): Promise<Applicant> {
+    const applicant = new Applicant(testEngine, answers, key)
     const { headers: found } = await applicant.#done(`${base}/new-account`, { termsOfServiceAgreed: true }, true)
     applicant.account = found.get("location") ?? ""
     return applicant
   }
 
   async nonce(): Promise<string> {
-    const { headers: found } = await this.#world.request("HEAD", `${base}/new-nonce`, { token: null })
+    const { headers: found } = await this.#testEngine.request("HEAD", `${base}/new-nonce`, { token: null })
     return found.get("replay-nonce") ?? ""
   }
 
@@ -209,7 +209,7 @@ class Applicant {
 
   async send(url: string, body: Uint8Array): Promise<Answer> {
     const headers = { "content-type": "application/jose+json" }
-    return this.#world.request("POST", url, { token: null, body: Uint8Array.from(body), headers })
+    return this.#testEngine.request("POST", url, { token: null, body: Uint8Array.from(body), headers })
   }
 
   /** Sends a request that must succeed. */

@@ -9,7 +9,7 @@ export interface DerNode {
 }
 
 /** Deeper than any parser may go, and shallow enough not to overflow the stack here. */
-const depthMaximum = 60
+const maxDepth = 60
 
 /** Returns undefined if the bytes are not a sequence of DER values. */
 export function readNodes(bytes: Uint8Array, depth = 0): DerNode[] | undefined {
@@ -27,7 +27,7 @@ export function readNodes(bytes: Uint8Array, depth = 0): DerNode[] | undefined {
 
 /** Parses octet strings and bit strings too, because extensions and keys contain DER. */
 function partsOf(tag: number, content: Uint8Array, depth: number): DerNode[] | undefined {
-  if (depth >= depthMaximum || content.length < 2) return undefined
+  if (depth >= maxDepth || content.length < 2) return undefined
   if ((tag & 0x20) !== 0 || tag === 0x04) return readNodes(content, depth + 1)
   if (tag !== 0x03 || content[0] !== 0) return undefined
   const inside = readNodes(content.subarray(1), depth + 1)

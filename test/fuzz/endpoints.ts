@@ -33,20 +33,20 @@ const turnMs = 80
 
 export async function openEndpoints(): Promise<OpenTargets> {
   await using opening = new AsyncDisposableStack()
-  const cast = opening.use(await openPkiUsers({ keyGenerator: noRsaKeys }))
+  const testUsers = opening.use(await openPkiUsers({ keyGenerator: noRsaKeys }))
   const targets: FuzzTarget[] = []
   for (const endpoint of pkiEndpoints) {
-    const target = await targetOf(cast, endpoint)
+    const target = await targetOf(testUsers, endpoint)
     if (target !== undefined) targets.push(target)
   }
-  targets.push(addresses(cast), await ocspByAddress(cast), await forms(cast))
+  targets.push(addresses(testUsers), await ocspByAddress(testUsers), await forms(testUsers))
   const closing = opening.move()
   return { targets, [Symbol.asyncDispose]: () => closing.disposeAsync() }
 }
 
 /** Returns undefined for an endpoint without a body. */
-async function targetOf(cast: PkiUsers, endpoint: string): Promise<FuzzTarget | undefined> {
-  let { request, mount } = await prepared(cast, endpoint)
+async function targetOf(testUsers: PkiUsers, endpoint: string): Promise<FuzzTarget | undefined> {
+  let { request, mount } = await prepared(testUsers, endpoint)
   const { body } = request
   if (body === undefined) return undefined
   const isRaw = body instanceof Uint8Array
@@ -60,24 +60,28 @@ async function targetOf(cast: PkiUsers, endpoint: string): Promise<FuzzTarget | 
     async attempt(input) {
       attempts += 1
       if (attempts % attemptsPerMount === 0) {
-        if (endpoint.includes("/:mount")) await cast.world.pki("DELETE", `/sys/mounts/${mount}`)
-        ;({ request, mount } = await prepared(cast, endpoint))
+        if (endpoint.includes("/:mount")) await testUsers.testEngine.pki("DELETE", `/sys/mounts/${mount}`)
+        ;({ request, mount } = await prepared(testUsers, endpoint))
       }
       const { method, address, headers, token } = request
-      const options = { token: token ?? cast.tokens.root, body: Uint8Array.from(input) }
-      const answer = await cast.world.pki(method, address, headers === undefined ? options : { ...options, headers })
+      const options = { token: token ?? testUsers.tokens.root, body: Uint8Array.from(input) }
+      const answer = await testUsers.testEngine.pki(
+        method,
+        address,
+        headers === undefined ? options : { ...options, headers },
+      )
       return complaintAbout(answer)
     },
   }
 }
 
-async function prepared(cast: PkiUsers, endpoint: string): Promise<{ request: ReadyPkiRequest; mount: string }> {
-  const subject = await cast.newSubject()
+async function prepared(testUsers: PkiUsers, endpoint: string): Promise<{ request: ReadyPkiRequest; mount: string }> {
+  const subject = await testUsers.newSubject()
   return { request: await preparePki(endpoint, subject, "root"), mount: subject.mount }
 }
 
 /** Mutates URLs of reads and lists. */
-function addresses(cast: PkiUsers): FuzzTarget {
+function addresses(testUsers: PkiUsers): FuzzTarget {
   const known = pkiEndpoints.map((endpoint) => endpoint.replace(/:[a-z_]+/g, "matrix").replace(/\*[a-z_]+/g, "a/b"))
   return {
     name: "addresses",
@@ -89,14 +93,14 @@ function addresses(cast: PkiUsers): FuzzTarget {
       const url = URL.parse(`http://chancery.test/v1${address}`)
       // Dot segments can lead out of this API.
       if ((method !== "GET" && method !== "LIST") || !url?.pathname.startsWith("/v1/")) return undefined
-      return complaintAbout(await cast.world.pki(method, address))
+      return complaintAbout(await testUsers.testEngine.pki(method, address))
     },
   }
 }
 
 /** Mutates OCSP requests in URLs. */
-async function ocspByAddress(cast: PkiUsers): Promise<FuzzTarget> {
-  const { request, mount } = await prepared(cast, "POST /:mount/ocsp")
+async function ocspByAddress(testUsers: PkiUsers): Promise<FuzzTarget> {
+  const { request, mount } = await prepared(testUsers, "POST /:mount/ocsp")
   return {
     name: "OCSP by GET",
     corpus: [request.body as Uint8Array, ...samples("OCSP REQUEST")],
@@ -105,15 +109,15 @@ async function ocspByAddress(cast: PkiUsers): Promise<FuzzTarget> {
     async attempt(input) {
       // Limited to the length of URL that a server reads.
       const base64 = Buffer.from(input.subarray(0, 8_192)).toString("base64")
-      return complaintAbout(await cast.world.pki("GET", `/${mount}/ocsp/${encodeURIComponent(base64)}`))
+      return complaintAbout(await testUsers.testEngine.pki("GET", `/${mount}/ocsp/${encodeURIComponent(base64)}`))
     },
   }
 }
 
 /** Mutates a request in the encoding of forms, in which all values are strings. */
-async function forms(cast: PkiUsers): Promise<FuzzTarget> {
+async function forms(testUsers: PkiUsers): Promise<FuzzTarget> {
   const endpoint = "POST /:mount/sign/:name"
-  const { request } = await prepared(cast, endpoint)
+  const { request } = await prepared(testUsers, endpoint)
   const members = Object.entries(request.body as Readonly<Record<string, unknown>>)
   const form = new URLSearchParams(members.map(([name, value]) => [name, String(value)]))
   return {
@@ -123,7 +127,9 @@ async function forms(cast: PkiUsers): Promise<FuzzTarget> {
     turnMs,
     async attempt(input) {
       const headers = { "content-type": "application/x-www-form-urlencoded" }
-      return complaintAbout(await cast.world.pki("POST", request.address, { body: Uint8Array.from(input), headers }))
+      return complaintAbout(
+        await testUsers.testEngine.pki("POST", request.address, { body: Uint8Array.from(input), headers }),
+      )
     },
   }
 }

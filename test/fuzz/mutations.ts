@@ -7,7 +7,7 @@ import { copied, type DerNode, lengthOf, places, readNodes, writeNodes } from ".
 export type Mutation = (input: Uint8Array, others: readonly Uint8Array[], chance: Chance) => Uint8Array
 
 /** Maximum size of a mutated input in bytes, so that none takes the whole time. */
-const sizeMaximum = 1_500_000
+const maxSize = 1_500_000
 
 const largeLength = 64 * 1024
 
@@ -22,7 +22,7 @@ export function mutate(
   const count = 1 + (chance.oneIn(2) ? 0 : chance.below(4))
   // Stops at large inputs, which would grow until mutating takes longer than parsing.
   for (let made = 0; made < count && mutated.length <= largeLength; made += 1)
-    mutated = chance.of(mutations)(mutated, others, chance).subarray(0, sizeMaximum)
+    mutated = chance.of(mutations)(mutated, others, chance).subarray(0, maxSize)
   return mutated
 }
 

@@ -3,13 +3,13 @@
 import { createServer, type Socket, connect } from "node:net"
 import type { AddressInfo } from "node:net"
 
-export interface Road extends AsyncDisposable {
+export interface LossyProxy extends AsyncDisposable {
   readonly port: number
   /** Starts or stops dropping data; dropped data is never sent. */
   lose(isLost: boolean): void
 }
 
-export async function roadTo(socketPath: string): Promise<Road> {
+export async function openLossyProxy(socketPath: string): Promise<LossyProxy> {
   let isLost = false
   const open = new Set<Socket>()
   const server = createServer((near) => {

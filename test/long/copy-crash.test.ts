@@ -46,11 +46,11 @@ async function copyKilling(from: string, to: string, random: (below: number) => 
 }
 
 async function fill(url: string): Promise<void> {
-  await using world = await openTestEngine({ url })
-  await world.engine.organizations.create({ name: "acme", email: "ops@example.com" })
-  await world.engine.workspaces.create("acme", { name: "network" })
-  await world.engine.mounts.create({ path: "pki" })
-  const { issuers, roles } = world.engine.pki("pki")
+  await using testEngine = await openTestEngine({ url })
+  await testEngine.engine.organizations.create({ name: "acme", email: "ops@example.com" })
+  await testEngine.engine.workspaces.create("acme", { name: "network" })
+  await testEngine.engine.mounts.create({ path: "pki" })
+  const { issuers, roles } = testEngine.engine.pki("pki")
   await issuers.generateRoot({ commonName: "Root", keyType: "ec", ttlMs: 2_000_000_000 })
   await roles.save("web", { allowAnyName: true, keyType: "ec", ttlMs: 3_600_000 })
   await using database = await openDatabase(url)
@@ -58,12 +58,12 @@ async function fill(url: string): Promise<void> {
 }
 
 async function works(url: string): Promise<void> {
-  await using world = await openTestEngine({ url })
-  const { id } = await world.engine.workspaces.get({ organization: "acme", name: "network" })
+  await using testEngine = await openTestEngine({ url })
+  const { id } = await testEngine.engine.workspaces.get({ organization: "acme", name: "network" })
   const path = `/workspaces/${id}/actions`
-  expect((await world.request("POST", `${path}/lock`, { body: {} })).status).toBe(200)
-  expect((await world.request("POST", `${path}/unlock`)).status).toBe(200)
-  const issued = await world.pki("POST", "/pki/issue/web", { body: { common_name: "after.example.com" } })
+  expect((await testEngine.request("POST", `${path}/lock`, { body: {} })).status).toBe(200)
+  expect((await testEngine.request("POST", `${path}/unlock`)).status).toBe(200)
+  const issued = await testEngine.pki("POST", "/pki/issue/web", { body: { common_name: "after.example.com" } })
   expect(issued.status).toBe(200)
 }
 

@@ -13,7 +13,7 @@ import {
   postgresInstallation,
   startOwnPostgres,
 } from "../toolchain/postgres.ts"
-import { type Road, roadTo } from "./blackhole.ts"
+import { type LossyProxy, openLossyProxy } from "./blackhole.ts"
 
 const binaries = await findPostgresBinaries()
 if (binaries === undefined) sayMissing(postgresInstallation)
@@ -23,8 +23,8 @@ const storageLimits = { connectTimeoutMs: 1_000, statementTimeoutMs: 1_000, lock
 /** A failure and its repair; requests continue during both. */
 interface Trouble {
   readonly name: string
-  readonly begin: (server: OwnPostgres, road: Road) => Promise<unknown>
-  readonly end: (server: OwnPostgres, road: Road) => Promise<unknown>
+  readonly begin: (server: OwnPostgres, proxy: LossyProxy) => Promise<unknown>
+  readonly end: (server: OwnPostgres, proxy: LossyProxy) => Promise<unknown>
   /** Minimum number of requests that the failure must affect. */
   readonly felt: 0 | 1
   /** Duration, if a server would otherwise wait indefinitely; longer than a server waits for an answer. */
@@ -44,8 +44,8 @@ const troubles: readonly Trouble[] = [
   },
   {
     name: "behind a network that drops every packet",
-    begin: async (_, road) => road.lose(true),
-    end: async (_, road) => road.lose(false),
+    begin: async (_, proxy) => proxy.lose(true),
+    end: async (_, proxy) => proxy.lose(false),
     felt: 1,
     lastsMs: 4_000,
   },
@@ -98,8 +98,8 @@ const troubles: readonly Trouble[] = [
 describe.runIf(binaries !== undefined)("while PostgreSQL is", () => {
   const opened = new AsyncDisposableStack()
   let server: OwnPostgres
-  let road: Road
-  let world: TestEngine
+  let proxy: LossyProxy
+  let testEngine: TestEngine
 
   beforeAll(async () => {
     server = await startOwnPostgres(binaries ?? "")
@@ -108,39 +108,43 @@ describe.runIf(binaries !== undefined)("while PostgreSQL is", () => {
     // The first start needs a superuser, who can create extensions, and the tests need a role without, because superusers are exempt from
     // connection limits.
     const folder = new URL(server.url).searchParams.get("host") ?? ""
-    road = opened.use(await roadTo(join(folder, ".s.PGSQL.5432")))
-    const url = `postgres://app@127.0.0.1:${road.port}/app`
+    proxy = opened.use(await openLossyProxy(join(folder, ".s.PGSQL.5432")))
+    const url = `postgres://app@127.0.0.1:${proxy.port}/app`
     await openTestEngine({ url, jobs: false }).then((first) => first[Symbol.asyncDispose]())
     await asked(server, "alter role app nosuperuser")
-    world = opened.use(await openTestEngine({ url, jobs: false, storageLimits, connections: 5 }))
-    await world.request("POST", "/organizations", {
+    testEngine = opened.use(await openTestEngine({ url, jobs: false, storageLimits, connections: 5 }))
+    await testEngine.request("POST", "/organizations", {
       body: { data: { type: "organizations", attributes: { name: "acme", email: "ops@acme.example" } } },
     })
   })
   afterAll(() => opened.disposeAsync())
 
   test.each(troubles)("$name, every client gets an answer or is asked to retry", async (trouble) => {
-    const load = startLoad(world, trouble.name.replaceAll(/\W+/g, "-"))
+    const load = startLoad(testEngine, trouble.name.replaceAll(/\W+/g, "-"))
     await load.untilAcknowledged(10)
-    await trouble.begin(server, road)
+    await trouble.begin(server, proxy)
     await sleep(trouble.lastsMs ?? 1_000)
-    await trouble.end(server, road)
+    await trouble.end(server, proxy)
     await load.untilAcknowledged(10)
     const seen = await load.end()
 
     expect(seen.odd).toEqual([])
     expect(seen.refused.length + seen.uncertain.length).toBeGreaterThanOrEqual(trouble.felt)
-    const there = await namesOf(world)
+    const there = await namesOf(testEngine)
     expect(seen.acknowledged.filter((name) => !there.has(name))).toEqual([])
     expect(seen.refused.filter((name) => there.has(name))).toEqual([])
   })
 
   test("unreachable, a server still shuts down", async () => {
-    const other = await openTestEngine({ url: `postgres://app@127.0.0.1:${road.port}/app`, jobs: false, storageLimits })
+    const other = await openTestEngine({
+      url: `postgres://app@127.0.0.1:${proxy.port}/app`,
+      jobs: false,
+      storageLimits,
+    })
     const looked = await other.request("GET", "/organizations/acme/workspaces")
-    road.lose(true)
+    proxy.lose(true)
     await expect(other[Symbol.asyncDispose]()).resolves.toBeUndefined()
-    road.lose(false)
+    proxy.lose(false)
     expect(looked.status).toBe(200)
   })
 })
@@ -156,21 +160,21 @@ interface Seen {
 }
 
 /** Starts a few clients that each create and read workspaces, one request after another. */
-function startLoad(world: TestEngine, prefix: string) {
+function startLoad(testEngine: TestEngine, prefix: string) {
   const seen: Seen = { acknowledged: [], refused: [], uncertain: [], odd: [] }
   const ending = new AbortController()
   async function client(number: number): Promise<void> {
     for (let count = 0; !ending.signal.aborted; count += 1) {
       const name = `${prefix}-${number}-${count}`
       const body = { data: { type: "workspaces", attributes: { name } } }
-      const made = await world.request("POST", "/organizations/acme/workspaces", { body })
+      const made = await testEngine.request("POST", "/organizations/acme/workspaces", { body })
       const [error] = made.body?.errors ?? []
       const comesAgain = made.status === 503 && made.headers.get("retry-after") !== null
       if (made.status === 201) seen.acknowledged.push(name)
       else if (!comesAgain) seen.odd.push([made.status, error])
       else if (error.meta?.outcome === "unknown") seen.uncertain.push(name)
       else seen.refused.push(name)
-      const looked = await world.request("GET", `/organizations/acme/workspaces/${name}`)
+      const looked = await testEngine.request("GET", `/organizations/acme/workspaces/${name}`)
       const fits = made.status === 201 ? [200, 503] : [200, 404, 503]
       if (!fits.includes(looked.status) || (looked.status === 503 && looked.headers.get("retry-after") === null))
         seen.odd.push([looked.status, looked.body])
@@ -190,10 +194,13 @@ function startLoad(world: TestEngine, prefix: string) {
   }
 }
 
-async function namesOf(world: TestEngine): Promise<ReadonlySet<string>> {
+async function namesOf(testEngine: TestEngine): Promise<ReadonlySet<string>> {
   const names = new Set<string>()
   for (let page: number | null = 1; page !== null;) {
-    const { body } = await world.request("GET", `/organizations/acme/workspaces?page[size]=100&page[number]=${page}`)
+    const { body } = await testEngine.request(
+      "GET",
+      `/organizations/acme/workspaces?page[size]=100&page[number]=${page}`,
+    )
     for (const { attributes } of body.data) names.add(attributes.name)
     page = body.meta.pagination["next-page"]
   }

@@ -73,7 +73,7 @@ async function unreliable(target: string): Promise<{ readonly url: string; heal(
 describe.skipIf(programs === undefined)("many certificates", () => {
   let plane: ControlPlane
   let cluster: Cluster
-  let world: TestEngine
+  let testEngine: TestEngine
   let config: KubeConfig
   let engine: Awaited<ReturnType<typeof unreliable>>
 
@@ -82,12 +82,12 @@ describe.skipIf(programs === undefined)("many certificates", () => {
     cluster = openCluster(plane)
     await cluster.installDefinitions()
     config = await cluster.operatorAccess("operator")
-    world = closing.use(await openTestEngine({ jobs: false }))
-    const server = await startServer({ engine: world.engine })
+    testEngine = closing.use(await openTestEngine({ jobs: false }))
+    const server = await startServer({ engine: testEngine.engine })
     closing.defer(async () => void (await server.close()))
     engine = await unreliable(server.url)
-    await world.engine.mounts.create({ path: "pki", config: { maxLeaseTtlMs: 3_650 * dayMs } })
-    const pki = world.engine.pki("pki")
+    await testEngine.engine.mounts.create({ path: "pki", config: { maxLeaseTtlMs: 3_650 * dayMs } })
+    const pki = testEngine.engine.pki("pki")
     await pki.issuers.generateRoot({ commonName: "Root", keyType: "ec", ttlMs: 3_000 * dayMs })
     await pki.roles.save("any", { allowAnyName: true, enforceHostnames: false, keyType: "any", ttlMs: 90 * dayMs })
   })
@@ -119,7 +119,7 @@ describe.skipIf(programs === undefined)("many certificates", () => {
         apiVersion: "v1",
         kind: "Secret",
         metadata: { name: "engine", namespace: "operator" },
-        stringData: { token: world.rootToken },
+        stringData: { token: testEngine.rootToken },
       },
       {
         apiVersion: api,

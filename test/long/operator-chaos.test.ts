@@ -50,20 +50,20 @@ test.skipIf(programs === undefined)(
     const direct = await cluster.operatorAccess("chancery")
     await using api = await openRawApi(cluster.adminAccess())
 
-    await using world = await openTestEngine({ jobs: false })
-    await world.engine.organizations.create({ name: "acme", email: "acme@example.com" })
-    await world.engine.mounts.create({ path: "pki" })
-    await world.engine.pki("pki").issuers.generateRoot({ commonName: "Root", keyType: "ec", issuerName: "root" })
+    await using testEngine = await openTestEngine({ jobs: false })
+    await testEngine.engine.organizations.create({ name: "acme", email: "acme@example.com" })
+    await testEngine.engine.mounts.create({ path: "pki" })
+    await testEngine.engine.pki("pki").issuers.generateRoot({ commonName: "Root", keyType: "ec", issuerName: "root" })
     const role = { allowedDomains: ["example.com"], allowSubdomains: true, keyType: "ec", ttlMs: 86_400_000 } as const
-    await world.engine.pki("pki").roles.save("web", role)
-    const server = await startServer({ engine: world.engine })
+    await testEngine.engine.pki("pki").roles.save("web", role)
+    const server = await startServer({ engine: testEngine.engine })
     await using stopping = new AsyncDisposableStack()
     stopping.defer(async () => void (await server.close()))
     const engine = stopping.use(await startFaultyEngine(server.url, random))
     const proxy = stopping.use(await startCuttableProxy(Number(new URL(direct.getCurrentCluster()!.server).port)))
     const config = throughPort(direct, proxy.port)
 
-    const secret = { metadata: { name: "engine", namespace: "chancery" }, stringData: { token: world.rootToken } }
+    const secret = { metadata: { name: "engine", namespace: "chancery" }, stringData: { token: testEngine.rootToken } }
     await cluster.kubectl(["apply", "-f", "-"], JSON.stringify({ apiVersion: "v1", kind: "Secret", ...secret }))
     const apply = (object: object) => persistently(() => cluster.kubectl(["apply", "-f", "-"], JSON.stringify(object)))
     const connectionRef = { kind: "ClusterConnection", name: "default" }
@@ -180,7 +180,7 @@ test.skipIf(programs === undefined)(
     expect([workspaces.length, certificates.length]).toEqual([objects, objects])
     const made = new Map<string, { readonly id: string; readonly description: string | null }>()
     for (let number = 1; made.size < objects && number <= 100; number += 1)
-      for (const one of (await world.engine.workspaces.list("acme", {}, { number, size: 100 })).items)
+      for (const one of (await testEngine.engine.workspaces.list("acme", {}, { number, size: 100 })).items)
         made.set(one.name, one)
     expect(Object.fromEntries([...made].map(([name, { id, description: told }]) => [name, { id, told }]))).toEqual(
       Object.fromEntries(
@@ -190,7 +190,7 @@ test.skipIf(programs === undefined)(
     // Remaining differences are found by the next poll at the latest.
     const variablesOf = async ({ spec: { description: told = "" }, status: { id = "" } }: Shown) => {
       const [edit = ""] = /\d+$/.exec(told) ?? []
-      const found = await world.engine.variables.list({ id })
+      const found = await testEngine.engine.variables.list({ id })
       return { edit, found: found.map(({ key, value, sensitive }) => (sensitive ? key : `${key}=${value}`)).toSorted() }
     }
     const others = async () =>
@@ -216,7 +216,7 @@ const isReady = ({ metadata, status }: Shown): boolean =>
   status.observedGeneration === metadata.generation &&
   (status.conditions ?? []).some(({ type, status: holds }) => type === "Ready" && holds === "True")
 
-const attemptsMaximum = 120
+const maxAttempts = 120
 
 /** Repeats an operation of the administrator until it succeeds, because the API server is often down. */
 async function persistently<Value>(work: () => Promise<Value>): Promise<Value> {
@@ -224,7 +224,7 @@ async function persistently<Value>(work: () => Promise<Value>): Promise<Value> {
     try {
       return await work()
     } catch (error) {
-      if (attempt === attemptsMaximum) throw error
+      if (attempt === maxAttempts) throw error
       await sleep(500)
     }
   }

@@ -65,11 +65,11 @@ describe.skipIf(pulumi === undefined)("the provider", () => {
 
   test("recovers from each lost response", { timeout: 900_000 }, async () => {
     await using stack = await openStack(pulumi ?? "", "remote")
-    await using road = await openFaultInjectingProxy(stack.url)
-    stack.setEnvironment({ CHANCERY_ENGINE_URL: road.url })
+    await using proxy = await openFaultInjectingProxy(stack.url)
+    stack.setEnvironment({ CHANCERY_ENGINE_URL: proxy.url })
     const [first, second] = everything(await sshKeysFor(stack.engine))
     // Each change is executed, and its answer is lost the first time.
-    road.always = firstTime("lost")
+    proxy.always = firstTime("lost")
     await untilDone(() => stack.up(first))
     expect(await inventory(stack.engine)).toEqual(declaredBy("first"))
     await untilDone(() => stack.up(second))
@@ -83,10 +83,10 @@ describe.skipIf(pulumi === undefined)("the provider", () => {
     { answer: { status: 429, headers: { "retry-after": "0" } }, why: "a server that limits its rate" },
   ])("tolerates $why at every other request", { timeout: 900_000 }, async ({ answer }) => {
     await using stack = await openStack(pulumi ?? "", "remote")
-    await using road = await openFaultInjectingProxy(stack.url)
-    stack.setEnvironment({ CHANCERY_ENGINE_URL: road.url })
+    await using proxy = await openFaultInjectingProxy(stack.url)
+    stack.setEnvironment({ CHANCERY_ENGINE_URL: proxy.url })
     const [first, second] = everything(await sshKeysFor(stack.engine))
-    road.always = everyOther(answer)
+    proxy.always = everyOther(answer)
     await stack.up(first)
     expect(await inventory(stack.engine)).toEqual(declaredBy("first"))
     await stack.up(second)
@@ -98,10 +98,10 @@ describe.skipIf(pulumi === undefined)("the provider", () => {
 
   test("finishes an operation that a server rejected as a conflict", { timeout: 900_000 }, async () => {
     await using stack = await openStack(pulumi ?? "", "remote")
-    await using road = await openFaultInjectingProxy(stack.url)
-    stack.setEnvironment({ CHANCERY_ENGINE_URL: road.url })
+    await using proxy = await openFaultInjectingProxy(stack.url)
+    stack.setEnvironment({ CHANCERY_ENGINE_URL: proxy.url })
     const [first] = everything(await sshKeysFor(stack.engine))
-    road.always = firstTime({ status: 409 })
+    proxy.always = firstTime({ status: 409 })
     await untilDone(() => stack.up(first))
     expect(await inventory(stack.engine)).toEqual(declaredBy("first"))
     await untilDone(() => stack.destroy())

@@ -40,13 +40,13 @@ describe.skipIf(pulumi === undefined).each(["embedded", "remote"] as const)("wit
 
 test.skipIf(pulumi === undefined)("no certificate is issued twice and left valid when responses are lost", async () => {
   await using stack = await openStack(pulumi ?? "", "remote")
-  await using road = await openFaultInjectingProxy(stack.url)
-  stack.setEnvironment({ CHANCERY_ENGINE_URL: road.url })
+  await using proxy = await openFaultInjectingProxy(stack.url)
+  stack.setEnvironment({ CHANCERY_ENGINE_URL: proxy.url })
   const pki = await prepareAuthority(stack)
   const isIssuing = (method: string, path: string) => method === "POST" && path.endsWith("/issue/web")
-  road.ahead.push({ matches: isIssuing, answer: "lost" })
+  proxy.ahead.push({ matches: isIssuing, answer: "lost" })
   await stack.up(declareCertificate({ onDestroy: "revoke" }))
-  expect(road.ahead).toEqual([])
+  expect(proxy.ahead).toEqual([])
   const statuses = async () => (await pki.certificates.search({ role: "web" })).items.map(({ status }) => status)
   expect((await statuses()).toSorted()).toEqual(["revoked", "valid"])
   await stack.destroy()

@@ -156,18 +156,18 @@ describe.skipIf(pulumi === undefined)("the provider", () => {
 
   test("creates every resource once when the network loses responses and resets requests", async () => {
     await using stack = await openStack(pulumi ?? "", "remote")
-    await using road = await openFaultInjectingProxy(stack.url)
-    stack.setEnvironment({ CHANCERY_ENGINE_URL: road.url })
+    await using proxy = await openFaultInjectingProxy(stack.url)
+    stack.setEnvironment({ CHANCERY_ENGINE_URL: proxy.url })
     const any = () => true
     const made = (what: string) => (method: string, path: string) => method === "POST" && path.endsWith(what)
-    road.ahead.push(
+    proxy.ahead.push(
       { matches: any, answer: { status: 429, headers: { "retry-after": "1" } } },
       { matches: any, answer: { status: 503, headers: { "retry-after": "0" } } },
       { matches: any, answer: { status: 429 } },
       { matches: made("/organizations/acme/workspaces"), answer: "lost" },
     )
     await stack.up(workspace({ autoApply: true }))
-    expect(road.ahead).toEqual([])
+    expect(proxy.ahead).toEqual([])
     const { items } = await stack.engine.workspaces.list("acme", {}, firstHundred)
     expect(items.map(({ name, autoApply }) => [name, autoApply])).toEqual([["api", true]])
     expect((await stack.up(workspace({ autoApply: true }))).operations).toEqual({ api: "same" })
@@ -177,14 +177,14 @@ describe.skipIf(pulumi === undefined)("the provider", () => {
       const { id } = new Workspace("api", { autoApply: true })
       new Tag("prod", { workspaceIds: [id] })
     }
-    road.ahead.push({ matches: made("/relationships/workspaces"), answer: { status: 409 } })
+    proxy.ahead.push({ matches: made("/relationships/workspaces"), answer: { status: 409 } })
     await expect(stack.up(tagged)).rejects.toThrow(/409 conflict/)
     expect((await stack.up(tagged)).operations).toEqual({ api: "same", prod: "update" })
     const tags = await stack.engine.tags.list("acme", {}, firstHundred)
     expect(tags.items.map(({ name, instanceCount }) => [name, instanceCount])).toEqual([["prod", 1]])
 
     // The deletion is executed, but its answer is lost.
-    road.ahead.push({ matches: made("/actions/safe-delete"), answer: "lost" })
+    proxy.ahead.push({ matches: made("/actions/safe-delete"), answer: "lost" })
     await expect(stack.destroy()).rejects.toThrow(/next `pulumi up` detects the result/)
     await stack.destroy()
     expect((await stack.engine.workspaces.list("acme", {}, firstHundred)).items).toEqual([])
@@ -192,7 +192,7 @@ describe.skipIf(pulumi === undefined)("the provider", () => {
 
   test("recognizes a workspace whose creation it did not see answered", async () => {
     await using stack = await openStack(pulumi ?? "", "remote")
-    const sourceName = "pulumi:organization/stories/test/api"
+    const sourceName = "pulumi:organization/project/test/api"
     const { id } = await stack.engine.workspaces.create("acme", { name: "api", sourceName })
     await stack.up(workspace({ autoApply: true }))
     expect(await stack.engine.workspaces.get({ organization: "acme", name: "api" })).toMatchObject({

@@ -34,7 +34,7 @@ test.skipIf(programs === undefined || pulumi === undefined)(
     const replica = startReplica(config, namespace, "one", { watched: [namespace] })
     stopping.defer(async () => void (await replica.end()))
     await connect(actor, stack)
-    const story = { stack, actor, namespace, rounds, random: seededRandom(seed) }
-    for await (const { is, shall } of threeOwners(story)) expect(is).toEqual(shall)
+    const scenario = { stack, actor, namespace, rounds, random: seededRandom(seed) }
+    for await (const { is, shall } of threeOwners(scenario)) expect(is).toEqual(shall)
   },
 )

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs"
 import { readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
-import { cloud, noTool, openTerraformStage, organization, tools } from "../e2e/clients/terraform/fixture.ts"
+import { cloud, noTool, openTerraformFixture, organization, tools } from "../e2e/clients/terraform/fixture.ts"
 
 /** The tool retries each of its requests for minutes; it takes thirteen in all. */
 const patienceMs = 25 * 60_000
@@ -21,21 +21,21 @@ describe.skipIf(noTool || isShort).each(tools.slice(0, 1))("a server outage, by 
     "leaves the result in a file and the workspace locked; both are repaired once the server is back",
     { timeout: patienceMs },
     async () => {
-      await using stage = await openTerraformStage()
+      await using fixture = await openTerraformFixture()
       const name = "away"
-      const project = await stage.project(tool, name, cloud(`name = "${name}"`) + slow)
+      const project = await fixture.project(tool, name, cloud(`name = "${name}"`) + slow)
       await project.succeeds("init")
       const apply = project.start("apply -auto-approve")
       await expect.poll(() => existsSync(join(project.folder, "waits")), { interval: 20, timeout: 60_000 }).toBe(true)
-      await stage.killServer()
+      await fixture.killServer()
       await writeFile(join(project.folder, "go"), "")
       const { code, text } = await apply.ended
       expect(code, `the apply: ${text}`).toBe(1)
-      await stage.restartServer()
+      await fixture.restartServer()
 
       const errored = await readFile(join(project.folder, "errored.tfstate"), "utf8")
       expect((JSON.parse(errored) as { readonly resources: readonly unknown[] }).resources).toHaveLength(1)
-      const workspace = () => stage.engine.workspaces.get({ organization, name })
+      const workspace = () => fixture.engine.workspaces.get({ organization, name })
       expect(await workspace()).toMatchObject({ resourceCount: 0, lock: { held: true } })
       await project.succeeds(`force-unlock -force ${organization}/${name}`)
       await project.succeeds("state push errored.tfstate")

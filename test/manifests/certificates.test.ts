@@ -32,15 +32,15 @@ const manifest = (kind: string, name: string, spec: object) =>
   JSON.stringify({ apiVersion: "chancery.dev/v1alpha1", kind, metadata: { name }, spec })
 
 test("a certificate is issued under a role of the folder, stored readable by its owner only, and revoked with its manifest", async () => {
-  const world = await openTestEngine({ jobs: false })
-  const { engine } = world
+  const testEngine = await openTestEngine({ jobs: false })
+  const { engine } = testEngine
   await engine.mounts.create({ path: "pki", config: { maxLeaseTtlMs: 3_650 * dayMs } })
   const pki = engine.pki("pki")
   await pki.issuers.generateRoot({ commonName: "Root", keyType: "ec", ttlMs: 3_000 * dayMs })
   const server = await startServer({ engine })
   onTestFinished(async () => {
     await server.close()
-    await world[Symbol.asyncDispose]()
+    await testEngine[Symbol.asyncDispose]()
   })
   const folder = await temporaryFolder()
   onTestFinished(() => folder[Symbol.asyncDispose]())
@@ -54,7 +54,7 @@ test("a certificate is issued under a role of the folder, stored readable by its
       apiVersion: "v1",
       kind: "Secret",
       metadata: { name: "engine" },
-      stringData: { token: world.rootToken },
+      stringData: { token: testEngine.rootToken },
     }),
   )
   await put("engine.yaml", manifest("Connection", "engine", { baseURL: server.url, tokenSecretRef: connectionRef }))

@@ -40,14 +40,14 @@ function start(folder: string, words: readonly string[]) {
 }
 
 async function startEngine() {
-  const world = await openTestEngine({ jobs: false })
-  await world.engine.organizations.create({ name: "acme", email: "acme@example.com" })
-  const server = await startServer({ engine: world.engine })
+  const testEngine = await openTestEngine({ jobs: false })
+  await testEngine.engine.organizations.create({ name: "acme", email: "acme@example.com" })
+  const server = await startServer({ engine: testEngine.engine })
   onTestFinished(async () => {
     await server.close()
-    await world[Symbol.asyncDispose]()
+    await testEngine[Symbol.asyncDispose]()
   })
-  return { url: server.url, token: world.rootToken, engine: world.engine }
+  return { url: server.url, token: testEngine.rootToken, engine: testEngine.engine }
 }
 
 const secret = (token: string) =>

@@ -38,10 +38,10 @@ export async function serverExposition(folder: string, isComplete: (text: string
   const url = `sqlite:${folder}/chancery.db`
   // Before the jobs start, because jobs refresh their counts only every few minutes.
   await usedAuthority(url)
-  await using world = await openTestEngine({ url, metrics: createServerMetrics(), jobs: true, timers: hurried })
-  const { status } = await world.pki("GET", "/pki/crl/rotate")
+  await using testEngine = await openTestEngine({ url, metrics: createServerMetrics(), jobs: true, timers: hurried })
+  const { status } = await testEngine.pki("GET", "/pki/crl/rotate")
   if (status !== 200) throw new Error(`the rotation of the revocation list was answered with ${status}`)
-  const server = await startServer({ engine: world.engine })
+  const server = await startServer({ engine: testEngine.engine })
   try {
     // Counted by their route, whether or not they are authorized.
     for (const [method, path] of requests) await fetch(`${server.url}/api/v2${path}`, { method })
@@ -57,17 +57,17 @@ export async function serverExposition(folder: string, isComplete: (text: string
 }
 
 async function usedAuthority(url: string): Promise<void> {
-  await using world = await openTestEngine({ url, jobs: false })
-  await world.engine.mounts.create({ path: "pki" })
+  await using testEngine = await openTestEngine({ url, jobs: false })
+  await testEngine.engine.mounts.create({ path: "pki" })
   for (const [path, body] of [
     ["root/generate/internal", { common_name: "Root", ttl: "720h", issuer_name: "root" }],
     ["roles/web", { allow_any_name: true, ttl: "72h" }],
     ["issue/web", { common_name: "web.example.com" }],
   ] as const) {
-    const { status } = await world.pki("POST", `/pki/${path}`, { body })
+    const { status } = await testEngine.pki("POST", `/pki/${path}`, { body })
     if (status >= 300) throw new Error(`${path} was answered with ${status}`)
   }
-  const { status } = await world.pki("GET", "/pki/crl", { token: null })
+  const { status } = await testEngine.pki("GET", "/pki/crl", { token: null })
   if (status !== 200) throw new Error(`the revocation list was answered with ${status}`)
 }
 

@@ -28,15 +28,15 @@ describe.runIf(kind?.available)("16 clients that write different objects", () =>
 
   describe.each(shares)("below /v1, share %#", (...endpoints) => {
     const metrics = recordedMetrics()
-    let cast: PkiUsers
+    let testUsers: PkiUsers
     beforeAll(async () => {
-      cast = opened.use(await openPkiUsers({ url: (await newPostgresDatabase(opened)).url, jobs: false, metrics }))
+      testUsers = opened.use(await openPkiUsers({ url: (await newPostgresDatabase(opened)).url, jobs: false, metrics }))
     })
 
     test.each(endpoints)("[F-R3] repeat fewer than one in twenty transactions: %s", async (endpoint) => {
       const { retries, writes, statuses } = await retriesOf(metrics, async () => {
-        const ready = await preparePki(endpoint, await cast.newSubject(), "root")
-        return () => askPki(cast, ready, "root")
+        const ready = await preparePki(endpoint, await testUsers.newSubject(), "root")
+        return () => askPki(testUsers, ready, "root")
       })
       expect(statuses.filter(isServerFault)).toEqual([])
       expect(retries).toBeLessThan(writes * retriesPerWrite)

@@ -26,17 +26,17 @@ test("[F-R3] the list of shared rows names only endpoints that write, each with 
 describe.runIf(kind?.available)("16 clients that write different objects", () => {
   describe("below /api/v2", () => {
     const metrics = recordedMetrics()
-    let cast: Users
+    let testUsers: Users
     beforeAll(async () => {
-      cast = opened.use(await openUsers({ url: (await newPostgresDatabase(opened)).url, jobs: false, metrics }))
+      testUsers = opened.use(await openUsers({ url: (await newPostgresDatabase(opened)).url, jobs: false, metrics }))
     })
 
     test.each(apiWrites.filter((endpoint) => sharedRows[endpoint] === undefined))(
       "[F-R3] repeat fewer than one in twenty transactions: %s",
       async (endpoint) => {
         const { retries, writes, statuses } = await retriesOf(metrics, async () => {
-          const ready = await prepare(endpoint, await cast.newSubject(), "site administrator")
-          return () => ask(cast, ready, "site administrator")
+          const ready = await prepare(endpoint, await testUsers.newSubject(), "site administrator")
+          return () => ask(testUsers, ready, "site administrator")
         })
         expect(statuses.filter(isServerFault)).toEqual([])
         expect(retries).toBeLessThan(writes * retriesPerWrite)

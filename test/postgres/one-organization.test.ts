@@ -10,9 +10,9 @@ afterAll(() => opened.disposeAsync())
 describe.runIf(kind?.available)("16 clients in one organization", () => {
   const writesEach = 12
   const metrics = recordedMetrics()
-  let world: TestEngine
+  let testEngine: TestEngine
   const send = async (method: string, path: string, body?: unknown) => {
-    const answer = await world.request(method, path, body === undefined ? {} : { body })
+    const answer = await testEngine.request(method, path, body === undefined ? {} : { body })
     if (answer.status >= 300)
       throw new Error(`${method} ${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`)
     return answer.body
@@ -30,7 +30,9 @@ describe.runIf(kind?.available)("16 clients in one organization", () => {
   }
 
   beforeAll(async () => {
-    world = opened.use(await openTestEngine({ url: (await newPostgresDatabase(opened)).url, jobs: false, metrics }))
+    testEngine = opened.use(
+      await openTestEngine({ url: (await newPostgresDatabase(opened)).url, jobs: false, metrics }),
+    )
     const attributes = { name: "busy", email: "busy@example.com" }
     await send("POST", "/organizations", { data: { type: "organizations", attributes } })
   })
@@ -46,7 +48,7 @@ describe.runIf(kind?.available)("16 clients in one organization", () => {
 
   test("[F-R1] create one workspace of one name at once, and the others fail", async () => {
     const body = { data: { type: "workspaces", attributes: { name: "contended" } } }
-    const answers = await everyone(() => world.request("POST", "/organizations/busy/workspaces", { body }))
+    const answers = await everyone(() => testEngine.request("POST", "/organizations/busy/workspaces", { body }))
     const statuses = answers.map(({ status }) => status)
     expect(statuses.filter((status) => status === 201)).toHaveLength(1)
     expect(statuses.filter((status) => status === 422)).toHaveLength(clients - 1)
@@ -93,8 +95,8 @@ describe.runIf(kind?.available)("16 clients in one organization", () => {
       const name = { attributes: { name: `held-${round}` } }
       const made = await send("POST", "/organizations/busy/tags", data(name))
       const [taken, deleted] = await Promise.all([
-        world.request("POST", path, { body: data(name), headers: as("taker") }),
-        world.request("DELETE", "/organizations/busy/tags", {
+        testEngine.request("POST", path, { body: data(name), headers: as("taker") }),
+        testEngine.request("DELETE", "/organizations/busy/tags", {
           body: data({ id: made.data[0].id }),
           headers: as("deleter"),
         }),
@@ -102,7 +104,7 @@ describe.runIf(kind?.available)("16 clients in one organization", () => {
       expect(taken.status).toBe(204)
       expect([204, 409]).toContain(deleted.status)
       expect((await send("GET", `${path}?q=held-${round}`)).data).toHaveLength(1)
-      await world.request("DELETE", path, { body: data(name), headers: as("taker") })
+      await testEngine.request("DELETE", path, { body: data(name), headers: as("taker") })
     }
   })
 
@@ -110,7 +112,7 @@ describe.runIf(kind?.available)("16 clients in one organization", () => {
     const id = await newWorkspace("one")
     const bind = (key: string) => ({ data: [{ type: "tag-bindings", attributes: { key, value: "v" } }] })
     const answers = await everyone((client) =>
-      world.request("PATCH", `/workspaces/${id}/tag-bindings`, { body: bind(`key-${client}`) }),
+      testEngine.request("PATCH", `/workspaces/${id}/tag-bindings`, { body: bind(`key-${client}`) }),
     )
     const done = answers.filter(({ status }) => status === 200)
     expect(answers.filter(({ status }) => isServerFault(status))).toEqual([])

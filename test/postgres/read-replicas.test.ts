@@ -201,28 +201,28 @@ describe.runIf(binaries !== undefined)("read replicas", () => {
   })
 
   test("lists show a row just created, and metrics count the answers by database", async () => {
-    await using world = await openTestEngine({
+    await using testEngine = await openTestEngine({
       url: primary.url,
       metrics: createMetrics(),
       jobs: false,
       readReplicas: { urls: [standby.url], waitMs },
     })
-    await world.request("POST", "/organizations", {
+    await testEngine.request("POST", "/organizations", {
       body: { data: { type: "organizations", attributes: { name: "acme", email: "ops@acme.example" } } },
     })
     const names: string[] = []
     for (let number = 1; number <= 5; number += 1) {
       const name = `made-${number}`
       names.push(name)
-      const { status } = await world.request("POST", "/organizations/acme/workspaces", {
+      const { status } = await testEngine.request("POST", "/organizations/acme/workspaces", {
         body: { data: { type: "workspaces", attributes: { name } } },
       })
       expect(status).toBe(201)
-      const { body } = await world.request("GET", "/organizations/acme/workspaces")
+      const { body } = await testEngine.request("GET", "/organizations/acme/workspaces")
       const { data } = body as { readonly data: readonly { readonly attributes: { readonly name: string } }[] }
       expect(data.map(({ attributes }) => attributes.name).toSorted()).toEqual(names)
     }
-    const server = await startServer({ engine: world.engine })
+    const server = await startServer({ engine: testEngine.engine })
     onTestFinished(() => server.close().then(() => {}))
     const text = await (await fetch(`${server.url}/metrics`)).text()
     expect(text).toContain('chancery_storage_read_replica_reads_total{target="replica"} 5')

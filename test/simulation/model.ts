@@ -19,7 +19,7 @@ export interface Installation {
   /** Bytes that a vacuum scans. */
   readonly vacuumBytesPerSecond: number
   readonly connectionsPerReplica: number
-  readonly connectionsMaximum: number
+  readonly maxConnections: number
   readonly certificates: number
   readonly mounts: number
   /** Share of each operation in all requests; the sum is 1. */
@@ -115,7 +115,7 @@ export const holdMs = (costs: Costs, at: Installation): number =>
 
 /** Returns half of the connections that all replicas may open: that many commit. */
 export const committers = (at: Installation): number =>
-  Math.min(at.replicas * at.connectionsPerReplica, at.connectionsMaximum) / 2
+  Math.min(at.replicas * at.connectionsPerReplica, at.maxConnections) / 2
 
 /** Returns the rate of issuing at which this many certificates exist at any time. */
 export const issuesPerSecond = (certificates: number, lifetimeDays: number): number =>

@@ -17,7 +17,7 @@ const base: Omit<Installation, "mix" | "mounts"> = {
   checkpointSeconds: 900,
   vacuumBytesPerSecond: 200e6,
   connectionsPerReplica: 10,
-  connectionsMaximum: 250,
+  maxConnections: 250,
   certificates: 1e9,
 }
 const onlyIssues = { issue: 1, lock: 0, show: 0 }

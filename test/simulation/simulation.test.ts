@@ -94,7 +94,7 @@ const small: Installation = {
   checkpointSeconds: 60,
   vacuumBytesPerSecond: 1e9,
   connectionsPerReplica: 10,
-  connectionsMaximum: 100,
+  maxConnections: 100,
   certificates: 1e6,
   mounts: 1,
   mix: { issue: 1, lock: 0, show: 0 },

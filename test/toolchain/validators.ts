@@ -6,7 +6,7 @@ import { candidates, firstThat, install, type PublicProgram } from "./public-pro
 
 export const openssl: PublicProgram = {
   advice:
-    "OpenSSL 3 was not found, so the suites that have it judge certificates do not run. `npm run toolchain` installs it " +
+    "OpenSSL 3 was not found, so the suites that validate certificates with it do not run. `npm run toolchain` installs it " +
     "where it can; else put its `openssl` on the PATH.",
   find: () => firstThat(/^OpenSSL [3-9]\./, ["version"], candidates("openssl", "openssl")),
   install: () => install("openssl", ["openssl"], async () => ["usr/bin/openssl"]),
@@ -15,7 +15,7 @@ export const openssl: PublicProgram = {
 /** The same package contains `ocsptool`. */
 export const certtool: PublicProgram = {
   advice:
-    "GnuTLS's certtool was not found, so the suites that have it judge certificates do not run. `npm run toolchain` " +
+    "GnuTLS's certtool was not found, so the suites that validate certificates with it do not run. `npm run toolchain` " +
     "installs it where it can; else put `certtool` and `ocsptool` on the PATH (Debian's package is gnutls-bin).",
   find: () => firstThat(/^certtool 3\./, ["--version"], candidates("gnutls", "certtool")),
   install: () => install("gnutls", ["gnutls-bin"], async () => ["usr/bin/certtool", "usr/bin/ocsptool"]),
@@ -25,7 +25,7 @@ export const ocsptool = (certtoolProgram: string): string => certtoolProgram.rep
 
 export const java: PublicProgram = {
   advice:
-    "No Java 17 or newer with its compiler was found, so the suites that have Java judge certificates do not run. " +
+    "No Java 17 or newer with its compiler was found, so the suites that validate certificates with Java do not run. " +
     "`npm run toolchain` installs one where it can; else put a JDK's `java` on the PATH or name its folder in JAVA_HOME.",
   find: () =>
     firstThat(

@@ -1,6 +1,6 @@
 // Validates many certificates, CRLs and OCSP answers in one process. Its only argument is a file that names them, one a
 // line: kind, name, path, paths of certificates up to the root between commas, and the expected status, between tabs; what
-// the paths hold is DER. A CRL with a status tells nothing about certificates. Prints a line "name TAB code TAB detail" for each finding and at the end how many it judged.
+// the paths hold is DER. A CRL with a status tells nothing about certificates. Prints a line "name TAB code TAB detail" for each finding and at the end how many it checked.
 import java.io.ByteArrayInputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -22,27 +22,27 @@ public class Validator {
 
   public static void main(String[] args) throws Exception {
     List<X509CRL> crls = new ArrayList<>();
-    int judged = 0;
+    int checked = 0;
     List<String[]> rest = new ArrayList<>();
     for (String line : Files.readAllLines(Path.of(args[0]))) {
       String[] fields = line.split("\t", -1);
       if (fields[0].equals("crl")) {
-        judgeCrl(fields, crls);
-        judged++;
+        validateCrl(fields, crls);
+        checked++;
       } else {
         rest.add(fields);
       }
     }
     CertStore store = CertStore.getInstance("Collection", new CollectionCertStoreParameters(crls));
     for (String[] fields : rest) {
-      if (fields[0].equals("certificate")) judgeCertificate(fields, store);
-      else judgeAnswer(fields);
-      judged++;
+      if (fields[0].equals("certificate")) validateCertificate(fields, store);
+      else validateAnswer(fields);
+      checked++;
     }
-    System.out.println("judged " + judged);
+    System.out.println("checked " + checked);
   }
 
-  private static void judgeCrl(String[] fields, List<X509CRL> crls) throws Exception {
+  private static void validateCrl(String[] fields, List<X509CRL> crls) throws Exception {
     try {
       X509CRL crl = (X509CRL) factory.generateCRL(new ByteArrayInputStream(Files.readAllBytes(Path.of(fields[2]))));
       if (fields[4].isEmpty()) crls.add(crl);
@@ -63,7 +63,7 @@ public class Validator {
     }
   }
 
-  private static void judgeCertificate(String[] fields, CertStore crls) throws Exception {
+  private static void validateCertificate(String[] fields, CertStore crls) throws Exception {
     List<X509Certificate> chain;
     try {
       chain = readChain(fields[2], fields[3]);
@@ -84,7 +84,7 @@ public class Validator {
     expect(fields[1], validate(chain, parameters), fields[4]);
   }
 
-  private static void judgeAnswer(String[] fields) throws Exception {
+  private static void validateAnswer(String[] fields) throws Exception {
     // Nothing above the issuer has an answer here, so that it is where the path ends.
     List<X509Certificate> chain = readChain(fields[3]).subList(0, 2);
     PKIXParameters parameters = parameters(chain);

@@ -8,7 +8,7 @@ import type { Explanation } from "./explained.ts"
 /** Argument of `openssl verify -purpose`. */
 export type Purpose = "any" | "sslserver" | "crlsign" | "ocsphelper"
 
-interface Judged {
+interface Validated {
   /** Unique in its batch, and without tabs. */
   readonly name: string
   readonly der: Uint8Array
@@ -18,7 +18,7 @@ interface Judged {
   readonly explained?: readonly Explanation[]
 }
 
-export interface JudgedCertificate extends Judged {
+export interface ValidatedCertificate extends Validated {
   readonly purpose: Purpose
   /**
    * Status by the batch's CRLs, of the certificate and the intermediates above it, with or without delta CRLs. Absent: no CRL covers it.
@@ -26,7 +26,7 @@ export interface JudgedCertificate extends Judged {
   readonly status?: "good" | "revoked" | "revoked by a delta"
 }
 
-export interface JudgedCrl extends Judged {
+export interface ValidatedCrl extends Validated {
   /** Not a CRL that verifiers would use for the status of a certificate. */
   readonly isMadeUp?: true
   /** A delta CRL, which is not complete by itself. */
@@ -34,7 +34,7 @@ export interface JudgedCrl extends Judged {
 }
 
 /** An OCSP response. Its first issuer is the one that the request is about. */
-export interface JudgedAnswer extends Judged {
+export interface ValidatedAnswer extends Validated {
   readonly request: Uint8Array
   /** Hash algorithm of the issuer's name and key in the request. */
   readonly digest: "sha1" | "sha256"
@@ -45,13 +45,13 @@ export interface JudgedAnswer extends Judged {
 }
 
 /** A PKCS #10 certification request. */
-export type JudgedRequest = Omit<Judged, "issuers">
+export type ValidatedRequest = Omit<Validated, "issuers">
 
 export interface Batch {
-  readonly certificates: readonly JudgedCertificate[]
-  readonly crls: readonly JudgedCrl[]
-  readonly answers: readonly JudgedAnswer[]
-  readonly requests: readonly JudgedRequest[]
+  readonly certificates: readonly ValidatedCertificate[]
+  readonly crls: readonly ValidatedCrl[]
+  readonly answers: readonly ValidatedAnswer[]
+  readonly requests: readonly ValidatedRequest[]
 }
 
 /** A batch with a file for every item. */
@@ -69,8 +69,8 @@ export async function writeBatch(batch: Batch, folder: string): Promise<WrittenB
   await mkdir(join(folder, "der"), { recursive: true })
   const path = (der: Uint8Array) => join(folder, "der", createHash("sha1").update(der).digest("hex"))
   const pieces = new Map<string, Uint8Array>()
-  const judged: readonly Judged[] = [...batch.certificates, ...batch.crls, ...batch.answers]
-  for (const { der, issuers } of judged) for (const piece of [der, ...issuers]) pieces.set(path(piece), piece)
+  const validated: readonly Validated[] = [...batch.certificates, ...batch.crls, ...batch.answers]
+  for (const { der, issuers } of validated) for (const piece of [der, ...issuers]) pieces.set(path(piece), piece)
   for (const { request, certificate } of batch.answers) {
     for (const piece of certificate === undefined ? [request] : [request, certificate]) pieces.set(path(piece), piece)
   }

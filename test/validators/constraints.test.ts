@@ -437,17 +437,17 @@ const role: RoleInput = {
 
 describe.skipIf(program === undefined)("an issuer and OpenSSL", () => {
   let folder: string
-  let world: TestEngine
+  let testEngine: TestEngine
   let keys: readonly PrivateKey[]
   let mounts = 0
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "chancery-constraints-"))
-    world = await openTestEngine({ jobs: false })
+    testEngine = await openTestEngine({ jobs: false })
     keys = await Promise.all([0, 1, 2].map(() => testKeyGenerator.generate({ type: "ec", bits: 256 })))
   })
   afterAll(async () => {
-    await world[Symbol.asyncDispose]()
+    await testEngine[Symbol.asyncDispose]()
     await rm(folder, { recursive: true, force: true })
   })
 
@@ -463,8 +463,8 @@ describe.skipIf(program === undefined)("an issuer and OpenSSL", () => {
 
   async function issueFrom(chain: readonly string[], { role: change = {}, request }: Case): Promise<Uint8Array> {
     const path = `pki-${(mounts += 1)}`
-    await world.engine.mounts.create({ path })
-    const pki = world.engine.pki(path)
+    await testEngine.engine.mounts.create({ path })
+    const pki = testEngine.engine.pki(path)
     const issuerPem = chain.at(-1) ?? ""
     const key = keys[chain.length - 1]?.pem("pkcs8") ?? ""
     const { mapping } = await pki.issuers.import([issuerPem, key, ...chain].join("\n"))
@@ -516,8 +516,8 @@ describe.skipIf(program === undefined)("an issuer and OpenSSL", () => {
     "[F-P2] an issuer with $setting issues a certificate that OpenSSL rejects",
     async ({ setting, chain, request }) => {
       const certificates = await chainOf(chain)
-      await world.engine.mounts.create({ path: setting.toLowerCase() })
-      const pki = world.engine.pki(setting.toLowerCase())
+      await testEngine.engine.mounts.create({ path: setting.toLowerCase() })
+      const pki = testEngine.engine.pki(setting.toLowerCase())
       const { mapping } = await pki.issuers.import(
         [...certificates, keys[chain.length - 1]?.pem("pkcs8") ?? ""].join("\n"),
       )

@@ -13,7 +13,7 @@ import { type Finding, verdict } from "./validator.ts"
 import { findValidators, validatorNames } from "./validators.ts"
 import { each } from "./run.ts"
 
-const judges = await findValidators()
+const validators = await findValidators()
 
 /** Fixed, so that the items only change with the code; any other seed should pass as well. */
 const seed = Number(process.env["CHANCERY_SEED"] ?? 1)
@@ -26,12 +26,12 @@ describe(`documents signed by the engine (seed ${seed})`, () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "chancery-corpus-"))
     await using policyServer = await startPolicyServer()
-    await using world = await openTestEngine({
+    await using testEngine = await openTestEngine({
       keyGenerator: testKeyGenerator,
       outgoing: { kinds: ["loopback"], ranges: [] },
     })
-    batch = await writeBatch(await makeCorpus(world.engine, policyServer, seed), folder)
-    findings = await each([...judges.values()], (judge) => judge.judge(batch))
+    batch = await writeBatch(await makeCorpus(testEngine.engine, policyServer, seed), folder)
+    findings = await each([...validators.values()], (validator) => validator.validate(batch))
   }, 600_000)
   afterAll(() => rm(folder, { recursive: true, force: true }))
 
@@ -47,14 +47,14 @@ describe(`documents signed by the engine (seed ${seed})`, () => {
   })
 
   for (const name of validatorNames) {
-    test.skipIf(!judges.has(name))(`pass ${name} without fault`, () => {
-      const about = findings.filter(({ judge }) => judge === name)
+    test.skipIf(!validators.has(name))(`pass ${name} without fault`, () => {
+      const about = findings.filter(({ validator }) => validator === name)
       // Compared as text, because a report would truncate a list.
       expect(verdict(about, batch).faults.slice(0, 50).join("\n")).toBe("")
     })
   }
 
-  test.skipIf(judges.size < validatorNames.length)("need every listed explanation", () => {
+  test.skipIf(validators.size < validatorNames.length)("need every listed explanation", () => {
     expect([...verdict(findings, batch).used].toSorted()).toEqual(explainedFindings.toSorted())
   })
 })

@@ -13,10 +13,10 @@ import { writePem } from "../../engine/src/x509/pem.ts"
 import { chance, type Chance } from "../fuzz/chance.ts"
 import {
   type Batch,
-  type JudgedAnswer,
-  type JudgedCertificate,
-  type JudgedCrl,
-  type JudgedRequest,
+  type ValidatedAnswer,
+  type ValidatedCertificate,
+  type ValidatedCrl,
+  type ValidatedRequest,
   pem,
   type Purpose,
 } from "./batch.ts"
@@ -34,10 +34,10 @@ const shareOf = (key: KeyAlgorithm): number => ("bits" in key && key.bits === 81
 
 export async function makeCorpus(engine: ServedEngine, policyServer: PolicyServer, seed: number): Promise<Batch> {
   const batch = {
-    certificates: [] as JudgedCertificate[],
-    crls: [] as JudgedCrl[],
-    answers: [] as JudgedAnswer[],
-    requests: [] as JudgedRequest[],
+    certificates: [] as ValidatedCertificate[],
+    crls: [] as ValidatedCrl[],
+    answers: [] as ValidatedAnswer[],
+    requests: [] as ValidatedRequest[],
   }
   const roots: Authority[] = []
   const intermediates: Authority[] = []
@@ -93,7 +93,7 @@ interface Authority {
   /** CSR of the intermediate, as DER; undefined for a root. */
   readonly csr: Uint8Array | undefined
   /** The CA's own certificate. */
-  readonly itself: JudgedCertificate
+  readonly itself: ValidatedCertificate
   /** The CA's certificate, and those above it. */
   readonly chain: readonly Uint8Array[]
   readonly responders: readonly Responder[]
@@ -120,7 +120,7 @@ async function openRoot(engine: ServedEngine, key: KeyAlgorithm, choice: Chance)
     ...keyFields(key),
     ...(isEndless ? { notAfter: lastInstant } : { ttlMs: 10_000 * dayMs }),
   })
-  const itself = judged(name, { certificate, caChain: [certificate] }, "crlsign", explanations(key))
+  const itself = validated(name, { certificate, caChain: [certificate] }, "crlsign", explanations(key))
   return {
     key,
     name,
@@ -165,7 +165,7 @@ async function openIntermediate(
   })
   await pki.issuers.import([signed.certificate, signed.issuingCa].map((der) => pem("CERTIFICATE", der)).join(""))
   if (signsListsByPss(key)) await pki.issuers.update("default", { revocationSignatureAlgorithm: "SHA384WithRSAPSS" })
-  const itself = judged(name, signed, "crlsign", explanations(key))
+  const itself = validated(name, signed, "crlsign", explanations(key))
   // The intermediate has a status, because the root publishes CRLs as well.
   return {
     key,
@@ -222,12 +222,12 @@ const pathOf = (name: string): string => name.toLowerCase().replaceAll(/\W+/g, "
 
 const keyFields = (key: KeyAlgorithm) => ({ keyType: key.type, keyBits: "bits" in key ? key.bits : 0 })
 
-function judged(
+function validated(
   name: string,
   { certificate, caChain }: Pick<IssuedCertificate, "certificate" | "caChain">,
   purpose: Purpose,
   explained: readonly Explanation[],
-): JudgedCertificate {
+): ValidatedCertificate {
   // The chain of a CA begins with its own certificate.
   const issuers = Buffer.compare(caChain[0] ?? new Uint8Array(), certificate) === 0 ? caChain.slice(1) : caChain
   return { name, der: certificate, issuers, purpose, explained }
@@ -262,7 +262,7 @@ async function underRole(authority: Authority, index: number): Promise<Made[]> {
           )
     const label = `${how} under ${name}, role ${index}, ${number}, for ${describeKeyAlgorithm(key)}`
     const all = [...explained, ...explanations(key), ...misread(authority, request.commonName)]
-    made.push({ certificate: judged(label, issued, purpose, all), serialNumber: issued.serialNumber })
+    made.push({ certificate: validated(label, issued, purpose, all), serialNumber: issued.serialNumber })
   }
   return made
 }
@@ -288,7 +288,7 @@ async function verbatim(authority: Authority, number: number): Promise<Made> {
   const label = `verbatim under ${name}, ${number}, for ${describeKeyAlgorithm(key)}`
   const [commonName] = valuesOf(content.subject, oids.commonName)
   const all = [...explained, ...explanations(key), ...misread(authority, commonName)]
-  return { certificate: judged(label, issued, purpose, all), serialNumber: issued.serialNumber }
+  return { certificate: validated(label, issued, purpose, all), serialNumber: issued.serialNumber }
 }
 
 async function intermediate({ name, pki, choice, isEndless }: Authority, number: number): Promise<Made> {
@@ -297,18 +297,18 @@ async function intermediate({ name, pki, choice, isEndless }: Authority, number:
   const csr = await csrFor(key, content)
   const issued = await pki.certificates.signIntermediate({ ...request, csr })
   const label = `intermediate under ${name}, ${number}, for ${describeKeyAlgorithm(key)}`
-  const certificate = judged(label, issued, "crlsign", [...explained, ...explanations(key)])
+  const certificate = validated(label, issued, "crlsign", [...explained, ...explanations(key)])
   return { certificate, serialNumber: issued.serialNumber }
 }
 
-function requestOf({ name, csr }: Authority): JudgedRequest {
+function requestOf({ name, csr }: Authority): ValidatedRequest {
   if (csr === undefined) throw new Error(`${name} has asked nobody`)
   return { name: `request of ${name}`, der: csr }
 }
 
 /** A signed certificate with the CSR that the engine generated for it. */
 interface Asked extends Made {
-  readonly request: JudgedRequest
+  readonly request: ValidatedRequest
 }
 
 /** Generates a CSR for a CA's existing key, with all kinds of options, and has another CA sign it. */
@@ -327,7 +327,7 @@ async function asking({ key, name, pki, choice }: Authority, root: Authority, nu
     ttlMs: 1_000 * dayMs,
   })
   const label = `asked for by ${name}, ${number}, under ${root.name}`
-  const certificate = judged(label, signed, "crlsign", [...explained, ...explanations(key)])
+  const certificate = validated(label, signed, "crlsign", [...explained, ...explanations(key)])
   return { certificate, serialNumber: signed.serialNumber, request: { name: `request ${label}`, der: csr } }
 }
 
@@ -346,7 +346,7 @@ async function decided(
   const [commonName] = valuesOf(decision.subject, oids.commonName)
   const all = [...decision.explained, ...explanations(key), ...misread(authority, commonName)]
   const purpose = mode === "ica" ? "crlsign" : "any"
-  return { certificate: judged(label, issued, purpose, all), serialNumber: issued.serialNumber }
+  return { certificate: validated(label, issued, purpose, all), serialNumber: issued.serialNumber }
 }
 
 /** Makes one root an intermediate of another, with the same key and name. */
@@ -359,7 +359,7 @@ async function crossSigned({ key, name, pki }: Authority, root: Authority): Prom
     ttlMs: 1_000 * dayMs,
   })
   const label = `${name} and ${root.name}`
-  const certificate = judged(label, signed, "crlsign", explanations(key))
+  const certificate = validated(label, signed, "crlsign", explanations(key))
   return { certificate, serialNumber: signed.serialNumber, request: { name: `request of ${label}`, der: csr } }
 }
 
@@ -369,7 +369,7 @@ async function crossed(root: Authority, other: Authority): Promise<Made> {
   const { certificate, issuingCa } = await root.pki.certificates.signSelfIssued({ certificate: selfIssued })
   const name = `${other.name} crossed by ${root.name}`
   return {
-    certificate: judged(name, { certificate, caChain: [issuingCa] }, "crlsign", explanations(other.key)),
+    certificate: validated(name, { certificate, caChain: [issuingCa] }, "crlsign", explanations(other.key)),
     serialNumber: undefined,
   }
 }

@@ -44,32 +44,32 @@ interface Made {
 
 describe.each(Object.entries(programs))("%s", (name, program) => {
   describe.skipIf(program === undefined).each(keys)("with a key of $key_type $key_bits", (key) => {
-    let world: TestEngine
+    let testEngine: TestEngine
     let folder: string
     let lists: readonly Made[]
     beforeAll(async () => {
       folder = await mkdtemp(join(tmpdir(), "chancery-crls-"))
-      world = await openTestEngine({ keyGenerator: testKeyGenerator })
+      testEngine = await openTestEngine({ keyGenerator: testKeyGenerator })
       const write: Write = async (file, text) => {
         await writeFile(join(folder, file), text)
         return join(folder, file)
       }
-      lists = await makers[name as keyof typeof programs](program ?? "", await prepared(world, key, write), write)
+      lists = await makers[name as keyof typeof programs](program ?? "", await prepared(testEngine, key, write), write)
     })
     afterAll(async () => {
-      await world[Symbol.asyncDispose]()
+      await testEngine[Symbol.asyncDispose]()
       await rm(folder, { recursive: true, force: true })
     })
 
     test("creates CRLs that can be re-signed", async () => {
       expect(lists.length).toBeGreaterThan(1)
       for (const { pem, serials } of lists) {
-        const { status, body } = await resign(world, [pem])
+        const { status, body } = await resign(testEngine, [pem])
         expect([status, body.errors]).toEqual([200, undefined])
         expect(serialsIn(body.data.crl)).toEqual(serials)
       }
       const { body } = await resign(
-        world,
+        testEngine,
         lists.map(({ pem }) => pem),
       )
       expect(serialsIn(body.data.crl).toSorted()).toEqual(
@@ -79,8 +79,8 @@ describe.each(Object.entries(programs))("%s", (name, program) => {
   })
 })
 
-const resign = (world: TestEngine, crls: readonly string[]) =>
-  world.pki("POST", "/pki/issuer/default/resign-crls", { body: { crls, crl_number: 100 } })
+const resign = (testEngine: TestEngine, crls: readonly string[]) =>
+  testEngine.pki("POST", "/pki/issuer/default/resign-crls", { body: { crls, crl_number: 100 } })
 
 function serialsIn(pem: string): readonly string[] {
   const [block] = readPem(pem, 1_000_000)
@@ -89,14 +89,14 @@ function serialsIn(pem: string): readonly string[] {
   )
 }
 
-async function prepared(world: TestEngine, key: (typeof keys)[number], write: Write): Promise<Authority> {
-  await world.engine.mounts.create({ path: "pki" })
-  const root = await world.pki("POST", "/pki/root/generate/exported", {
+async function prepared(testEngine: TestEngine, key: (typeof keys)[number], write: Write): Promise<Authority> {
+  await testEngine.engine.mounts.create({ path: "pki" })
+  const root = await testEngine.pki("POST", "/pki/root/generate/exported", {
     body: { common_name: "Müller & Söhne", organization: "Example", private_key_format: "pkcs8", ...key },
   })
   const { certificate, private_key: privateKey } = root.body.data
-  await world.engine.pki("pki").roles.save("web", { allowAnyName: true, keyType: "ec", ttlMs: 3_600_000 })
-  const leaf = await world.pki("POST", "/pki/issue/web", { body: { common_name: "leaf.example.com" } })
+  await testEngine.engine.pki("pki").roles.save("web", { allowAnyName: true, keyType: "ec", ttlMs: 3_600_000 })
+  const leaf = await testEngine.pki("POST", "/pki/issue/web", { body: { common_name: "leaf.example.com" } })
   return {
     certificate: await write("authority.pem", certificate),
     key: await write("key.pem", privateKey),

@@ -1,4 +1,4 @@
-import type { JudgedAnswer, WrittenBatch } from "./batch.ts"
+import type { ValidatedAnswer, WrittenBatch } from "./batch.ts"
 import type { Finding, Validator } from "./validator.ts"
 import { type Outcome, run, runEach } from "./run.ts"
 
@@ -11,20 +11,20 @@ export function gnutlsValidator({
 }): Validator {
   return {
     name: "gnutls",
-    async judge(batch) {
+    async validate(batch) {
       const findings = [
         await readAll(certtool, batch),
-        await judgeChains(certtool, batch),
-        await judgeCrls(certtool, batch),
-        await judgeAnswers(ocsptool, batch),
-        await judgeRequests(certtool, batch),
+        await validateChains(certtool, batch),
+        await validateCrls(certtool, batch),
+        await validateAnswers(ocsptool, batch),
+        await validateRequests(certtool, batch),
       ]
-      return findings.flat().map((finding) => ({ judge: "gnutls", ...finding }))
+      return findings.flat().map((finding) => ({ validator: "gnutls", ...finding }))
     },
   }
 }
 
-type Found = Omit<Finding, "judge">
+type Found = Omit<Finding, "validator">
 
 /** Prints every certificate; the output reports the parts that cannot be parsed. */
 async function readAll(certtool: string, { certificates, writePem }: WrittenBatch): Promise<Found[]> {
@@ -45,7 +45,7 @@ async function readAll(certtool: string, { certificates, writePem }: WrittenBatc
 const unreadable = (subject: string, text: string): Found[] =>
   [...text.matchAll(/^\s*error: (.*)$/gm)].map((match) => ({ subject, code: "unreadable", detail: match[1] ?? "" }))
 
-async function judgeChains(certtool: string, { certificates, writePem }: WrittenBatch): Promise<Found[]> {
+async function validateChains(certtool: string, { certificates, writePem }: WrittenBatch): Promise<Found[]> {
   const commands: string[][] = []
   for (const [index, { der, issuers }] of certificates.entries()) {
     const file = await writePem(`chain-${index}.pem`, "CERTIFICATE", [der, ...issuers])
@@ -60,7 +60,7 @@ async function judgeChains(certtool: string, { certificates, writePem }: Written
   )
 }
 
-async function judgeCrls(certtool: string, { crls, writePem }: WrittenBatch): Promise<Found[]> {
+async function validateCrls(certtool: string, { crls, writePem }: WrittenBatch): Promise<Found[]> {
   const reading: string[][] = []
   const verifying: string[][] = []
   for (const [index, { der, issuers }] of crls.entries()) {
@@ -79,8 +79,8 @@ async function judgeCrls(certtool: string, { crls, writePem }: WrittenBatch): Pr
   ])
 }
 
-async function judgeAnswers(ocsptool: string, { answers, path, writePem }: WrittenBatch): Promise<Found[]> {
-  const verify = (answer: JudgedAnswer, ...how: readonly string[]) => [
+async function validateAnswers(ocsptool: string, { answers, path, writePem }: WrittenBatch): Promise<Found[]> {
+  const verify = (answer: ValidatedAnswer, ...how: readonly string[]) => [
     ...[ocsptool, "--verify-response", ...how],
     ...["--load-response", path(answer.der)],
   ]
@@ -105,7 +105,7 @@ async function judgeAnswers(ocsptool: string, { answers, path, writePem }: Writt
   })
 }
 
-async function judgeRequests(certtool: string, { requests, path }: WrittenBatch): Promise<Found[]> {
+async function validateRequests(certtool: string, { requests, path }: WrittenBatch): Promise<Found[]> {
   const outcomes = await runEach(requests.map(({ der }) => [certtool, "--crq-info", "--inder", "--infile", path(der)]))
   return outcomes.flatMap((outcome, index) => {
     const { name } = requests[index]!

@@ -13,7 +13,7 @@ const program = join(import.meta.dirname, "Validator.java")
 export function javaValidator(java: string): Validator {
   return {
     name: "java",
-    async judge({ certificates, crls, answers, folder, path }) {
+    async validate({ certificates, crls, answers, folder, path }) {
       const manifest = join(folder, "java.txt")
       const known = (ders: readonly Uint8Array[]) => !ders.some(isOnP224)
       const paths = (ders: readonly Uint8Array[]) => ders.map(path).join(",")
@@ -46,14 +46,14 @@ export function javaValidator(java: string): Validator {
       ]
       await writeFile(manifest, lines.map((line) => `${line.join("\t")}\n`).join(""))
       const { code, stdout, stderr } = await run(java, ["-Xmx512m", "-XX:TieredStopAtLevel=1", program, manifest])
-      const [, judged] = /^judged (\d+)$/m.exec(stdout) ?? []
-      if (code !== 0 || Number(judged) !== lines.length) throw new Error(`Java ended with ${code}: ${stderr}`)
+      const [, checked] = /^checked (\d+)$/m.exec(stdout) ?? []
+      if (code !== 0 || Number(checked) !== lines.length) throw new Error(`Java ended with ${code}: ${stderr}`)
       return stdout
         .split("\n")
         .filter((line) => line.includes("\t"))
         .map((line): Finding => {
           const [subject = "", code = "", detail = ""] = line.split("\t")
-          return { judge: "java", subject, code, detail }
+          return { validator: "java", subject, code, detail }
         })
     },
   }

@@ -1,5 +1,5 @@
 // Valid items that validators must accept, and faults that at least the named validators must find.
-import type { Batch, JudgedAnswer, JudgedCertificate, JudgedCrl } from "./batch.ts"
+import type { Batch, ValidatedAnswer, ValidatedCertificate, ValidatedCrl } from "./batch.ts"
 import {
   authorityExtensions,
   crlExtensions,
@@ -13,33 +13,33 @@ import {
 import type { Explanation } from "./explained.ts"
 import type { ValidatorName } from "./validators.ts"
 
-export type Forge = Awaited<ReturnType<typeof openMalformedCertificates>>
+export type MalformedGenerator = Awaited<ReturnType<typeof openMalformedCertificates>>
 
-type Plan = Parameters<Forge["certificate"]>[0]
+type Plan = Parameters<MalformedGenerator["certificate"]>[0]
 
 export interface Case {
   readonly what: string
   /** Empty if the item is valid. */
   readonly foundBy: readonly ValidatorName[]
   /** Makes a batch in which one item has the case's name. */
-  make(forge: Forge, stage: Stage): Promise<Partial<Batch>>
+  make(generator: MalformedGenerator, issuers: Issuers): Promise<Partial<Batch>>
 }
 
 /** CA certificates that many cases share. */
-export interface Stage {
+export interface Issuers {
   readonly root: MalformedCertificate
   readonly intermediate: MalformedCertificate
 }
 
-export async function prepareStage(forge: Forge): Promise<Stage> {
-  const root = await forge.certificate({
-    subject: "/CN=Stage root",
+export async function createIssuers(generator: MalformedGenerator): Promise<Issuers> {
+  const root = await generator.certificate({
+    subject: "/CN=Shared root",
     key: "rsa",
     extensions: authorityExtensions,
     days: 3650,
   })
-  const intermediate = await forge.certificate({
-    subject: "/CN=Stage intermediate",
+  const intermediate = await generator.certificate({
+    subject: "/CN=Shared intermediate",
     issuer: root,
     extensions: intermediateExtensions,
     days: 1825,
@@ -55,10 +55,10 @@ const without = (lines: readonly string[], ...names: readonly string[]) =>
 const certificate = (
   name: string,
   { der, issuers }: MalformedCertificate,
-  more: Partial<JudgedCertificate> = {},
-): JudgedCertificate => ({ name, der, issuers, purpose: "sslserver", ...more })
+  more: Partial<ValidatedCertificate> = {},
+): ValidatedCertificate => ({ name, der, issuers, purpose: "sslserver", ...more })
 
-const list = (name: string, der: Uint8Array, { der: issuer, issuers }: MalformedCertificate): JudgedCrl => ({
+const list = (name: string, der: Uint8Array, { der: issuer, issuers }: MalformedCertificate): ValidatedCrl => ({
   name,
   der,
   issuers: [issuer, ...issuers],
@@ -66,73 +66,78 @@ const list = (name: string, der: Uint8Array, { der: issuer, issuers }: Malformed
 
 /** Makes a leaf that is valid except for the plan's changes. */
 const leaf =
-  (plan: Partial<Plan>, more: Partial<JudgedCertificate> = {}) =>
+  (plan: Partial<Plan>, more: Partial<ValidatedCertificate> = {}) =>
   (what: string): Case["make"] =>
-  async (forge, { intermediate }) => {
-    const forged = await forge.certificate({ issuer: intermediate, extensions: leafExtensions, ...plan })
-    return { certificates: [certificate(what, forged, more)] }
+  async (generator, { intermediate }) => {
+    const generated = await generator.certificate({ issuer: intermediate, extensions: leafExtensions, ...plan })
+    return { certificates: [certificate(what, generated, more)] }
   }
 
 /** Makes a leaf in which a sequence of bytes is replaced by another of the same length. */
 const changed =
   (from: string, to: string, plan: Partial<Plan> = {}) =>
   (what: string): Case["make"] =>
-  async (forge, { intermediate }) => {
-    const forged = await forge.certificate({ issuer: intermediate, extensions: leafExtensions, ...plan })
-    return { certificates: [certificate(what, await resigned(forged, intermediate, from, to))] }
+  async (generator, { intermediate }) => {
+    const generated = await generator.certificate({ issuer: intermediate, extensions: leafExtensions, ...plan })
+    return { certificates: [certificate(what, await resigned(generated, intermediate, from, to))] }
   }
 
 /** Makes a valid leaf under an intermediate that is valid except for the plan's changes. */
 const intermediate =
   (plan: Partial<Plan>, extensions = leafExtensions) =>
   (what: string): Case["make"] =>
-  async (forge, { root }) => {
+  async (generator, { root }) => {
     const subject = `/CN=${what}`
-    const issuer = await forge.certificate({ subject, issuer: root, extensions: intermediateExtensions, ...plan })
-    const forged = await forge.certificate({ issuer, extensions })
-    return { certificates: [certificate(what, forged)] }
+    const issuer = await generator.certificate({ subject, issuer: root, extensions: intermediateExtensions, ...plan })
+    const generated = await generator.certificate({ issuer, extensions })
+    return { certificates: [certificate(what, generated)] }
   }
 
 /** Makes a root, an intermediate and a leaf with keys of one kind, a CRL of each CA, and OCSP responses about the leaf. */
 const whole =
   (key: KeyKind, options: readonly string[] = [], explained: readonly Explanation[] = []) =>
   (what: string): Case["make"] =>
-  async (forge) => {
-    const root = await forge.certificate({
+  async (generator) => {
+    const root = await generator.certificate({
       subject: `/CN=${what} root`,
       key,
       extensions: authorityExtensions,
       options,
     })
-    const issuer = await forge.certificate({
+    const issuer = await generator.certificate({
       subject: `/CN=${what} intermediate`,
       key,
       issuer: root,
       extensions: intermediateExtensions,
       options,
     })
-    const forged = await forge.certificate({ key, issuer, extensions: leafExtensions, options })
-    const revoked = await forge.certificate({ key, issuer, extensions: leafExtensions, options })
+    const generated = await generator.certificate({ key, issuer, extensions: leafExtensions, options })
+    const revoked = await generator.certificate({ key, issuer, extensions: leafExtensions, options })
     const entries = [{ serialNumber: revoked.serialNumber, reason: "keyCompromise" }]
-    const responder = await forge.certificate({ key, issuer, extensions: responderExtensions, options })
+    const responder = await generator.certificate({ key, issuer, extensions: responderExtensions, options })
     const lists = [
-      list(`${what}: CRL of the root`, await forge.crl({ issuer: root, extensions: crlExtensions }), root),
-      list(what, await forge.crl({ issuer, revoked: entries, extensions: crlExtensions }), issuer),
+      list(`${what}: CRL of the root`, await generator.crl({ issuer: root, extensions: crlExtensions }), root),
+      list(what, await generator.crl({ issuer, revoked: entries, extensions: crlExtensions }), issuer),
     ]
     const answers = await Promise.all([
-      answer(`${what}: answer`, forge, { issuer, signer: issuer, certificate: forged, status: "good" }),
-      answer(`${what}: delegated answer`, forge, {
+      answer(`${what}: answer`, generator, { issuer, signer: issuer, certificate: generated, status: "good" }),
+      answer(`${what}: delegated answer`, generator, {
         issuer,
         signer: responder,
         certificate: revoked,
         status: "revoked",
       }),
-      answer(`${what}: answer unknown`, forge, { issuer, signer: issuer, certificate: forged, status: "unknown" }),
+      answer(`${what}: answer unknown`, generator, {
+        issuer,
+        signer: issuer,
+        certificate: generated,
+        status: "unknown",
+      }),
     ])
     return {
       certificates: [
         certificate(`${what}: root`, root, { purpose: "any", explained }),
-        certificate(`${what}: leaf`, forged, { status: "good", explained }),
+        certificate(`${what}: leaf`, generated, { status: "good", explained }),
         certificate(`${what}: revoked leaf`, revoked, { status: "revoked", explained }),
       ],
       crls: lists,
@@ -150,12 +155,12 @@ const responderExtensions = [
 
 async function answer(
   name: string,
-  forge: Forge,
-  plan: Parameters<Forge["answer"]>[0],
-  changed: Partial<JudgedAnswer> = {},
-): Promise<JudgedAnswer> {
+  generator: MalformedGenerator,
+  plan: Parameters<MalformedGenerator["answer"]>[0],
+  changed: Partial<ValidatedAnswer> = {},
+): Promise<ValidatedAnswer> {
   const { issuer, certificate, status } = plan
-  const made = await forge.answer(plan)
+  const made = await generator.answer(plan)
   return {
     name,
     ...made,
@@ -171,17 +176,17 @@ async function answer(
 /** Makes a CRL of a separate CA that is valid except for the plan's changes, and a leaf that it covers. */
 const crl =
   (
-    plan: Partial<Parameters<Forge["crl"]>[0]>,
+    plan: Partial<Parameters<MalformedGenerator["crl"]>[0]>,
     change: (der: Uint8Array) => Uint8Array = (der) => der,
     authority: readonly string[] = authorityExtensions,
   ) =>
   (what: string): Case["make"] =>
-  async (forge) => {
-    const issuer = await forge.certificate({ subject: `/CN=${what}`, extensions: authority })
-    const forged = await forge.certificate({ issuer, extensions: leafExtensions })
-    const der = change(await forge.crl({ issuer, extensions: crlExtensions, ...plan }))
+  async (generator) => {
+    const issuer = await generator.certificate({ subject: `/CN=${what}`, extensions: authority })
+    const generated = await generator.certificate({ issuer, extensions: leafExtensions })
+    const der = change(await generator.crl({ issuer, extensions: crlExtensions, ...plan }))
     return {
-      certificates: [certificate(`${what}: leaf`, forged, { status: "good" })],
+      certificates: [certificate(`${what}: leaf`, generated, { status: "good" })],
       crls: [list(what, der, issuer)],
     }
   }
@@ -198,9 +203,9 @@ const bad = (what: string, foundBy: readonly ValidatorName[], make: (what: strin
 const request =
   (key: KeyKind, change: (der: Uint8Array) => Uint8Array = (der) => der) =>
   (what: string): Case["make"] =>
-  async (forge) => {
+  async (generator) => {
     const extensions = ["basicConstraints=critical,CA:TRUE", "subjectAltName=DNS:asked.example.com"]
-    return { requests: [{ name: what, der: change(await forge.request({ key, extensions })) }] }
+    return { requests: [{ name: what, der: change(await generator.request({ key, extensions })) }] }
   }
 
 export const goodCases: readonly Case[] = [
@@ -217,9 +222,9 @@ export const goodCases: readonly Case[] = [
 ]
 
 export const faultyCertificates: readonly Case[] = [
-  bad("a broken signature", ["openssl", "gnutls", "java"], (what) => async (forge, { intermediate }) => {
-    const forged = await forge.certificate({ issuer: intermediate, extensions: leafExtensions })
-    return { certificates: [certificate(what, { ...forged, der: withBrokenSignature(forged.der) })] }
+  bad("a broken signature", ["openssl", "gnutls", "java"], (what) => async (generator, { intermediate }) => {
+    const generated = await generator.certificate({ issuer: intermediate, extensions: leafExtensions })
+    return { certificates: [certificate(what, { ...generated, der: withBrokenSignature(generated.der) })] }
   }),
   bad("another authority's key identifier", ["openssl"], (what) =>
     leaf({
@@ -315,8 +320,8 @@ export const faultyAuthorities: readonly Case[] = [
     ["openssl", "gnutls", "java"],
     intermediate({ extensions: [...intermediateExtensions, "nameConstraints=critical,permitted;DNS:example.net"] }),
   ),
-  bad("a path longer than its authority allows", ["openssl", "java"], (what) => async (forge, { root }) => {
-    const short = await forge.certificate({
+  bad("a path longer than its authority allows", ["openssl", "java"], (what) => async (generator, { root }) => {
+    const short = await generator.certificate({
       subject: `/CN=${what} above`,
       issuer: root,
       extensions: [
@@ -324,8 +329,14 @@ export const faultyAuthorities: readonly Case[] = [
         "basicConstraints=critical,CA:TRUE,pathlen:0",
       ],
     })
-    const below = await forge.certificate({ subject: `/CN=${what}`, issuer: short, extensions: intermediateExtensions })
-    return { certificates: [certificate(what, await forge.certificate({ issuer: below, extensions: leafExtensions }))] }
+    const below = await generator.certificate({
+      subject: `/CN=${what}`,
+      issuer: short,
+      extensions: intermediateExtensions,
+    })
+    return {
+      certificates: [certificate(what, await generator.certificate({ issuer: below, extensions: leafExtensions }))],
+    }
   }),
 ]
 
@@ -352,45 +363,45 @@ export const faultyRequests: readonly Case[] = [
 
 /** Found by validating the certificates that they are about. */
 export const faultyRevocations: readonly Case[] = [
-  bad("a revoked certificate that its CRL lacks", ["openssl", "java"], (what) => async (forge) => {
-    const issuer = await forge.certificate({ subject: `/CN=${what}`, extensions: authorityExtensions })
-    const forged = await forge.certificate({ issuer, extensions: leafExtensions })
-    const der = await forge.crl({ issuer, extensions: crlExtensions })
+  bad("a revoked certificate that its CRL lacks", ["openssl", "java"], (what) => async (generator) => {
+    const issuer = await generator.certificate({ subject: `/CN=${what}`, extensions: authorityExtensions })
+    const generated = await generator.certificate({ issuer, extensions: leafExtensions })
+    const der = await generator.crl({ issuer, extensions: crlExtensions })
     return {
-      certificates: [certificate(what, forged, { status: "revoked" })],
+      certificates: [certificate(what, generated, { status: "revoked" })],
       crls: [list(`${what} CRL`, der, issuer)],
     }
   }),
-  bad("a certificate that its CRL has by mistake", ["openssl", "java"], (what) => async (forge) => {
-    const issuer = await forge.certificate({ subject: `/CN=${what}`, extensions: authorityExtensions })
-    const forged = await forge.certificate({ issuer, extensions: leafExtensions })
-    const der = await forge.crl({ issuer, revoked: [forged], extensions: crlExtensions })
+  bad("a certificate that its CRL has by mistake", ["openssl", "java"], (what) => async (generator) => {
+    const issuer = await generator.certificate({ subject: `/CN=${what}`, extensions: authorityExtensions })
+    const generated = await generator.certificate({ issuer, extensions: leafExtensions })
+    const der = await generator.crl({ issuer, revoked: [generated], extensions: crlExtensions })
     return {
-      certificates: [certificate(what, forged, { status: "good" })],
+      certificates: [certificate(what, generated, { status: "good" })],
       crls: [list(`${what} CRL`, der, issuer)],
     }
   }),
-  bad("a CRL that is not there", ["openssl", "java"], (what) => async (forge) => {
-    const issuer = await forge.certificate({ subject: `/CN=${what}`, extensions: authorityExtensions })
-    const forged = await forge.certificate({ issuer, extensions: leafExtensions })
-    return { certificates: [certificate(what, forged, { status: "good" })] }
+  bad("a CRL that is not there", ["openssl", "java"], (what) => async (generator) => {
+    const issuer = await generator.certificate({ subject: `/CN=${what}`, extensions: authorityExtensions })
+    const generated = await generator.certificate({ issuer, extensions: leafExtensions })
+    return { certificates: [certificate(what, generated, { status: "good" })] }
   }),
-  bad("a CRL of an authority that may sign none", ["openssl"], (what) => async (forge) => {
+  bad("a CRL of an authority that may sign none", ["openssl"], (what) => async (generator) => {
     const extensions = [...without(authorityExtensions, "keyUsage"), "keyUsage=critical,keyCertSign"]
-    const issuer = await forge.certificate({ subject: `/CN=${what}`, extensions })
-    const forged = await forge.certificate({ issuer, extensions: leafExtensions })
-    const der = await forge.crl({ issuer, extensions: crlExtensions })
+    const issuer = await generator.certificate({ subject: `/CN=${what}`, extensions })
+    const generated = await generator.certificate({ issuer, extensions: leafExtensions })
+    const der = await generator.crl({ issuer, extensions: crlExtensions })
     return {
-      certificates: [certificate(what, forged, { status: "good" })],
+      certificates: [certificate(what, generated, { status: "good" })],
       crls: [list(`${what} CRL`, der, issuer)],
     }
   }),
 ]
 
 export const faultyAnswers: readonly Case[] = [
-  bad("an answer with a broken signature", ["openssl", "gnutls", "java"], (what) => async (forge) => {
-    const { issuer, certificate } = await pair(forge, what)
-    const made = await answer(what, forge, { issuer, signer: issuer, certificate, status: "good" })
+  bad("an answer with a broken signature", ["openssl", "gnutls", "java"], (what) => async (generator) => {
+    const { issuer, certificate } = await pair(generator, what)
+    const made = await answer(what, generator, { issuer, signer: issuer, certificate, status: "good" })
     // OpenSSL's responses end with the signer's certificate; the signature precedes it.
     const at = Buffer.from(made.der).indexOf(issuer.der) - 12
     const der = Uint8Array.from(made.der)
@@ -400,35 +411,39 @@ export const faultyAnswers: readonly Case[] = [
   bad(
     "an answer signed by a certificate that is no responder's",
     ["openssl", "gnutls", "java"],
-    (what) => async (forge) => {
-      const { issuer, certificate } = await pair(forge, what)
-      const signer = await forge.certificate({ issuer, extensions: leafExtensions })
-      return { answers: [await answer(what, forge, { issuer, signer, certificate, status: "good" })] }
+    (what) => async (generator) => {
+      const { issuer, certificate } = await pair(generator, what)
+      const signer = await generator.certificate({ issuer, extensions: leafExtensions })
+      return { answers: [await answer(what, generator, { issuer, signer, certificate, status: "good" })] }
     },
   ),
-  bad("an answer that says good of a revoked certificate", ["openssl", "gnutls", "java"], (what) => async (forge) => {
-    const { issuer, certificate } = await pair(forge, what)
+  bad(
+    "an answer that says good of a revoked certificate",
+    ["openssl", "gnutls", "java"],
+    (what) => async (generator) => {
+      const { issuer, certificate } = await pair(generator, what)
+      const plan = { issuer, signer: issuer, certificate, status: "good" } as const
+      return { answers: [await answer(what, generator, plan, { status: "revoked" })] }
+    },
+  ),
+  bad("an answer with the nonce of another request", ["openssl"], (what) => async (generator) => {
+    const { issuer, certificate } = await pair(generator, what)
     const plan = { issuer, signer: issuer, certificate, status: "good" } as const
-    return { answers: [await answer(what, forge, plan, { status: "revoked" })] }
-  }),
-  bad("an answer with the nonce of another request", ["openssl"], (what) => async (forge) => {
-    const { issuer, certificate } = await pair(forge, what)
-    const plan = { issuer, signer: issuer, certificate, status: "good" } as const
-    const [one, other] = await Promise.all([answer(what, forge, plan), answer(what, forge, plan)])
+    const [one, other] = await Promise.all([answer(what, generator, plan), answer(what, generator, plan)])
     return { answers: [{ ...one, der: other.der }] }
   }),
-  bad("an answer about another certificate", ["openssl", "java"], (what) => async (forge) => {
-    const { issuer, certificate } = await pair(forge, what)
-    const other = await forge.certificate({ issuer, extensions: leafExtensions })
-    const made = await answer(what, forge, { issuer, signer: issuer, certificate, status: "good" })
+  bad("an answer about another certificate", ["openssl", "java"], (what) => async (generator) => {
+    const { issuer, certificate } = await pair(generator, what)
+    const other = await generator.certificate({ issuer, extensions: leafExtensions })
+    const made = await answer(what, generator, { issuer, signer: issuer, certificate, status: "good" })
     return { answers: [{ ...made, serialNumber: other.serialNumber, certificate: other.der }] }
   }),
 ]
 
 async function pair(
-  forge: Forge,
+  generator: MalformedGenerator,
   what: string,
 ): Promise<{ issuer: MalformedCertificate; certificate: MalformedCertificate }> {
-  const issuer = await forge.certificate({ subject: `/CN=${what}`, extensions: authorityExtensions })
-  return { issuer, certificate: await forge.certificate({ issuer, extensions: leafExtensions }) }
+  const issuer = await generator.certificate({ subject: `/CN=${what}`, extensions: authorityExtensions })
+  return { issuer, certificate: await generator.certificate({ issuer, extensions: leafExtensions }) }
 }

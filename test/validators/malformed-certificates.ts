@@ -205,12 +205,12 @@ export function withBrokenSignature(der: Uint8Array): Uint8Array {
 
 /** Returns a copy that is signed again after a sequence of bytes was replaced by another of the same length; both are hexadecimal. */
 export async function resigned(
-  forged: MalformedCertificate,
+  generated: MalformedCertificate,
   signer: MalformedCertificate,
   from: string,
   to: string,
 ): Promise<MalformedCertificate> {
-  const tbs = contents(Buffer.from(forged.der))
+  const tbs = contents(Buffer.from(generated.der))
   const body = tbs.subarray(0, elementLength(tbs))
   const at = body.indexOf(Buffer.from(from, "hex"))
   if (at < 0 || from.length !== to.length) throw new Error(`${from} cannot become ${to}`)
@@ -218,7 +218,10 @@ export async function resigned(
   const algorithm = tbs.subarray(body.length)
   const signature = sign("sha256", body, await readFile(signer.files.key, "utf8"))
   const bits = element(0x03, Buffer.concat([Buffer.of(0), signature]))
-  return { ...forged, der: element(0x30, Buffer.concat([body, algorithm.subarray(0, elementLength(algorithm)), bits])) }
+  return {
+    ...generated,
+    der: element(0x30, Buffer.concat([body, algorithm.subarray(0, elementLength(algorithm)), bits])),
+  }
 }
 
 function element(tag: number, content: Buffer): Buffer {

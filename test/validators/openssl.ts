@@ -1,4 +1,4 @@
-import { authorities, type JudgedCertificate, type JudgedCrl, type WrittenBatch } from "./batch.ts"
+import { authorities, type ValidatedCertificate, type ValidatedCrl, type WrittenBatch } from "./batch.ts"
 import type { Finding, Validator } from "./validator.ts"
 import { each, run, runEach } from "./run.ts"
 
@@ -11,11 +11,11 @@ const filesPerCall = 500
 export function opensslValidator(openssl: string): Validator {
   return {
     name: "openssl",
-    async judge(batch) {
+    async validate(batch) {
       const { roots, intermediates } = authorities(batch)
       const asked = batch.crls.filter(({ isMadeUp }) => isMadeUp !== true)
       const complete = asked.filter(({ isDelta }) => isDelta !== true)
-      const pemOf = (file: string, crls: readonly JudgedCrl[]) =>
+      const pemOf = (file: string, crls: readonly ValidatedCrl[]) =>
         batch.writePem(
           file,
           "X509 CRL",
@@ -30,12 +30,12 @@ export function opensslValidator(openssl: string): Validator {
         crlsAndDeltas: await pemOf("crls-and-deltas.pem", asked),
       }
       const findings = [
-        await each(calls(batch.certificates), (call) => judgeCertificates(openssl, call, files, batch)),
-        await judgeCrls(openssl, files, batch),
-        await judgeAnswers(openssl, files, batch),
-        await judgeRequests(openssl, batch),
+        await each(calls(batch.certificates), (call) => validateCertificates(openssl, call, files, batch)),
+        await validateCrls(openssl, files, batch),
+        await validateAnswers(openssl, files, batch),
+        await validateRequests(openssl, batch),
       ]
-      return findings.flat().map((finding) => ({ judge: "openssl", ...finding }))
+      return findings.flat().map((finding) => ({ validator: "openssl", ...finding }))
     },
   }
 }
@@ -49,10 +49,10 @@ interface Files {
   readonly crlsAndDeltas: string
 }
 
-type Found = Omit<Finding, "judge">
+type Found = Omit<Finding, "validator">
 
 /** Groups certificates that one call can validate. */
-function calls(certificates: readonly JudgedCertificate[]): (readonly JudgedCertificate[])[] {
+function calls(certificates: readonly ValidatedCertificate[]): (readonly ValidatedCertificate[])[] {
   const groups = Map.groupBy(
     certificates,
     ({ purpose, status }) => `${purpose} ${status === "good" ? "revoked" : status}`,
@@ -64,9 +64,9 @@ function calls(certificates: readonly JudgedCertificate[]): (readonly JudgedCert
   )
 }
 
-async function judgeCertificates(
+async function validateCertificates(
   openssl: string,
-  certificates: readonly JudgedCertificate[],
+  certificates: readonly ValidatedCertificate[],
   files: Files,
   { path }: WrittenBatch,
 ): Promise<Found[]> {
@@ -100,7 +100,7 @@ async function judgeCertificates(
   })
 }
 
-function listOptions({ status }: JudgedCertificate, { crls, crlsAndDeltas }: Files): readonly string[] {
+function listOptions({ status }: ValidatedCertificate, { crls, crlsAndDeltas }: Files): readonly string[] {
   if (status === undefined) return []
   return status === "revoked by a delta"
     ? ["-crl_check_all", "-CRLfile", crlsAndDeltas, "-extended_crl", "-use_deltas"]
@@ -122,7 +122,7 @@ function readRefusals(text: string): Map<string, { code: string; detail: string 
   return refusals
 }
 
-async function judgeCrls(openssl: string, files: Files, { crls, path }: WrittenBatch): Promise<Found[]> {
+async function validateCrls(openssl: string, files: Files, { crls, path }: WrittenBatch): Promise<Found[]> {
   const outcomes = await runEach(
     crls.map(({ der }) => [
       openssl,
@@ -138,7 +138,7 @@ async function judgeCrls(openssl: string, files: Files, { crls, path }: WrittenB
   )
 }
 
-async function judgeAnswers(openssl: string, files: Files, { answers, path }: WrittenBatch): Promise<Found[]> {
+async function validateAnswers(openssl: string, files: Files, { answers, path }: WrittenBatch): Promise<Found[]> {
   const verified = await runEach(
     answers.map(({ der, serialNumber, issuers, digest }) => [
       openssl,
@@ -167,7 +167,7 @@ async function judgeAnswers(openssl: string, files: Files, { answers, path }: Wr
   })
 }
 
-async function judgeRequests(openssl: string, { requests, path }: WrittenBatch): Promise<Found[]> {
+async function validateRequests(openssl: string, { requests, path }: WrittenBatch): Promise<Found[]> {
   const outcomes = await runEach(
     requests.map(({ der }) => [openssl, "req", "-inform", "DER", "-in", path(der), "-noout", "-text", "-verify"]),
   )

@@ -9,14 +9,14 @@ import { DerReader } from "../../engine/src/x509/asn1/reader.ts"
 import { contextConstructed } from "../../engine/src/x509/asn1/tag.ts"
 import { type SerialNumber, serialNumberOctets } from "../../engine/src/x509/serial-number.ts"
 import type { Chance } from "../fuzz/chance.ts"
-import { type Batch, type JudgedAnswer, type JudgedCertificate, type JudgedCrl, pem } from "./batch.ts"
+import { type Batch, type ValidatedAnswer, type ValidatedCertificate, type ValidatedCrl, pem } from "./batch.ts"
 import type { Explanation } from "./explained.ts"
 
 /** Kind of CRLs that a mount publishes. */
 export type ListStyle = "complete" | "sharded" | "with deltas"
 
 export interface Made {
-  readonly certificate: JudgedCertificate
+  readonly certificate: ValidatedCertificate
   /** Undefined if the certificate is not stored and cannot be revoked by its serial number. */
   readonly serialNumber: SerialNumber | undefined
 }
@@ -71,10 +71,10 @@ export async function revokeSome(mount: RevokedMount, made: readonly Made[]): Pr
   if (style === "with deltas") await pki.crls.rotate()
   await revoke(late)
   if (style === "with deltas") await pki.crls.rotateDelta()
-  const statusOf = (each: Made): NonNullable<JudgedCertificate["status"]> =>
+  const statusOf = (each: Made): NonNullable<ValidatedCertificate["status"]> =>
     chosen.includes(each) ? "revoked" : late.includes(each) ? "revoked by a delta" : "good"
-  const certificates = made.map((each): JudgedCertificate => ({ ...each.certificate, status: statusOf(each) }))
-  const answers: JudgedAnswer[] = []
+  const certificates = made.map((each): ValidatedCertificate => ({ ...each.certificate, status: statusOf(each) }))
+  const answers: ValidatedAnswer[] = []
   for (const responder of mount.responders) {
     await pki.crls.configure({ ocspDelegatedResponder: false, ocspResponderKeyType: "", ...responder })
     const given = await answersOf(mount, responder, made, (each) => (statusOf(each) === "good" ? "good" : "revoked"))
@@ -88,12 +88,12 @@ export async function revokeSome(mount: RevokedMount, made: readonly Made[]): Pr
 function respondersIn(
   { name, chain, explained }: RevokedMount,
   responder: Responder,
-  answers: readonly JudgedAnswer[],
-): readonly JudgedCertificate[] {
+  answers: readonly ValidatedAnswer[],
+): readonly ValidatedCertificate[] {
   const found = new Map(answers.flatMap(({ der }) => certificatesIn(der)).map((der) => [hex(der), der]))
   if (found.size !== (responder.ocspDelegatedResponder === true ? 1 : 0))
     throw new Error(`${name} has ${found.size} responders`)
-  return [...found.values()].map((der): JudgedCertificate => ({
+  return [...found.values()].map((der): ValidatedCertificate => ({
     name: `responder of ${name}`,
     der,
     issuers: chain,
@@ -120,11 +120,11 @@ function certificatesIn(response: Uint8Array): readonly Uint8Array[] {
   return certificates
 }
 
-async function listsOf(mount: RevokedMount): Promise<JudgedCrl[]> {
+async function listsOf(mount: RevokedMount): Promise<ValidatedCrl[]> {
   const shards = Array.from({ length: shardCount }, (_, index) => ({ shard: { count: shardCount, index } }))
   const choices =
     mount.style === "sharded" ? [{}, ...shards] : mount.style === "with deltas" ? [{}, { delta: true }] : [{}]
-  const lists: JudgedCrl[] = []
+  const lists: ValidatedCrl[] = []
   for (const [index, choice] of choices.entries()) {
     const crl = await mount.pki.crls.get(choice)
     if (crl === undefined) throw new Error(`${mount.name} has no list for ${JSON.stringify(choice)}`)
@@ -135,7 +135,7 @@ async function listsOf(mount: RevokedMount): Promise<JudgedCrl[]> {
 }
 
 /** Returns CRLs that operators assemble and have signed. */
-async function listsOnDemand(mount: RevokedMount, revoked: readonly Made[]): Promise<JudgedCrl[]> {
+async function listsOnDemand(mount: RevokedMount, revoked: readonly Made[]): Promise<ValidatedCrl[]> {
   const { name, pki } = mount
   const complete = await pki.crls.get()
   const numbers = { crlNumber: 1_000_000, deltaCrlBaseNumber: -1, nextUpdateMs: 72 * hourMs }
@@ -156,7 +156,7 @@ async function listsOnDemand(mount: RevokedMount, revoked: readonly Made[]): Pro
   ]
 }
 
-const listed = ({ chain, explained }: RevokedMount, name: string, der: Uint8Array): JudgedCrl => ({
+const listed = ({ chain, explained }: RevokedMount, name: string, der: Uint8Array): ValidatedCrl => ({
   name,
   der,
   issuers: chain,
@@ -170,12 +170,12 @@ async function answersOf(
   responder: Responder,
   made: readonly Made[],
   statusOf: (made: Made) => "good" | "revoked",
-): Promise<JudgedAnswer[]> {
+): Promise<ValidatedAnswer[]> {
   const kept = made.filter(({ serialNumber }) => serialNumber !== undefined)
   const asked = (["good", "revoked"] as const).flatMap((status) =>
     kept.filter((each) => statusOf(each) === status).slice(0, answersPerStatus),
   )
-  const answers: JudgedAnswer[] = []
+  const answers: ValidatedAnswer[] = []
   for (const each of asked)
     answers.push(await answered(mount, responder, each.serialNumber!, each.certificate.der, statusOf(each)))
   return [...answers, await answered(mount, responder, "0a:0b:0c" as SerialNumber, undefined, "unknown")]
@@ -186,8 +186,8 @@ async function answered(
   responder: Responder,
   serialNumber: SerialNumber,
   certificate: Uint8Array | undefined,
-  status: JudgedAnswer["status"],
-): Promise<JudgedAnswer> {
+  status: ValidatedAnswer["status"],
+): Promise<ValidatedAnswer> {
   const digest = choice.of(["sha1", "sha1", "sha256"] as const)
   const nonce = choice.oneIn(2) ? choice.bytes(choice.of([1, 16, 32, 128])) : undefined
   const request = ocspQuestion({

@@ -2,7 +2,7 @@ import type { WrittenBatch } from "./batch.ts"
 import { type Explanation, isExplanation } from "./explained.ts"
 
 export interface Finding {
-  readonly judge: string
+  readonly validator: string
   /** Name of the validated item. */
   readonly subject: string
   /** Kind of fault, in the validator's own terms. */
@@ -13,7 +13,7 @@ export interface Finding {
 export interface Validator {
   readonly name: string
   /** Returns all faults that the validator finds in the items of the batch, and each status that differs from the expected one. */
-  judge(batch: WrittenBatch): Promise<readonly Finding[]>
+  validate(batch: WrittenBatch): Promise<readonly Finding[]>
 }
 
 export interface Verdict {
@@ -32,8 +32,8 @@ export function verdict(
   )
   const faults: string[] = []
   const used = new Set<Explanation>()
-  for (const { judge, subject, code, detail } of findings) {
-    const explanation = `${judge}: ${code}`
+  for (const { validator, subject, code, detail } of findings) {
+    const explanation = `${validator}: ${code}`
     if (isExplanation(explanation) && explained.get(subject)?.includes(explanation)) used.add(explanation)
     else faults.push(`${subject}: ${explanation}${detail === "" ? "" : ` (${detail})`}`)
   }

@@ -15,14 +15,14 @@ import {
   faultyRequests,
   faultyRevocations,
   goodCases,
-  prepareStage,
+  createIssuers,
 } from "./malformed-cases.ts"
 import { type Finding, verdict } from "./validator.ts"
 import { findValidators, validatorNames } from "./validators.ts"
 import { each } from "./run.ts"
 
-const judges = await findValidators()
-const forger = await openssl.find()
+const validators = await findValidators()
+const opensslProgram = await openssl.find()
 
 const faulty = [
   ...faultyCertificates,
@@ -33,16 +33,16 @@ const faulty = [
   ...faultyRequests,
 ]
 
-describe.skipIf(forger === undefined)("the validators", () => {
+describe.skipIf(opensslProgram === undefined)("the validators", () => {
   let folder: string
   let batch: WrittenBatch
   let findings: readonly Finding[]
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), "chancery-judges-"))
-    const made = await make([...goodCases, ...faulty], forger ?? "", join(folder, "forge"))
+    folder = await mkdtemp(join(tmpdir(), "chancery-validators-"))
+    const made = await make([...goodCases, ...faulty], opensslProgram ?? "", join(folder, "malformed"))
     batch = await writeBatch(made, join(folder, "batch"))
-    findings = await each([...judges.values()], (judge) => judge.judge(batch))
+    findings = await each([...validators.values()], (validator) => validator.validate(batch))
   })
   afterAll(() => rm(folder, { recursive: true, force: true }))
 
@@ -52,19 +52,21 @@ describe.skipIf(forger === undefined)("the validators", () => {
   })
 
   test.each(faulty)("find $what: $foundBy", ({ what, foundBy }) => {
-    const finders = new Set(findings.filter(({ subject }) => subject === what).map(({ judge }) => judge))
-    expect([...finders]).toEqual(expect.arrayContaining(foundBy.filter((name) => judges.has(name))))
+    const finders = new Set(findings.filter(({ subject }) => subject === what).map(({ validator }) => validator))
+    expect([...finders]).toEqual(expect.arrayContaining(foundBy.filter((name) => validators.has(name))))
   })
 
   test("each find at least one malformed document", () => {
-    expect([...judges.keys()]).toEqual(validatorNames.filter((name) => findings.some(({ judge }) => judge === name)))
+    expect([...validators.keys()]).toEqual(
+      validatorNames.filter((name) => findings.some(({ validator }) => validator === name)),
+    )
   })
 })
 
 async function make(cases: readonly Case[], openssl: string, folder: string): Promise<Batch> {
-  const forge = await openMalformedCertificates(openssl, folder)
-  const stage = await prepareStage(forge)
-  const made = await each(cases, async ({ make }) => [await make(forge, stage)])
+  const generator = await openMalformedCertificates(openssl, folder)
+  const issuers = await createIssuers(generator)
+  const made = await each(cases, async ({ make }) => [await make(generator, issuers)])
   return {
     certificates: made.flatMap(({ certificates = [] }) => certificates),
     crls: made.flatMap(({ crls = [] }) => crls),

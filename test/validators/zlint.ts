@@ -7,7 +7,7 @@ import { run } from "./run.ts"
 export function zlintValidator(zlint: string): Validator {
   return {
     name: "zlint",
-    async judge({ certificates, crls, answers, requests, folder, path }) {
+    async validate({ certificates, crls, answers, requests, folder, path }) {
       const manifest = join(folder, "zlint.txt")
       const lines = [
         ...certificates.map(({ name, der }) => ["certificate", name, path(der)]),
@@ -23,7 +23,7 @@ export function zlintValidator(zlint: string): Validator {
         .filter((line) => line !== "")
         .map((line) => {
           const { name, code, detail } = JSON.parse(line) as Record<"name" | "code" | "detail", string>
-          return { judge: "zlint", subject: name, code, detail }
+          return { validator: "zlint", subject: name, code, detail }
         })
     },
   }

@@ -2,26 +2,26 @@
 import { generateKeyPairSync } from "node:crypto"
 import { report, target } from "../figures.ts"
 import { inParallel } from "../../e2e/operator/raw-api.ts"
-import { certificateObject, clientCount, issuerObject, objectCount, openStage, total, writesOf } from "./fixture.ts"
+import { certificateObject, clientCount, issuerObject, objectCount, openFixture, total, writesOf } from "./fixture.ts"
 
-await using stage = await openStage()
-const { api } = stage
+await using fixture = await openFixture()
+const { api } = fixture
 
-for (const namespace of ["operated", "raw"]) await stage.makeNamespace(namespace)
-await using operator = await stage.startOperator("one")
-await stage.make("issuers", [issuerObject("operated")])
-await stage.allReady("issuers", "operated", 1, performance.now())
+for (const namespace of ["operated", "raw"]) await fixture.makeNamespace(namespace)
+await using operator = await fixture.startOperator("one")
+await fixture.make("issuers", [issuerObject("operated")])
+await fixture.allReady("issuers", "operated", 1, performance.now())
 
 const cpuSeconds = () => operator.metric("process_cpu_seconds_total")
 const cpuBefore = await cpuSeconds()
 const before = await writesOf(operator)
 const begunAt = performance.now()
-await stage.make(
+await fixture.make(
   "certificates",
   Array.from({ length: objectCount }, (_, index) => certificateObject("operated", index)),
 )
 const madeMs = performance.now() - begunAt
-const tookMs = await stage.allReady("certificates", "operated", objectCount, begunAt)
+const tookMs = await fixture.allReady("certificates", "operated", objectCount, begunAt)
 const cpuMs = ((await cpuSeconds()) - cpuBefore) * 1_000
 const after = await writesOf(operator)
 const writes = Object.fromEntries(

@@ -1,7 +1,7 @@
 // Delay from an edit to the status that reports it, at a steady rate, and then while another namespace has thousands of changes.
 import { setTimeout as sleep } from "node:timers/promises"
 import { median, report, target } from "../figures.ts"
-import { clientCount, isReady, objectCount, openStage, type Shown, workspaceObject } from "./fixture.ts"
+import { clientCount, isReady, objectCount, openFixture, type Shown, workspaceObject } from "./fixture.ts"
 
 const editedCount = 200
 const editsPerSecond = 50
@@ -10,16 +10,16 @@ const crowdCount = Math.min(objectCount, 5_000)
 /** Milliseconds between single edits, while the crowd is reconciled. */
 const pauseMs = 500
 
-await using stage = await openStage()
-const { api } = stage
+await using fixture = await openFixture()
+const { api } = fixture
 const calm = "/apis/chancery.dev/v1alpha1/namespaces/calm/workspaces"
-for (const namespace of ["calm", "crowded"]) await stage.makeNamespace(namespace)
-await using operator = await stage.startOperator("one")
-await stage.make(
+for (const namespace of ["calm", "crowded"]) await fixture.makeNamespace(namespace)
+await using operator = await fixture.startOperator("one")
+await fixture.make(
   "workspaces",
   Array.from({ length: editedCount }, (_, index) => workspaceObject("calm", index)),
 )
-await stage.allReady("workspaces", "calm", editedCount, performance.now())
+await fixture.allReady("workspaces", "calm", editedCount, performance.now())
 
 /** Versions at which a watch saw each object Ready, by name. */
 const seen = new Map<string, { readonly version: number; readonly at: number }[]>()
@@ -42,12 +42,12 @@ const edits = await Promise.all(
 const steadyMs = (await Promise.all(edits.map(tookMs))).toSorted((a, b) => a - b)
 
 const served = new AbortController()
-const serving = stage
+const serving = fixture
   .make(
     "workspaces",
     Array.from({ length: crowdCount }, (_, index) => workspaceObject("crowded", index)),
   )
-  .then(() => stage.allReady("workspaces", "crowded", crowdCount, performance.now()))
+  .then(() => fixture.allReady("workspaces", "crowded", crowdCount, performance.now()))
   .finally(() => served.abort())
 const singleMs: number[] = []
 let deepest = 0

@@ -16,7 +16,7 @@ import { type RunningChancery, startChancery } from "../chancery.ts"
 export const objectCount = Number(process.env["CHANCERY_BENCH_COUNT"] ?? 10_000)
 export const clientCount = 16
 
-export interface Stage extends AsyncDisposable {
+export interface Fixture extends AsyncDisposable {
   readonly cluster: Cluster
   /** Acts as the administrator. */
   readonly api: RawApi
@@ -38,7 +38,7 @@ export interface BenchObject {
 const operatorNamespace = "chancery"
 const readyWithinMs = 3_600_000
 
-export async function openStage(): Promise<Stage> {
+export async function openFixture(): Promise<Fixture> {
   const programs = await findKubernetes()
   if (programs === undefined) throw new Error(kubernetesInstallation)
   await using opening = new AsyncDisposableStack()

@@ -2,30 +2,38 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { request } from "undici"
 import { report, target } from "../figures.ts"
-import { certificateObject, issuerObject, objectCount, openStage, total, workspaceObject, writesOf } from "./fixture.ts"
+import {
+  certificateObject,
+  issuerObject,
+  objectCount,
+  openFixture,
+  total,
+  workspaceObject,
+  writesOf,
+} from "./fixture.ts"
 
 const quietMs = Number(process.env["CHANCERY_BENCH_QUIET_MS"] ?? 600_000)
 
-await using stage = await openStage()
-await stage.makeNamespace("many")
-const first = await stage.startOperator("one")
-await stage.make("issuers", [issuerObject("many")])
+await using fixture = await openFixture()
+await fixture.makeNamespace("many")
+const first = await fixture.startOperator("one")
+await fixture.make("issuers", [issuerObject("many")])
 const all = Array.from({ length: objectCount }, (_, index) => index)
 const begunAt = performance.now()
-await stage.make(
+await fixture.make(
   "workspaces",
   all.map((index) => workspaceObject("many", index)),
 )
-await stage.make(
+await fixture.make(
   "certificates",
   all.map((index) => certificateObject("many", index)),
 )
-await stage.allReady("workspaces", "many", objectCount, begunAt)
-await stage.allReady("certificates", "many", objectCount, begunAt)
+await fixture.allReady("workspaces", "many", objectCount, begunAt)
+await fixture.allReady("certificates", "many", objectCount, begunAt)
 await first.end()
 
 const startedAt = performance.now()
-await using operator = await stage.startOperator("two")
+await using operator = await fixture.startOperator("two")
 while ((await request(`${operator.url}/readyz`)).statusCode !== 200) await sleep(50)
 const syncedMs = performance.now() - startedAt
 const before = await writesOf(operator)

@@ -4,41 +4,41 @@ import { certbot, challengeResponder } from "../../toolchain/acme.ts"
 import { publicProgram } from "../../toolchain/public-program.ts"
 import { certbotAccount, certbotClient } from "./acme-certbot.ts"
 import { putThrough, rowsOf } from "./acme-matrix.ts"
-import { type AcmeStage, namesInChain, openAcmeStage } from "./acme-fixture.ts"
+import { type AcmeFixture, namesInChain, openAcmeFixture } from "./acme-fixture.ts"
 
 const program = (await publicProgram(certbot)) ?? ""
 const responder = (await publicProgram(challengeResponder)) ?? ""
 
 describe.skipIf(program === "" || responder === "")("[P-1-n4] certbot", () => {
-  let stage: AcmeStage
+  let fixture: AcmeFixture
 
   beforeAll(async () => {
-    stage = await openAcmeStage(responder)
+    fixture = await openAcmeFixture(responder)
   })
-  afterAll(() => stage[Symbol.asyncDispose]())
+  afterAll(() => fixture[Symbol.asyncDispose]())
 
   const client = certbotClient({ name: "certbot", program, ordersAddresses: false })
   test.concurrent.each(rowsOf(client))("$title: obtains, renews and revokes", async (row) => {
-    expect(await putThrough(client, stage, row)).toEqual(row.outcome)
+    expect(await putThrough(client, fixture, row)).toEqual(row.outcome)
   })
 
   test.concurrent("gets the preferred chain, revokes with the certificate's own key, and deactivates the account", async () => {
-    const account = await certbotAccount(program, stage, { id: "dns", directory: stage.directory() })
+    const account = await certbotAccount(program, fixture, { id: "dns", directory: fixture.directory() })
     const { folder, succeeds, manually, bundleOf } = account
     await succeeds(...manually("dns-01"), "-d", "example.org", "--preferred-chain", "Other Root")
     const bundle = await bundleOf("example.org")
-    expect(namesInChain(bundle, stage.otherRoot)).toEqual(["DNS:example.org"])
-    expect(() => namesInChain(bundle, stage.root)).toThrow("verify")
+    expect(namesInChain(bundle, fixture.otherRoot)).toEqual(["DNS:example.org"])
+    expect(() => namesInChain(bundle, fixture.root)).toThrow("verify")
 
     const file = (name: string) => join(folder, "live/example.org", name)
     const key = ["--key-path", file("privkey.pem"), "--cert-path", file("cert.pem"), "--no-delete-after-revoke"]
     await succeeds("revoke", "--reason", "keycompromise", ...key)
-    expect(await stage.revocation(bundle)).toBe("Key Compromise")
+    expect(await fixture.revocation(bundle)).toBe("Key Compromise")
     await succeeds("unregister")
   })
 
   test.concurrent("reports that an account needs an external account binding", async () => {
-    const unbound = await certbotAccount(program, stage, { id: "unbound", directory: stage.bound.directory() })
+    const unbound = await certbotAccount(program, fixture, { id: "unbound", directory: fixture.bound.directory() })
     expect(await unbound.run(...unbound.manually("http-01"), "-d", "unbound.example.com")).toMatchObject({
       code: 1,
       text: expect.stringMatching(/external account/i),

@@ -1,7 +1,7 @@
 // certbot, run as its users run it. Its hooks configure the responder that answers the challenges.
 import { join } from "node:path"
 import type { AcmeClient, OrderTitle } from "./acme-matrix.ts"
-import { type AcmeStage, type Binding, type Outcome, printed, readText, writeHook } from "./acme-fixture.ts"
+import { type AcmeFixture, type Binding, type Outcome, printed, readText, writeHook } from "./acme-fixture.ts"
 
 interface CertbotAccount {
   readonly folder: string
@@ -24,11 +24,11 @@ export const bindingWords = (binding: Binding | undefined): readonly string[] =>
 
 export async function certbotAccount(
   program: string,
-  stage: AcmeStage,
+  fixture: AcmeFixture,
   { id, directory, binding }: Registration,
 ): Promise<CertbotAccount> {
   const hook = await writeHook(
-    stage,
+    fixture,
     `certbot-${id}`,
     `if [ -n "\${CERTBOT_TOKEN:-}" ]; then
   tell add-http01 "{\\"token\\":\\"$CERTBOT_TOKEN\\",\\"content\\":\\"$CERTBOT_VALIDATION\\"}"
@@ -36,11 +36,11 @@ else
   tell set-txt "{\\"host\\":\\"_acme-challenge.$CERTBOT_DOMAIN.\\",\\"value\\":\\"$CERTBOT_VALIDATION\\"}"
 fi`,
   )
-  const folder = join(stage.folder, id)
+  const folder = join(fixture.folder, id)
   const folders = ["config", "work", "logs"].flatMap((name) => [`--${name}-dir`, folder])
   const common = ["--server", directory, "--non-interactive", "--agree-tos", "--email", "ops@example.com"]
   const run = (...words: readonly string[]) =>
-    stage.run(program, [...words, ...folders, ...common], { environment: { REQUESTS_CA_BUNDLE: stage.rootFile } })
+    fixture.run(program, [...words, ...folders, ...common], { environment: { REQUESTS_CA_BUNDLE: fixture.rootFile } })
   return {
     folder,
     run,
@@ -69,9 +69,9 @@ export const certbotClient = ({ name, program, ordersAddresses }: CertbotRelease
     "one name over tls-alpn-01, bound": knowsNoTls,
     ...(ordersAddresses ? {} : { ["a name and an address over http-01" satisfies OrderTitle]: ordersNoAddresses }),
   },
-  async obtain(stage, { names, addresses, challenge, ...registration }) {
+  async obtain(fixture, { names, addresses, challenge, ...registration }) {
     if (challenge === "tls-alpn-01") throw new Error(knowsNoTls)
-    const { succeeds, manually, bundleOf } = await certbotAccount(program, stage, registration)
+    const { succeeds, manually, bundleOf } = await certbotAccount(program, fixture, registration)
     const wanted = [
       ...names.flatMap((each) => ["--domain", each]),
       ...addresses.flatMap((each) => ["--ip-address", each]),

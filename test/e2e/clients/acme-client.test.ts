@@ -5,34 +5,34 @@ import { challengeResponder } from "../../toolchain/acme.ts"
 import { publicProgram } from "../../toolchain/public-program.ts"
 import { putThrough, rowsOf } from "./acme-matrix.ts"
 import { bindingOption, type ChallengeType, npmClient, obtain, openClient, registeredClient } from "./acme-npm.ts"
-import { type AcmeStage, namesInChain, openAcmeStage, responderHost } from "./acme-fixture.ts"
+import { type AcmeFixture, namesInChain, openAcmeFixture, responderHost } from "./acme-fixture.ts"
 
 const responder = (await publicProgram(challengeResponder)) ?? ""
 
 describe.skipIf(responder === "")("acme-client", () => {
-  let stage: AcmeStage
+  let fixture: AcmeFixture
 
   beforeAll(async () => {
-    stage = await openAcmeStage(responder)
-    axios.defaults.httpsAgent = new Agent({ ca: stage.root })
+    fixture = await openAcmeFixture(responder)
+    axios.defaults.httpsAgent = new Agent({ ca: fixture.root })
   })
-  afterAll(() => stage[Symbol.asyncDispose]())
+  afterAll(() => fixture[Symbol.asyncDispose]())
 
   test.concurrent.each(rowsOf(npmClient))("$title: obtains, renews and revokes", async (row) => {
-    expect(await putThrough(npmClient, stage, row)).toEqual(row.outcome)
+    expect(await putThrough(npmClient, fixture, row)).toEqual(row.outcome)
   })
 
   type Options = Partial<Parameters<typeof openClient>[0]>
-  const open = (options: Options = {}) => openClient({ directoryUrl: stage.directory(), ...options })
-  const registered = (options: Options = {}) => registeredClient({ directoryUrl: stage.directory(), ...options })
+  const open = (options: Options = {}) => openClient({ directoryUrl: fixture.directory(), ...options })
+  const registered = (options: Options = {}) => registeredClient({ directoryUrl: fixture.directory(), ...options })
   const obtained = (client: Client, type: ChallengeType, names: readonly string[]) =>
-    obtain(client, stage, { type, names })
+    obtain(client, fixture, { type, names })
 
   test("obtains the preferred chain", async () => {
     const asked = { type: "http-01", names: ["chain.example.com"], preferredChain: "Other Root" } as const
-    const bundle = await obtain(await registered(), stage, asked)
-    expect(namesInChain(bundle, stage.otherRoot)).toEqual(["DNS:chain.example.com"])
-    expect(() => namesInChain(bundle, stage.root)).toThrow("verify")
+    const bundle = await obtain(await registered(), fixture, asked)
+    expect(namesInChain(bundle, fixture.otherRoot)).toEqual(["DNS:chain.example.com"])
+    expect(() => namesInChain(bundle, fixture.root)).toThrow("verify")
   })
 
   test("revokes a certificate once", async () => {
@@ -89,7 +89,7 @@ describe.skipIf(responder === "")("acme-client", () => {
     const newKey = await crypto.createPrivateKey(2_048)
     await client.updateAccountKey(newKey)
     const bundle = await obtained(client, "http-01", ["rolled.example.com"])
-    expect(namesInChain(bundle, stage.root)).toEqual(["DNS:rolled.example.com"])
+    expect(namesInChain(bundle, fixture.root)).toEqual(["DNS:rolled.example.com"])
 
     const withOldKey = await open({ accountKey })
     await expect(withOldKey.createAccount({ onlyReturnExisting: true })).rejects.toThrow("no account")
@@ -117,35 +117,35 @@ describe.skipIf(responder === "")("acme-client", () => {
     const other = await registered()
     await obtained(other, "http-01", ["shared.example.com"])
     await expect(other.revokeCertificate(bundle)).rejects.toThrow("may revoke")
-    expect(await stage.revocation(bundle)).toBeUndefined()
+    expect(await fixture.revocation(bundle)).toBeUndefined()
     await obtained(other, "http-01", ["own.example.com"])
     await other.revokeCertificate(bundle, { reason: 1 })
-    expect(await stage.revocation(bundle)).toBe("Key Compromise")
+    expect(await fixture.revocation(bundle)).toBe("Key Compromise")
   })
 
   test("gets a certificate only where CAA records permit this authority", async () => {
     const say = (name: string, tag: string, value: string) =>
-      stage.responder.tell("add-caa", { host: `${name}.`, policies: [{ tag, value }] })
+      fixture.responder.tell("add-caa", { host: `${name}.`, policies: [{ tag, value }] })
     await say("mine.example.org", "issue", "ca.example; validationmethods=http-01")
     await say("theirs.example.org", "issue", "other.example")
     await say("tame.example.org", "issuewild", ";")
-    await stage.configure({ caa_identities: ["ca.example"] })
+    await fixture.configure({ caa_identities: ["ca.example"] })
     try {
       const client = await registered()
       const bundle = await obtained(client, "http-01", ["www.mine.example.org"])
-      expect(namesInChain(bundle, stage.root)).toEqual(["DNS:www.mine.example.org"])
+      expect(namesInChain(bundle, fixture.root)).toEqual(["DNS:www.mine.example.org"])
       const refused = "do not allow this CA to issue"
       await expect(obtained(client, "dns-01", ["www.mine.example.org", "*.mine.example.org"])).rejects.toThrow(refused)
       await expect(obtained(client, "http-01", ["www.theirs.example.org"])).rejects.toThrow(refused)
       await expect(obtained(client, "dns-01", ["*.tame.example.org"])).rejects.toThrow(refused)
       await expect(obtained(client, "dns-01", ["tame.example.org"])).resolves.toBeDefined()
     } finally {
-      await stage.configure({ caa_identities: [] })
+      await fixture.configure({ caa_identities: [] })
     }
   })
 
   test("registers with an external account binding of the directory, once", async () => {
-    const { bound } = stage
+    const { bound } = fixture
     const register = async (path?: string, waiting = bound.newBinding(path)) =>
       registeredClient({ directoryUrl: bound.directory(), ...bindingOption(await waiting) })
     await expect(registeredClient({ directoryUrl: bound.directory() })).rejects.toThrow("external account binding")
@@ -153,10 +153,10 @@ describe.skipIf(responder === "")("acme-client", () => {
     const binding = bound.newBinding()
     await register(undefined, binding)
     await expect(register(undefined, binding)).rejects.toThrow("not one that waits")
-    const directoryUrl = stage.directory("roles/server/acme")
-    const ofRole = bindingOption(await stage.newBinding("roles/server/acme"))
+    const directoryUrl = fixture.directory("roles/server/acme")
+    const ofRole = bindingOption(await fixture.newBinding("roles/server/acme"))
     const client = await registeredClient({ directoryUrl, ...ofRole })
-    expect(namesInChain(await obtained(client, "http-01", ["role.example.com"]), stage.root)).toEqual([
+    expect(namesInChain(await obtained(client, "http-01", ["role.example.com"]), fixture.root)).toEqual([
       "DNS:role.example.com",
     ])
   })

@@ -3,29 +3,29 @@ import { challengeResponder, dehydrated } from "../../toolchain/acme.ts"
 import { publicProgram } from "../../toolchain/public-program.ts"
 import { dehydratedAccount, dehydratedClient } from "./acme-dehydrated.ts"
 import { putThrough, rowsOf } from "./acme-matrix.ts"
-import { type AcmeStage, namesInChain, openAcmeStage, responderHost } from "./acme-fixture.ts"
+import { type AcmeFixture, namesInChain, openAcmeFixture, responderHost } from "./acme-fixture.ts"
 
 const program = (await publicProgram(dehydrated)) ?? ""
 const responder = (await publicProgram(challengeResponder)) ?? ""
 
 describe.skipIf(program === "" || responder === "")("dehydrated", () => {
-  let stage: AcmeStage
+  let fixture: AcmeFixture
 
   beforeAll(async () => {
-    stage = await openAcmeStage(responder)
+    fixture = await openAcmeFixture(responder)
   })
-  afterAll(() => stage[Symbol.asyncDispose]())
+  afterAll(() => fixture[Symbol.asyncDispose]())
 
   const client = dehydratedClient(program)
   test.concurrent.each(rowsOf(client))("$title: obtains, renews and revokes", async (row) => {
-    expect(await putThrough(client, stage, row)).toEqual(row.outcome)
+    expect(await putThrough(client, fixture, row)).toEqual(row.outcome)
   })
 
   const common = { challenge: "dns-01", binding: undefined, host: responderHost } as const
 
   test.concurrent("gets the preferred chain, and deactivates the account", async () => {
-    const directory = stage.directory()
-    const { run, succeeds, bundleOf } = await dehydratedAccount(program, stage, { ...common, id: "kept", directory })
+    const directory = fixture.directory()
+    const { run, succeeds, bundleOf } = await dehydratedAccount(program, fixture, { ...common, id: "kept", directory })
     await succeeds("--register", "--accept-terms")
     const wanted = ["--cron", "--alias", "kept", "--domain", "example.edu"]
     // With OpenSSL 3 some releases take the whole subject line for the issuer's name. An unknown chain makes dehydrated list the names.
@@ -36,14 +36,14 @@ describe.skipIf(program === "" || responder === "")("dehydrated", () => {
     )
     const other = options.find((name) => name.endsWith("Other Root")) ?? ""
     await succeeds(...wanted, "--preferred-chain", other)
-    expect(namesInChain(await bundleOf("kept"), stage.otherRoot)).toEqual(["DNS:example.edu"])
+    expect(namesInChain(await bundleOf("kept"), fixture.otherRoot)).toEqual(["DNS:example.edu"])
     await succeeds("--account")
     await succeeds("--deactivate")
   })
 
   test.concurrent("reports that an account needs an external account binding", async () => {
-    const directory = stage.bound.directory()
-    const { run } = await dehydratedAccount(program, stage, { ...common, id: "unbound", directory })
+    const directory = fixture.bound.directory()
+    const { run } = await dehydratedAccount(program, fixture, { ...common, id: "unbound", directory })
     expect((await run("--register", "--accept-terms")).text).toContain("EAB")
   })
 })

@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import type { AcmeClient, Wanted } from "./acme-matrix.ts"
-import { type AcmeStage, type Outcome, printed, readText, writeHook } from "./acme-fixture.ts"
+import { type AcmeFixture, type Outcome, printed, readText, writeHook } from "./acme-fixture.ts"
 
 export interface DehydratedAccount {
   run(...words: readonly string[]): Promise<Outcome>
@@ -15,16 +15,16 @@ export interface DehydratedAccount {
 /** Creates one account, with its own folder. */
 export async function dehydratedAccount(
   program: string,
-  stage: AcmeStage,
+  fixture: AcmeFixture,
   { id, challenge, directory, binding, host }: Pick<Wanted, "id" | "challenge" | "directory" | "binding" | "host">,
 ): Promise<DehydratedAccount> {
-  const folder = join(stage.folder, id)
+  const folder = join(fixture.folder, id)
   await mkdir(join(folder, "alpn-certs"), { recursive: true })
   // dehydrated makes the certificates for tls-alpn-01 itself, all of them before the first validation; `openssl s_server` serves each.
   const shown = `-cert "${folder}/alpn-certs/$2.crt.pem" -key "${folder}/alpn-certs/$2.key.pem"`
   const secondHost = host.replace(".0.0.", ".0.1.")
   const hook = await writeHook(
-    stage,
+    fixture,
     `dehydrated-${id}`,
     `case $1.${challenge} in
 deploy_challenge.http-01) tell add-http01 "{\\"token\\":\\"$3\\",\\"content\\":\\"$4\\"}" ;;
@@ -33,7 +33,7 @@ deploy_challenge.tls-alpn-01)
   case $2 in b.*) host=${secondHost} ;; *) host=${host} ;; esac
   tell clear-a "{\\"host\\":\\"$2\\"}"
   tell add-a "{\\"host\\":\\"$2\\",\\"addresses\\":[\\"$host\\"]}"
-  openssl s_server -quiet -accept "$host:${stage.responder.tlsPort}" ${shown} -alpn acme-tls/1 \\
+  openssl s_server -quiet -accept "$host:${fixture.responder.tlsPort}" ${shown} -alpn acme-tls/1 \\
     </dev/null >/dev/null 2>&1 &
   echo $! >"${folder}/$2.pid"
   sleep 0.3 ;;
@@ -48,7 +48,7 @@ esac`,
 BASEDIR="${folder}"
 WELLKNOWN="${folder}"
 ALPNCERTDIR="${folder}/alpn-certs"
-CURL_OPTS="--cacert ${stage.rootFile}"
+CURL_OPTS="--cacert ${fixture.rootFile}"
 CHALLENGETYPE="${challenge}"
 HOOK="${hook}"
 CONTACT_EMAIL="ops@example.com"
@@ -56,7 +56,7 @@ KEY_ALGO=prime256v1
 KEYSIZE=2048
 ${bound}`,
   )
-  const run = (...words: readonly string[]) => stage.run(program, [...words, "--config", file])
+  const run = (...words: readonly string[]) => fixture.run(program, [...words, "--config", file])
   const certificates = (alias: string) => join(folder, "certs", alias)
   return {
     run,
@@ -72,8 +72,8 @@ export const dehydratedClient = (program: string): AcmeClient => ({
   // dehydrated sends no reason.
   reason: "Unspecified",
   cannot: { "a name and an address over http-01": "Debian's release, 0.7.0, orders no addresses." },
-  async obtain(stage, { names, ...wanted }) {
-    const { succeeds, bundleOf, fileOf } = await dehydratedAccount(program, stage, wanted)
+  async obtain(fixture, { names, ...wanted }) {
+    const { succeeds, bundleOf, fileOf } = await dehydratedAccount(program, fixture, wanted)
     await succeeds("--register", "--accept-terms")
     const words = ["--cron", "--alias", "held", ...names.flatMap((name) => ["--domain", name])]
     await succeeds(...words)

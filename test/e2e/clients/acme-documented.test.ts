@@ -18,7 +18,7 @@ import { goClient } from "./acme-go.ts"
 import { legoClient } from "./acme-lego.ts"
 import { type AcmeClient, orderKinds, type OrderTitle } from "./acme-matrix.ts"
 import { npmClient } from "./acme-npm.ts"
-import { type AcmeStage, namesInChain, openAcmeStage } from "./acme-fixture.ts"
+import { type AcmeFixture, namesInChain, openAcmeFixture } from "./acme-fixture.ts"
 
 const document = "docs/acme.md"
 const responder = (await publicProgram(challengeResponder)) ?? ""
@@ -33,23 +33,23 @@ const paths = Object.values(programs).flatMap((program = "") => (program.include
 const written = { directory: "https://ca.example/v1/pki/acme/directory", root: "/etc/ssl/chancery-root.pem" }
 
 describe.skipIf(responder === "")("docs/acme.md", () => {
-  let stage: AcmeStage
+  let fixture: AcmeFixture
 
   beforeAll(async () => {
-    stage = await openAcmeStage(responder)
+    fixture = await openAcmeFixture(responder)
   })
-  afterAll(() => stage[Symbol.asyncDispose]())
+  afterAll(() => fixture[Symbol.asyncDispose]())
 
   /** Makes a client host: a folder, and a loopback address that differs from a real host only in its ports. */
   async function machine(host: string, name: string) {
-    const folder = join(stage.folder, host)
+    const folder = join(fixture.folder, host)
     await mkdir(folder, { recursive: true })
-    await stage.responder.tell("add-a", { host: name, addresses: [host] })
+    await fixture.responder.tell("add-a", { host: name, addresses: [host] })
     const env = { PATH: [...paths, process.env["PATH"]].join(":"), HOME: folder }
     const adapted = (text: string) =>
       text
-        .replaceAll(written.directory, stage.directory())
-        .replaceAll(written.root, stage.rootFile)
+        .replaceAll(written.directory, fixture.directory())
+        .replaceAll(written.root, fixture.rootFile)
         .replaceAll("www.example.com", name)
     return {
       folder,
@@ -72,7 +72,7 @@ describe.skipIf(responder === "")("docs/acme.md", () => {
       const { folder, type } = await machine(host, "certbot.example.com")
       const ini = [
         `http-01-address = ${host}`,
-        `http-01-port = ${stage.responder.httpPort}`,
+        `http-01-port = ${fixture.responder.httpPort}`,
         "force-renewal = true",
         "no-random-sleep-on-renew = true",
       ]
@@ -82,7 +82,7 @@ describe.skipIf(responder === "")("docs/acme.md", () => {
       const { stdout } = await type(await onlyBlock("certbot", "sh"))
       expect(stdout).toMatch(/Successfully received certificate[^]*all renewals succeeded/)
       const bundle = await readFile(join(folder, "certbot/live/certbot.example.com/fullchain.pem"), "utf8")
-      expect(namesInChain(bundle, stage.root)).toEqual(["DNS:certbot.example.com"])
+      expect(namesInChain(bundle, fixture.root)).toEqual(["DNS:certbot.example.com"])
     },
   )
 
@@ -94,11 +94,11 @@ describe.skipIf(responder === "")("docs/acme.md", () => {
       const { folder, type } = await machine(host, "lego.example.com")
       const lines = await onlyBlock("lego", "sh")
       const { stderr } = await type(
-        lines.replaceAll("--http", `--http --http.port ${host}:${stage.responder.httpPort}`),
+        lines.replaceAll("--http", `--http --http.port ${host}:${fixture.responder.httpPort}`),
       )
       expect(stderr).toContain("no renewal")
       const bundle = await readFile(join(folder, ".lego/certificates/lego.example.com.crt"), "utf8")
-      expect(namesInChain(bundle, stage.root)).toEqual(["DNS:lego.example.com"])
+      expect(namesInChain(bundle, fixture.root)).toEqual(["DNS:lego.example.com"])
     },
   )
 
@@ -119,14 +119,14 @@ describe.skipIf(responder === "")("docs/acme.md", () => {
           () => response.writeHead(404).end(),
         )
       })
-      await once(server.listen(stage.responder.httpPort, host), "listening")
+      await once(server.listen(fixture.responder.httpPort, host), "listening")
       try {
         await type((await onlyBlock("dehydrated", "sh")).replaceAll(/^dehydrated/gm, `dehydrated --config ${config}`))
       } finally {
         server.close()
       }
       const bundle = await readFile(join(folder, "certs/dehydrated.example.com/fullchain.pem"), "utf8")
-      expect(namesInChain(bundle, stage.root)).toEqual(["DNS:dehydrated.example.com"])
+      expect(namesInChain(bundle, fixture.root)).toEqual(["DNS:dehydrated.example.com"])
     },
   )
 
@@ -136,13 +136,13 @@ describe.skipIf(responder === "")("docs/acme.md", () => {
     async () => {
       const host = "127.0.2.4"
       const { folder, env, adapted } = await machine(host, "caddy.example.com")
-      const { httpPort, tlsPort } = stage.responder
+      const { httpPort, tlsPort } = fixture.responder
       const own = `http_port ${httpPort}\nhttps_port ${tlsPort}\ndefault_bind ${host}\nadmin off\nstorage file_system ${folder}`
       const file = join(folder, "Caddyfile")
       await writeFile(file, adapted(await onlyBlock("Caddy", "caddyfile")).replace("{\n", `{\n${own}\n`))
       const child = spawn(programs.caddy ?? "", ["run", "--config", file], { env, cwd: folder, stdio: "ignore" })
       try {
-        const shown = () => certificateShown({ host, port: tlsPort, servername: "caddy.example.com", ca: stage.root })
+        const shown = () => certificateShown({ host, port: tlsPort, servername: "caddy.example.com", ca: fixture.root })
         await expect.poll(shown).toBe("caddy.example.com")
       } finally {
         await end(child)
@@ -156,15 +156,15 @@ describe.skipIf(responder === "")("docs/acme.md", () => {
     async ({ expect }) => {
       const [host, name] = ["127.0.2.5", "apache.example.com"]
       const { env, adapted } = await machine(host, name)
-      const { httpPort, tlsPort } = stage.responder
-      // Apache drops to an unprivileged user if root starts it, and only the owner of the stage's folder can read that folder.
+      const { httpPort, tlsPort } = fixture.responder
+      // Apache drops to an unprivileged user if root starts it, and only the owner of the fixture's folder can read that folder.
       const folder = await mkdtemp(join(tmpdir(), "chancery-apache-"))
       const identity = process.getuid?.() === 0 ? { uid: nobody, gid: nobody } : {}
       const rootFile = join(folder, "root.pem")
-      await writeFile(rootFile, stage.root)
-      const binding = await stage.newBinding()
+      await writeFile(rootFile, fixture.root)
+      const binding = await fixture.newBinding()
       const said = adapted(await onlyBlock("Apache", "apache"))
-        .replaceAll(stage.rootFile, rootFile)
+        .replaceAll(fixture.rootFile, rootFile)
         .replace("KID KEY", `${binding.id} ${binding.key}`)
       const modules = ["mpm_event", "authz_core", "ssl", "md"].map(
         (module) => `LoadModule ${module}_module ${apacheModules(programs.apache ?? "")}/mod_${module}.so`,
@@ -184,7 +184,7 @@ describe.skipIf(responder === "")("docs/acme.md", () => {
         const staged = () => readFile(join(folder, "md/staging", name, "pubcert.pem"), "utf8").catch(() => "")
         await expect.poll(staged, { timeout: patienceMs }).toContain("BEGIN CERTIFICATE")
         child.kill("SIGUSR1")
-        const shown = () => certificateShown({ host, port: tlsPort, servername: name, ca: stage.root })
+        const shown = () => certificateShown({ host, port: tlsPort, servername: name, ca: fixture.root })
         await expect.poll(shown, { timeout: patienceMs }).toBe(name)
       } finally {
         await end(child)

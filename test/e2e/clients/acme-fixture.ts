@@ -32,7 +32,7 @@ export interface Binding {
 }
 
 /** The first mount registers any client. */
-export interface AcmeStage extends AcmeMount, AsyncDisposable {
+export interface AcmeFixture extends AcmeMount, AsyncDisposable {
   /** Removed on disposal. */
   readonly folder: string
   /** PEM of the root of the server's TLS certificate and of the certificates that the mount issues. */
@@ -43,7 +43,7 @@ export interface AcmeStage extends AcmeMount, AsyncDisposable {
   /** Another mount, which requires external account binding. */
   readonly bound: AcmeMount
   readonly responder: Responder
-  /** Runs a client program with the stage's folder as its home and working directory. */
+  /** Runs a client program with the fixture's folder as its home and working directory. */
   run(program: string, args: readonly string[], options?: RunOptions): Promise<Outcome>
 }
 
@@ -74,12 +74,12 @@ export interface Responder {
 
 export const responderHost = "127.0.0.1"
 
-export async function openAcmeStage(responderProgram: string): Promise<AcmeStage> {
+export async function openAcmeFixture(responderProgram: string): Promise<AcmeFixture> {
   await using opening = new AsyncDisposableStack()
   const folder = await mkdtemp(join(tmpdir(), "chancery-acme-"))
   opening.defer(() => rm(folder, { recursive: true, force: true }))
   const responder = opening.use(await startResponder(responderProgram))
-  const world = opening.use(
+  const testEngine = opening.use(
     await openTestEngine({
       acme: {
         permitted: { kinds: ["loopback"], ranges: [] },
@@ -88,15 +88,15 @@ export async function openAcmeStage(responderProgram: string): Promise<AcmeStage
       },
     }),
   )
-  const { root, otherRoot, identity } = await makeAuthorities(world)
+  const { root, otherRoot, identity } = await makeAuthorities(testEngine)
   const rootFile = join(folder, "root.pem")
   await writeFile(rootFile, root)
-  const server = await startServer({ engine: world.engine, tls: { source: new ReloadableIdentity(identity) } })
+  const server = await startServer({ engine: testEngine.engine, tls: { source: new ReloadableIdentity(identity) } })
   opening.defer(() => server.close().then(() => undefined))
   const served = async (mount: string, settings: object) => {
     const path = `https://localhost:${new URL(server.url).port}/v1/${mount}`
-    await told(world, "POST", `/${mount}/config/cluster`, { path })
-    const found = acmeMount(world, mount, path)
+    await told(testEngine, "POST", `/${mount}/config/cluster`, { path })
+    const found = acmeMount(testEngine, mount, path)
     await found.configure({ enabled: true, dns_resolver: `${responderHost}:${responder.dnsPort}`, ...settings })
     return found
   }
@@ -125,18 +125,18 @@ export async function openAcmeStage(responderProgram: string): Promise<AcmeStage
   }
 }
 
-function acmeMount(world: TestEngine, mount: string, base: string): AcmeMount {
+function acmeMount(testEngine: TestEngine, mount: string, base: string): AcmeMount {
   return {
     directory: (path = "acme") => `${base}/${path}/directory`,
-    configure: async (settings) => void (await told(world, "POST", `/${mount}/config/acme`, settings)),
-    newBinding: async (path = "acme") => told(world, "POST", `/${mount}/${path}/new-eab`, {}),
+    configure: async (settings) => void (await told(testEngine, "POST", `/${mount}/config/acme`, settings)),
+    newBinding: async (path = "acme") => told(testEngine, "POST", `/${mount}/${path}/new-eab`, {}),
     async unusedBindings() {
-      const { status, body } = await world.pki("LIST", `/${mount}/eab`)
+      const { status, body } = await testEngine.pki("LIST", `/${mount}/eab`)
       return status === 404 ? [] : body.data.keys
     },
     async revocation(certificate) {
-      await told(world, "GET", `/${mount}/crl/rotate`)
-      const { body } = await world.pki("GET", `/${mount}/crl/pem`)
+      await told(testEngine, "GET", `/${mount}/crl/rotate`)
+      const { body } = await testEngine.pki("GET", `/${mount}/crl/pem`)
       const list = openssl(["crl", "-noout", "-text", "-in", "crl.pem"], { "crl.pem": body })
       const [, entry] = list.split(`Serial Number: ${new X509Certificate(certificate).serialNumber}`)
       if (entry === undefined) return undefined
@@ -144,7 +144,7 @@ function acmeMount(world: TestEngine, mount: string, base: string): AcmeMount {
       return /Reason Code:\s*\n\s*(.+)/.exec(own)?.[1] ?? "Unspecified"
     },
     async revoke(certificate) {
-      await told(world, "POST", `/${mount}/revoke`, { certificate: new X509Certificate(certificate).toString() })
+      await told(testEngine, "POST", `/${mount}/revoke`, { certificate: new X509Certificate(certificate).toString() })
     },
   }
 }
@@ -153,46 +153,60 @@ function acmeMount(world: TestEngine, mount: string, base: string): AcmeMount {
 const patienceMs = 200_000
 
 /** Makes a root, intermediates that it and another root sign, and a certificate for the server itself. */
-async function makeAuthorities(world: TestEngine) {
+async function makeAuthorities(testEngine: TestEngine) {
   const ec = { key_type: "ec", ttl: "8760h" }
   for (const path of ["pki", "bound", "top", "other"])
-    await told(world, "POST", `/sys/mounts/${path}`, {
+    await told(testEngine, "POST", `/sys/mounts/${path}`, {
       type: "pki",
       config: { max_lease_ttl: "87600h", allowed_response_headers: ["Location", "Replay-Nonce", "Link"] },
     })
-  const { certificate: root } = await told(world, "POST", "/top/root/generate/internal", { ...ec, common_name: "Root" })
+  const { certificate: root } = await told(testEngine, "POST", "/top/root/generate/internal", {
+    ...ec,
+    common_name: "Root",
+  })
   const other = { ...ec, common_name: "Other Root" }
-  const { certificate: otherRoot } = await told(world, "POST", "/other/root/generate/internal", other)
-  await makeIntermediate(world, "bound", { root, otherRoot })
-  const certificate = await makeIntermediate(world, "pki", { root, otherRoot })
-  await told(world, "POST", "/pki/roles/server", { allow_any_name: true, enforce_hostnames: false, key_type: "ec" })
-  await told(world, "POST", "/pki/roles/brief", { allow_any_name: true, key_type: "any", ttl: "1h", max_ttl: "2h" })
-  const own = await told(world, "POST", "/pki/issue/server", { common_name: "localhost", ip_sans: "127.0.0.1" })
+  const { certificate: otherRoot } = await told(testEngine, "POST", "/other/root/generate/internal", other)
+  await makeIntermediate(testEngine, "bound", { root, otherRoot })
+  const certificate = await makeIntermediate(testEngine, "pki", { root, otherRoot })
+  await told(testEngine, "POST", "/pki/roles/server", {
+    allow_any_name: true,
+    enforce_hostnames: false,
+    key_type: "ec",
+  })
+  await told(testEngine, "POST", "/pki/roles/brief", {
+    allow_any_name: true,
+    key_type: "any",
+    ttl: "1h",
+    max_ttl: "2h",
+  })
+  const own = await told(testEngine, "POST", "/pki/issue/server", { common_name: "localhost", ip_sans: "127.0.0.1" })
   const identity = { certificate: `${own.certificate}\n${certificate}\n`, privateKey: own.private_key as string }
   return { root: root as string, otherRoot: otherRoot as string, identity }
 }
 
 async function makeIntermediate(
-  world: TestEngine,
+  testEngine: TestEngine,
   mount: string,
   { root, otherRoot }: { readonly root: string; readonly otherRoot: string },
 ): Promise<string> {
   const named = { key_type: "ec", common_name: "Issuing" }
-  const { csr } = await told(world, "POST", `/${mount}/intermediate/generate/internal`, named)
+  const { csr } = await told(testEngine, "POST", `/${mount}/intermediate/generate/internal`, named)
   const sign = (by: string) =>
-    told(world, "POST", `/${by}/root/sign-intermediate`, { csr, common_name: "Issuing", ttl: "4380h" })
+    told(testEngine, "POST", `/${by}/root/sign-intermediate`, { csr, common_name: "Issuing", ttl: "4380h" })
   const { certificate } = await sign("top")
-  const { imported_issuers: imported } = await told(world, "POST", `/${mount}/intermediate/set-signed`, {
+  const { imported_issuers: imported } = await told(testEngine, "POST", `/${mount}/intermediate/set-signed`, {
     certificate: `${certificate}\n${root}`,
   })
   const crossed = await sign("other")
-  await told(world, "POST", `/${mount}/issuers/import/cert`, { pem_bundle: `${crossed.certificate}\n${otherRoot}` })
-  await told(world, "POST", `/${mount}/config/issuers`, { default: imported[0] })
+  await told(testEngine, "POST", `/${mount}/issuers/import/cert`, {
+    pem_bundle: `${crossed.certificate}\n${otherRoot}`,
+  })
+  await told(testEngine, "POST", `/${mount}/config/issuers`, { default: imported[0] })
   return certificate
 }
 
-async function told(world: TestEngine, method: string, path: string, body?: object) {
-  const answer = await world.pki(method, path, body === undefined ? {} : { body })
+async function told(testEngine: TestEngine, method: string, path: string, body?: object) {
+  const answer = await testEngine.pki(method, path, body === undefined ? {} : { body })
   if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
   return answer.body?.data
 }
@@ -272,7 +286,7 @@ export function namesInChain(bundle: string, root: string): readonly string[] {
 }
 
 /** Writes a shell script for a client to call. It configures the responder with `tell COMMAND JSON`. */
-export async function writeHook({ folder, responder }: AcmeStage, name: string, text: string): Promise<string> {
+export async function writeHook({ folder, responder }: AcmeFixture, name: string, text: string): Promise<string> {
   await mkdir(join(folder, "hooks"), { recursive: true })
   const file = join(folder, "hooks", name)
   const tell = `tell() { curl -sSf -d "$2" "${responder.management}/$1" >&2; }`

@@ -5,30 +5,30 @@ import { acmeGoFolder, goProgram } from "../../toolchain/go-modules.ts"
 import { publicProgram } from "../../toolchain/public-program.ts"
 import { goAccount, goClient } from "./acme-go.ts"
 import { putThrough, rowsOf } from "./acme-matrix.ts"
-import { type AcmeStage, namesInChain, openAcmeStage } from "./acme-fixture.ts"
+import { type AcmeFixture, namesInChain, openAcmeFixture } from "./acme-fixture.ts"
 
 const program = (await goProgram(acmeGoFolder)) ?? ""
 const responder = (await publicProgram(challengeResponder)) ?? ""
 const hourMs = 3_600_000
 
 describe.skipIf(program === "" || responder === "").each(["caddy", "cert-manager"] as const)("%s", (library) => {
-  let stage: AcmeStage
+  let fixture: AcmeFixture
 
   beforeAll(async () => {
-    stage = await openAcmeStage(responder)
+    fixture = await openAcmeFixture(responder)
   })
-  afterAll(() => stage[Symbol.asyncDispose]())
+  afterAll(() => fixture[Symbol.asyncDispose]())
 
   const client = goClient(program, library)
   test.concurrent.each(rowsOf(client))("$title: obtains, renews and revokes", async (row) => {
-    expect(await putThrough(client, stage, row)).toEqual(row.outcome)
+    expect(await putThrough(client, fixture, row)).toEqual(row.outcome)
   })
 
   const account = (id: string) =>
-    goAccount({ program, library }, stage, {
+    goAccount({ program, library }, fixture, {
       id,
       challenge: "http-01",
-      directory: stage.directory(),
+      directory: fixture.directory(),
       binding: undefined,
     })
   const lifetimeOf = (bundle: string) => {
@@ -48,7 +48,7 @@ describe.skipIf(program === "" || responder === "").each(["caddy", "cert-manager
     )
     expect(Date.parse(end)).toBeGreaterThan(Date.parse(start))
     expect(Date.parse(end)).toBeLessThan(validToDate.getTime())
-    await stage.revoke(held)
+    await fixture.revoke(held)
     expect(Date.parse((await told()).end)).toBeLessThan(Date.now())
     await succeeds("renew", "told.example.net")
     expect(Date.parse((await told()).start)).toBeGreaterThan(Date.now())
@@ -61,9 +61,9 @@ describe.skipIf(program === "" || responder === "").each(["caddy", "cert-manager
     await succeeds("roll-over")
     // Only the account that ordered the certificate may revoke it.
     await succeeds("-reason", "1", "revoke")
-    expect(await stage.revocation(first)).toBe("Key Compromise")
+    expect(await fixture.revocation(first)).toBe("Key Compromise")
     await succeeds("obtain", "rolled.example.net")
-    expect(namesInChain(await bundle(), stage.root)).toEqual(["DNS:rolled.example.net"])
+    expect(namesInChain(await bundle(), fixture.root)).toEqual(["DNS:rolled.example.net"])
   })
 
   test.concurrent("chooses a profile, a lifetime and the chain", async () => {
@@ -73,7 +73,7 @@ describe.skipIf(program === "" || responder === "").each(["caddy", "cert-manager
     await succeeds("-valid-for", "48h", "obtain", "brief.example.net")
     expect(Math.abs(lifetimeOf(await bundle()) - 48 * hourMs)).toBeLessThan(0.1 * hourMs)
     await succeeds("-preferred-root", "Other Root", "obtain", "brief.example.net")
-    expect(namesInChain(await bundle(), stage.otherRoot)).toEqual(["DNS:brief.example.net"])
+    expect(namesInChain(await bundle(), fixture.otherRoot)).toEqual(["DNS:brief.example.net"])
     expect(await run("-profile", "endless", "obtain", "brief.example.net")).toMatchObject({
       code: 1,
       text: expect.stringContaining("endless"),

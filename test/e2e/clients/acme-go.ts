@@ -1,7 +1,7 @@
 // Runs the ACME code of Caddy and of cert-manager, both Go libraries, through a small program of this repository.
 import { join } from "node:path"
 import type { AcmeClient, OrderTitle, Wanted } from "./acme-matrix.ts"
-import { type AcmeStage, type Outcome, printed, readText } from "./acme-fixture.ts"
+import { type AcmeFixture, type Outcome, printed, readText } from "./acme-fixture.ts"
 
 export type GoLibrary = "caddy" | "cert-manager"
 
@@ -14,7 +14,7 @@ export interface GoAccount {
 
 export function goAccount(
   { program, library }: { readonly program: string; readonly library: GoLibrary },
-  { folder, responder, rootFile, run }: AcmeStage,
+  { folder, responder, rootFile, run }: AcmeFixture,
   { id, challenge, directory, binding }: Pick<Wanted, "id" | "challenge" | "directory" | "binding">,
 ): GoAccount {
   const own = join(folder, `${library}-${id}`)
@@ -44,8 +44,8 @@ export const goClient = (program: string, library: GoLibrary): AcmeClient => ({
           "several names over tls-alpn-01": solvesNoTls,
           "one name over tls-alpn-01, bound": solvesNoTls,
         } satisfies Partial<Record<OrderTitle, string>>),
-  async obtain(stage, { names, addresses, ...wanted }) {
-    const { succeeds, bundle } = goAccount({ program, library }, stage, wanted)
+  async obtain(fixture, { names, addresses, ...wanted }) {
+    const { succeeds, bundle } = goAccount({ program, library }, fixture, wanted)
     await succeeds("obtain", ...names, ...addresses)
     return {
       bundle,

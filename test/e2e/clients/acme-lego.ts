@@ -1,6 +1,6 @@
 // lego, run as its users run it: it answers HTTP and TLS challenges itself.
 import type { AcmeClient } from "./acme-matrix.ts"
-import { type AcmeStage, type Binding, type Outcome, printed, readText, writeHook } from "./acme-fixture.ts"
+import { type AcmeFixture, type Binding, type Outcome, printed, readText, writeHook } from "./acme-fixture.ts"
 
 export interface LegoAccount {
   run(...words: readonly string[]): Promise<Outcome>
@@ -16,11 +16,11 @@ export interface LegoRegistration {
 
 export async function legoAccount(
   program: string,
-  stage: AcmeStage,
+  fixture: AcmeFixture,
   { id, directory, binding }: LegoRegistration,
 ): Promise<LegoAccount> {
   const hook = await writeHook(
-    stage,
+    fixture,
     `lego-${id}`,
     `case $1 in
 present) tell set-txt "{\\"host\\":\\"$2\\",\\"value\\":\\"$3\\"}" ;;
@@ -28,11 +28,11 @@ cleanup) tell clear-txt "{\\"host\\":\\"$2\\"}" ;;
 esac`,
   )
   const bound = binding === undefined ? [] : ["--eab", "--kid", binding.id, "--hmac", binding.key]
-  const common = ["--path", `${stage.folder}/${id}`, "--server", directory, "--accept-tos", ...bound]
+  const common = ["--path", `${fixture.folder}/${id}`, "--server", directory, "--accept-tos", ...bound]
   const run = (...words: readonly string[]) =>
-    stage.run(program, [...common, "--email", "ops@example.com", ...words], {
+    fixture.run(program, [...common, "--email", "ops@example.com", ...words], {
       environment: {
-        LEGO_CA_CERTIFICATES: stage.rootFile,
+        LEGO_CA_CERTIFICATES: fixture.rootFile,
         EXEC_PATH: hook,
         EXEC_POLLING_INTERVAL: "1",
         EXEC_SEQUENCE_INTERVAL: "1",
@@ -41,13 +41,13 @@ esac`,
   return {
     run,
     succeeds: async (...words) => printed(await run(...words)),
-    bundleOf: (name) => readText(stage.folder, id, "certificates", `${name}.crt`),
+    bundleOf: (name) => readText(fixture.folder, id, "certificates", `${name}.crt`),
   }
 }
 
 /** Returns the options that make lego answer the challenge, from a loopback address. */
 export function legoAnswers(
-  { responder }: AcmeStage,
+  { responder }: AcmeFixture,
   challenge: "http-01" | "dns-01" | "tls-alpn-01",
   host: string,
 ): readonly string[] {
@@ -68,9 +68,9 @@ export const legoClient = (program: string): AcmeClient => ({
   answers: ["http-01", "tls-alpn-01"],
   reason: "Superseded",
   cannot: { "a name and an address over http-01": "Debian's release, 4.9, orders no addresses." },
-  async obtain(stage, { names, challenge, host, ...registration }) {
-    const { succeeds, bundleOf } = await legoAccount(program, stage, registration)
-    const wanted = [...legoAnswers(stage, challenge, host), ...names.flatMap((name) => ["--domains", name])]
+  async obtain(fixture, { names, challenge, host, ...registration }) {
+    const { succeeds, bundleOf } = await legoAccount(program, fixture, registration)
+    const wanted = [...legoAnswers(fixture, challenge, host), ...names.flatMap((name) => ["--domains", name])]
     const [name = ""] = names
     await succeeds(...wanted, "run")
     return {

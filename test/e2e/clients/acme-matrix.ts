@@ -1,6 +1,6 @@
 // The matrix of ACME clients and kinds of orders. Each client obtains, renews and revokes an order of each kind; unsupported kinds have a
 // reason.
-import { type AcmeStage, type Binding, namesInChain, responderHost } from "./acme-fixture.ts"
+import { type AcmeFixture, type Binding, namesInChain, responderHost } from "./acme-fixture.ts"
 
 interface OrderKind {
   readonly challenge: "http-01" | "dns-01" | "tls-alpn-01"
@@ -64,7 +64,7 @@ export interface AcmeClient {
   /** Revocation reason on the CRL. Clients that can send a reason are run with `superseded`. */
   readonly reason: "Superseded" | "Unspecified"
   readonly cannot: Readonly<Partial<Record<OrderTitle, string>>>
-  obtain(stage: AcmeStage, wanted: Wanted): Promise<Held>
+  obtain(fixture: AcmeFixture, wanted: Wanted): Promise<Held>
 }
 
 /** An order that a client can place. */
@@ -108,26 +108,26 @@ export function rowsOf({ cannot, reason }: AcmeClient): readonly Row[] {
 const baseOf = (number: number): string => `order-${number}.example.com`
 
 /** Obtains, renews and revokes a certificate. */
-export async function putThrough(client: AcmeClient, stage: AcmeStage, { kind, number }: Row): Promise<Outcome> {
+export async function putThrough(client: AcmeClient, fixture: AcmeFixture, { kind, number }: Row): Promise<Outcome> {
   const { challenge, isBound, addresses = [] } = kind
   const names = kind.names(baseOf(number))
   const host = `127.0.0.${number}`
   if (client.answers.includes(challenge))
-    for (const name of names) await stage.responder.tell("add-a", { host: name, addresses: [host] })
-  const mount = isBound ? stage.bound : stage
+    for (const name of names) await fixture.responder.tell("add-a", { host: name, addresses: [host] })
+  const mount = isBound ? fixture.bound : fixture
   const binding = isBound ? await mount.newBinding() : undefined
   const directory = mount.directory()
 
   const id = `order-${number}`
-  const held = await client.obtain(stage, { id, challenge, names, addresses, directory, binding, host })
+  const held = await client.obtain(fixture, { id, challenge, names, addresses, directory, binding, host })
   const first = await held.bundle()
   const unused = await mount.unusedBindings()
   await held.renew()
   const renewed = await held.bundle()
   await held.revoke()
   return {
-    names: namesInChain(first, stage.root),
-    namesRenewed: namesInChain(renewed, stage.root),
+    names: namesInChain(first, fixture.root),
+    namesRenewed: namesInChain(renewed, fixture.root),
     isAnother: renewed !== first,
     hasUsedBinding: binding !== undefined && !unused.includes(binding.id),
     revoked: { first: await mount.revocation(first), renewed: await mount.revocation(renewed) },

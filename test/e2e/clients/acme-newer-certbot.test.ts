@@ -5,42 +5,42 @@ import { challengeResponder, newerCertbot } from "../../toolchain/acme.ts"
 import { publicProgram } from "../../toolchain/public-program.ts"
 import { certbotAccount, certbotClient } from "./acme-certbot.ts"
 import { putThrough, rowsOf } from "./acme-matrix.ts"
-import { type AcmeStage, namesInChain, openAcmeStage } from "./acme-fixture.ts"
+import { type AcmeFixture, namesInChain, openAcmeFixture } from "./acme-fixture.ts"
 
 const program = (await publicProgram(newerCertbot)) ?? ""
 const responder = (await publicProgram(challengeResponder)) ?? ""
 
 describe.skipIf(program === "" || responder === "")("certbot 5", () => {
-  let stage: AcmeStage
+  let fixture: AcmeFixture
 
   beforeAll(async () => {
-    stage = await openAcmeStage(responder)
+    fixture = await openAcmeFixture(responder)
   })
-  afterAll(() => stage[Symbol.asyncDispose]())
+  afterAll(() => fixture[Symbol.asyncDispose]())
 
   const client = certbotClient({ name: "certbot 5", program, ordersAddresses: true })
   test.concurrent.each(rowsOf(client))("$title: obtains, renews and revokes", async (row) => {
-    expect(await putThrough(client, stage, row)).toEqual(row.outcome)
+    expect(await putThrough(client, fixture, row)).toEqual(row.outcome)
   })
 
   test.concurrent("renews at once when the server asks for it, and nothing too early (RFC 9773)", async () => {
-    const account = await certbotAccount(program, stage, { id: "told", directory: stage.directory() })
+    const account = await certbotAccount(program, fixture, { id: "told", directory: fixture.directory() })
     const { succeeds, manually, bundleOf } = account
     for (const name of ["kept.example.net", "gone.example.net"]) await succeeds(...manually("dns-01"), "-d", name)
     const kept = await bundleOf("kept.example.net")
     const gone = await bundleOf("gone.example.net")
-    await stage.revoke(gone)
+    await fixture.revoke(gone)
     const said = await succeeds("renew", "--no-random-sleep-on-renew")
     expect(said).toMatch(/not due for renewal[^]*kept\.example\.net/)
     expect(await bundleOf("kept.example.net")).toBe(kept)
     const renewed = await bundleOf("gone.example.net")
     expect(renewed).not.toBe(gone)
-    expect(namesInChain(renewed, stage.root)).toEqual(["DNS:gone.example.net"])
-    expect(await stage.revocation(renewed)).toBeUndefined()
+    expect(namesInChain(renewed, fixture.root)).toEqual(["DNS:gone.example.net"])
+    expect(await fixture.revocation(renewed)).toBeUndefined()
   })
 
   test.concurrent("chooses a profile, with the lifetime of its role, and is rejected for an unknown profile", async () => {
-    const account = await certbotAccount(program, stage, { id: "profiled", directory: stage.directory() })
+    const account = await certbotAccount(program, fixture, { id: "profiled", directory: fixture.directory() })
     const { run, succeeds, manually, bundleOf } = account
     const wanted = [...manually("dns-01"), "-d", "brief.example.net"]
     await succeeds(...wanted, "--required-profile", "brief")

@@ -1,7 +1,7 @@
 // The npm package acme-client, which programs use as a library. It covers every client operation on accounts, orders and authorizations.
 import { type Authorization, Client, type ClientOptions, crypto } from "acme-client"
 import type { AcmeClient } from "./acme-matrix.ts"
-import type { AcmeStage, Binding } from "./acme-fixture.ts"
+import type { AcmeFixture, Binding } from "./acme-fixture.ts"
 
 /** The package's own types lack tls-alpn-01. */
 export type ChallengeType = "http-01" | "dns-01" | "tls-alpn-01"
@@ -33,7 +33,7 @@ export interface Order {
 }
 
 /** Obtains a certificate as PEM. The responder answers the same type of challenge for every name. */
-export async function obtain(client: Client, { responder }: AcmeStage, asked: Order): Promise<string> {
+export async function obtain(client: Client, { responder }: AcmeFixture, asked: Order): Promise<string> {
   const { type, names, addresses = [], preferredChain, also = {} } = asked
   const identifiers = [
     ...names.map((value) => ({ type: "dns", value })),
@@ -53,7 +53,7 @@ export async function obtain(client: Client, { responder }: AcmeStage, asked: Or
 }
 
 async function answer(
-  { tell }: AcmeStage["responder"],
+  { tell }: AcmeFixture["responder"],
   { identifier }: Authorization,
   { type, token }: Challenge,
   content: string,
@@ -74,13 +74,13 @@ export const npmClient: AcmeClient = {
   answers: [],
   reason: "Superseded",
   cannot: {},
-  async obtain(stage, { challenge: type, names, addresses, directory: directoryUrl, binding }) {
+  async obtain(fixture, { challenge: type, names, addresses, directory: directoryUrl, binding }) {
     const bound = binding === undefined ? {} : bindingOption(binding)
     const client = await registeredClient({ directoryUrl, ...bound })
-    let held = await obtain(client, stage, { type, names, addresses })
+    let held = await obtain(client, fixture, { type, names, addresses })
     return {
       bundle: async () => held,
-      renew: async () => void (held = await obtain(client, stage, { type, names, addresses })),
+      renew: async () => void (held = await obtain(client, fixture, { type, names, addresses })),
       revoke: () => client.revokeCertificate(held, { reason: 4 }),
     }
   },

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { challengeResponder, pebble as pebbleProgram } from "../../toolchain/acme.ts"
 import { publicProgram } from "../../toolchain/public-program.ts"
-import { type AcmeStage, openAcmeStage } from "./acme-fixture.ts"
+import { type AcmeFixture, openAcmeFixture } from "./acme-fixture.ts"
 import { converse } from "./pebble/conversation.ts"
 import { explanations } from "./pebble/differences.ts"
 import { pebbleBinding, startPebble } from "./pebble/pebble-server.ts"
@@ -12,20 +12,20 @@ const responder = (await publicProgram(challengeResponder)) ?? ""
 const program = (await publicProgram(pebbleProgram)) ?? ""
 
 describe.skipIf(responder === "" || program === "")("the same conversation with Pebble and with Chancery", () => {
-  let stage: AcmeStage
+  let fixture: AcmeFixture
   let theirs: Transcript
   let ours: Transcript
 
   beforeAll(async () => {
-    stage = await openAcmeStage(responder)
-    await using pebble = await startPebble(program, stage)
+    fixture = await openAcmeFixture(responder)
+    await using pebble = await startPebble(program, fixture)
     // Pebble has terms of service, which a client has to agree to.
-    await stage.configure({ terms_of_service: "https://ca.example/terms" })
-    theirs = await converse({ ...pebble, binding: pebbleBinding }, stage.responder)
-    const binding = await stage.newBinding()
-    ours = await converse({ directory: stage.directory(), root: stage.root, binding }, stage.responder)
+    await fixture.configure({ terms_of_service: "https://ca.example/terms" })
+    theirs = await converse({ ...pebble, binding: pebbleBinding }, fixture.responder)
+    const binding = await fixture.newBinding()
+    ours = await converse({ directory: fixture.directory(), root: fixture.root, binding }, fixture.responder)
   })
-  afterAll(() => stage[Symbol.asyncDispose]())
+  afterAll(() => fixture[Symbol.asyncDispose]())
 
   test("sends the same requests to both servers", () => {
     expect([...ours.keys()]).toEqual([...theirs.keys()])

@@ -6,7 +6,7 @@ import { openTestEngine } from "../../../engine/testing/test-engine.ts"
 
 /** A line of JSON that such a program prints. */
 export interface Step {
-  readonly story: string
+  readonly scenario: string
   readonly name: string
   readonly ok: boolean
   readonly detail: string
@@ -14,11 +14,11 @@ export interface Step {
 
 /** Runs all scenarios of the program against an empty server, and returns their steps. */
 export async function tell(program: string, args: readonly string[] = []): Promise<readonly Step[]> {
-  await using world = await openTestEngine()
-  const server = await startServer({ engine: world.engine })
+  await using testEngine = await openTestEngine()
+  const server = await startServer({ engine: testEngine.engine })
   try {
     const { stdout } = await promisify(execFile)(program, args, {
-      env: { CHANCERY_ADDRESS: server.url, CHANCERY_TOKEN: world.rootToken },
+      env: { CHANCERY_ADDRESS: server.url, CHANCERY_TOKEN: testEngine.rootToken },
       maxBuffer: 16 * 1024 * 1024,
     })
     return stdout
@@ -30,8 +30,10 @@ export async function tell(program: string, args: readonly string[] = []): Promi
   }
 }
 
-export const storiesOf = (steps: readonly Step[]): readonly string[] => [...new Set(steps.map(({ story }) => story))]
+export const scenariosOf = (steps: readonly Step[]): readonly string[] => [
+  ...new Set(steps.map(({ scenario }) => scenario)),
+]
 
 /** Returns the failed steps of one scenario, each with its reason. */
 export const unmet = (steps: readonly Step[], title: string): readonly string[] =>
-  steps.filter(({ story, ok }) => story === title && !ok).map(({ name, detail }) => `${name}: ${detail}`)
+  steps.filter(({ scenario, ok }) => scenario === title && !ok).map(({ name, detail }) => `${name}: ${detail}`)

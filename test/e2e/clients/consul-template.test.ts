@@ -27,35 +27,35 @@ const templates = {
 const renewed = ["certificate.pem", "secret.pem", "leased.pem"] as const
 
 describe.skipIf(program === "")("consul-template", () => {
-  let world: TestEngine
+  let testEngine: TestEngine
   let server: RunningServer
   let folder: string
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "chancery-consul-template-"))
-    world = await openTestEngine()
-    server = await startServer({ engine: world.engine })
-    await world.engine.mounts.create({ path: "pki", config: { maxLeaseTtlMs: 365 * dayMs } })
+    testEngine = await openTestEngine()
+    server = await startServer({ engine: testEngine.engine })
+    await testEngine.engine.mounts.create({ path: "pki", config: { maxLeaseTtlMs: 365 * dayMs } })
     await told("/pki/root/generate/internal", { common_name: "Root", key_type: "ec", ttl: "8760h" })
     const role = { allowed_domains: "example.com", allow_subdomains: true, key_type: "ec", not_before_duration: "1s" }
     await told("/pki/roles/web", role)
     await told("/pki/roles/leased", { ...role, generate_lease: true })
-    await world.engine.policies.put("renderer", rules)
+    await testEngine.engine.policies.put("renderer", rules)
   })
   afterAll(async () => {
     await server.close()
-    await world[Symbol.asyncDispose]()
+    await testEngine[Symbol.asyncDispose]()
     await rm(folder, { recursive: true, force: true })
   })
 
   async function told(path: string, body: object): Promise<void> {
-    const { status, body: answer } = await world.pki("POST", path, { body })
+    const { status, body: answer } = await testEngine.pki("POST", path, { body })
     if (status !== 200) throw new Error(`${path}: ${status} ${JSON.stringify(answer)}`)
   }
 
   /** Returns the arguments of a run, and the accessor of its token. */
   async function configured(name: string, wanted: Readonly<Record<string, string>>, { retries = false } = {}) {
-    const { secret, token } = await world.engine.serviceTokens.create({ policies: ["renderer"], ttlMs: hourMs })
+    const { secret, token } = await testEngine.engine.serviceTokens.create({ policies: ["renderer"], ttlMs: hourMs })
     const files = Object.entries(wanted).map(
       ([file, template]) => `template {
   destination = ${JSON.stringify(join(folder, name, file))}
@@ -127,7 +127,7 @@ ${files.join("\n")}
         return Math.min(...[...seen.values()].map(({ size }) => size))
       }
       await expect.poll(held).toBeGreaterThanOrEqual(2)
-      const { lastRenewedAt } = await world.engine.serviceTokens.lookup({ accessor })
+      const { lastRenewedAt } = await testEngine.engine.serviceTokens.lookup({ accessor })
       expect(lastRenewedAt).not.toBeNull()
     } finally {
       await ended(running)

@@ -9,7 +9,7 @@ import { startServer } from "../../../engine/src/server/server.ts"
 import { goProgram, goTfeFolder } from "../../toolchain/go-modules.ts"
 
 /** The scenarios of the program, in its order. */
-const stories = [
+const scenarios = [
   "connection",
   "organizations",
   "projects",
@@ -34,7 +34,7 @@ const stories = [
 ] as const
 
 interface Step {
-  readonly story: string
+  readonly scenario: string
   readonly name: string
   readonly ok: boolean
   readonly detail: string
@@ -50,17 +50,17 @@ describe.skipIf(program === undefined)("the public Go client", () => {
   })
 
   test("runs every scenario of this table", () => {
-    expect([...new Set(steps.map(({ story }) => story))]).toEqual(stories)
+    expect([...new Set(steps.map(({ scenario }) => scenario))]).toEqual(scenarios)
   })
 
-  test.each(stories)("agrees with the server about %s", (story) => {
-    const told = steps.filter((step) => step.story === story)
+  test.each(scenarios)("agrees with the server about %s", (scenario) => {
+    const told = steps.filter((step) => step.scenario === scenario)
     expect(told.length).toBeGreaterThan(1)
     expect(told.filter(({ ok }) => !ok).map(({ name, detail }) => `${name}: ${detail}`)).toEqual([])
   })
 })
 
-async function tell(storyteller: string): Promise<Step[]> {
+async function tell(program: string): Promise<Step[]> {
   await using place = await usualKind.place()
   await using engine = await openEmbedded(place.url, { sealKeys: { text: Buffer.alloc(32).toString("base64") } })
   const { caller, tokens } = engine
@@ -68,7 +68,7 @@ async function tell(storyteller: string): Promise<Step[]> {
   const { secret } = await tokens.createForUser(caller.userId, { description: "go-tfe" })
   const server = await startServer({ engine })
   try {
-    const { stdout } = await promisify(execFile)(storyteller, {
+    const { stdout } = await promisify(execFile)(program, {
       env: { CHANCERY_ADDRESS: server.url, CHANCERY_TOKEN: secret },
       maxBuffer: 16 * 1024 * 1024,
     })

@@ -93,7 +93,7 @@ const compilerOptions = {
 
 describe("a client that is generated from the OpenAPI documents", () => {
   let folder: string
-  let world: TestEngine
+  let testEngine: TestEngine
   let server: RunningServer
   let environment: Readonly<Record<string, string>>
 
@@ -106,17 +106,17 @@ describe("a client that is generated from the OpenAPI documents", () => {
   }
 
   beforeAll(async () => {
-    world = await openTestEngine()
-    server = await startServer({ engine: world.engine })
-    await world.engine.organizations.create({ name: "acme", email: "owner@example.com" })
-    const workspace = await world.engine.workspaces.create("acme", { name: "network" })
-    await world.pki("POST", "/sys/mounts/pki", { body: { type: "pki" } })
-    await world.pki("POST", "/pki/root/generate/internal", { body: { common_name: "Root", key_type: "ec" } })
+    testEngine = await openTestEngine()
+    server = await startServer({ engine: testEngine.engine })
+    await testEngine.engine.organizations.create({ name: "acme", email: "owner@example.com" })
+    const workspace = await testEngine.engine.workspaces.create("acme", { name: "network" })
+    await testEngine.pki("POST", "/sys/mounts/pki", { body: { type: "pki" } })
+    await testEngine.pki("POST", "/pki/root/generate/internal", { body: { common_name: "Root", key_type: "ec" } })
     environment = {
       PATH: `${join(modules, ".bin")}:${process.env["PATH"] ?? ""}`,
       HOME: tmpdir(),
       CHANCERY_URL: server.url,
-      CHANCERY_TOKEN: world.rootToken,
+      CHANCERY_TOKEN: testEngine.rootToken,
       WORKSPACE: workspace.id,
     }
     folder = await mkdtemp(join(tmpdir(), "openapi-client-"))
@@ -136,7 +136,7 @@ describe("a client that is generated from the OpenAPI documents", () => {
   })
   afterAll(async () => {
     await server.close()
-    await world[Symbol.asyncDispose]()
+    await testEngine[Symbol.asyncDispose]()
     await rm(folder, { recursive: true, force: true })
   })
 

@@ -20,17 +20,17 @@ import {
   workspace,
 } from "./tfe-provider.ts"
 
-let world: TestEngine
+let testEngine: TestEngine
 let projectId: string
 beforeAll(async () => {
-  world = await openTestEngine()
+  testEngine = await openTestEngine()
   const id = await organization.create(send, { name: "acme", email: "ops@example.com" })
   const body = { data: { type: "projects", attributes: { name: "apps" } } }
   projectId = (await succeed(send("POST", `/organizations/${id}/projects`, body))).data.id
 })
-afterAll(() => world[Symbol.asyncDispose]())
+afterAll(() => testEngine[Symbol.asyncDispose]())
 
-const send: Send = (method, path, body) => world.request(method, path, body === undefined ? {} : { body })
+const send: Send = (method, path, body) => testEngine.request(method, path, body === undefined ? {} : { body })
 let made = 0
 const unique = (prefix: string) => `${prefix}-${(made += 1)}`
 

@@ -2,10 +2,10 @@
 // their error types are requirements of the wire format.
 import { beforeAll, describe, expect, test } from "vitest"
 import { goProgram, vaultGoFolder } from "../../toolchain/go-modules.ts"
-import { type Step, storiesOf, tell, unmet } from "./client-scenario.ts"
+import { type Step, scenariosOf, tell, unmet } from "./client-scenario.ts"
 
 /** The scenarios of the program, in its order. */
-const stories = [
+const scenarios = [
   "connection",
   "mounts",
   "preflights",
@@ -38,11 +38,11 @@ describe.skipIf(program === undefined)("the public Go clients of the certificate
   })
 
   test("run every scenario of this table", () => {
-    expect(storiesOf(steps)).toEqual(stories)
+    expect(scenariosOf(steps)).toEqual(scenarios)
   })
 
-  test.each(stories)("agree with the server about %s", (story) => {
-    expect(steps.filter((step) => step.story === story).length).toBeGreaterThan(2)
-    expect(unmet(steps, story)).toEqual([])
+  test.each(scenarios)("agree with the server about %s", (scenario) => {
+    expect(steps.filter((step) => step.scenario === scenario).length).toBeGreaterThan(2)
+    expect(unmet(steps, scenario)).toEqual([])
   })
 })

@@ -4,10 +4,10 @@ import { join } from "node:path"
 import { beforeAll, describe, expect, test } from "vitest"
 import { pythonWithHvac } from "../../toolchain/hvac.ts"
 import { publicProgram } from "../../toolchain/public-program.ts"
-import { type Step, storiesOf, tell, unmet } from "./client-scenario.ts"
+import { type Step, scenariosOf, tell, unmet } from "./client-scenario.ts"
 
 /** The scenarios of the program, in its order. */
-const stories = ["connection", "mounts", "authorities", "certificates", "leases", "access"] as const
+const scenarios = ["connection", "mounts", "authorities", "certificates", "leases", "access"] as const
 
 const python = (await publicProgram(pythonWithHvac)) ?? ""
 
@@ -19,11 +19,11 @@ describe.skipIf(python === "")("hvac", () => {
   })
 
   test("runs every scenario of this table", () => {
-    expect(storiesOf(steps)).toEqual(stories)
+    expect(scenariosOf(steps)).toEqual(scenarios)
   })
 
-  test.each(stories)("agrees with the server about %s", (story) => {
-    expect(steps.filter((step) => step.story === story).length).toBeGreaterThan(2)
-    expect(unmet(steps, story)).toEqual([])
+  test.each(scenarios)("agrees with the server about %s", (scenario) => {
+    expect(steps.filter((step) => step.scenario === scenario).length).toBeGreaterThan(2)
+    expect(unmet(steps, scenario)).toEqual([])
   })
 })

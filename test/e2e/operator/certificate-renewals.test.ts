@@ -15,7 +15,7 @@ import {
   type Shown,
   stageCertificates,
   text,
-  world,
+  testEngine,
 } from "./certificates-fixture.ts"
 
 describe.skipIf(programs === undefined)("long-lived certificates in a cluster", () => {
@@ -54,7 +54,7 @@ describe.skipIf(programs === undefined)("long-lived certificates in a cluster", 
     expect(reasons(second)).toEqual(["Ready=True Issued"])
     const old = String(first.status["serialNumber"])
     expect(second.status["history"]).toMatchObject([{ serialNumber: old, revokedAt: expect.any(String) as string }])
-    expect((await world.engine.pki("renewal").certificates.get(old)).revokedAt).not.toBeNull()
+    expect((await testEngine.engine.pki("renewal").certificates.get(old)).revokedAt).not.toBeNull()
     const template = JSON.stringify(await actor("renewal").shown("deployment", "web"))
     expect(template).toContain(String(second.status["serialNumber"]))
     // The certificate changed, the key did not.
@@ -80,7 +80,7 @@ describe.skipIf(programs === undefined)("long-lived certificates in a cluster", 
     await apply(certificate("web"))
     await wait(crt, "web", "Ready")
     const serialNumber = String((await shown("web")).status["serialNumber"])
-    await world.engine.pki("revoked").revocations.revoke({ serialNumber })
+    await testEngine.engine.pki("revoked").revocations.revoke({ serialNumber })
     await ask(crt, "web")
     await expect.poll(async () => (await shown("web")).status["revision"]).toBe(2)
     await wait(crt, "web", "Ready")
@@ -102,7 +102,7 @@ describe.skipIf(programs === undefined)("long-lived certificates in a cluster", 
     // A paused certificate is deleted and revoked too.
     await actor("deleted").annotate("web", "chancery.dev/paused=true")
     await kubectl(["delete", crt, "web", "plain", "-n", "deleted", "--timeout=60s"])
-    const { certificates, crls } = world.engine.pki("deleted")
+    const { certificates, crls } = testEngine.engine.pki("deleted")
     expect((await certificates.get(String(web.status["serialNumber"]))).revokedAt).not.toBeNull()
     expect((await certificates.get(String(plain.status["serialNumber"]))).revokedAt).toBeNull()
     const crl = writePem("X509 CRL", (await crls.get())!.der)
@@ -133,7 +133,7 @@ describe.skipIf(programs === undefined)("long-lived certificates in a cluster", 
     const status = async () => (await actor("rotation").shown("issuers.chancery.dev", "ca")).status
     const { caFingerprint } = await status()
 
-    const pki = world.engine.pki("rotation")
+    const pki = testEngine.engine.pki("rotation")
     const next = await pki.issuers.generateRoot({ commonName: "next root", keyType: "ec", ttlMs: 3_000 * dayMs })
     await pki.settings.changeIssuers({ default: next.issuerId })
     await ask("issuers.chancery.dev", "ca")

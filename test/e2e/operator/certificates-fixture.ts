@@ -47,7 +47,7 @@ export interface Shown {
 }
 
 export let cluster: Cluster
-export let world: TestEngine
+export let testEngine: TestEngine
 export let url: string
 export let operatorUrl: string
 let watcher: KubernetesCluster
@@ -57,7 +57,7 @@ export const putForward = (ms: number) => void (aheadMs += ms)
 
 /** Creates a mount with a root that issues, and a role that allows everything. */
 async function authority(mount: string): Promise<Uint8Array> {
-  const { engine } = world
+  const { engine } = testEngine
   await engine.mounts.create({ path: mount, config: { maxLeaseTtlMs: 3_650 * dayMs } })
   const pki = engine.pki(mount)
   const root = await pki.issuers.generateRoot({ commonName: `${mount} root`, keyType: "ec", ttlMs: 3_000 * dayMs })
@@ -170,8 +170,8 @@ export function stageCertificates(): void {
     const runtime = systemRuntime(silent)
     watcher = new KubernetesCluster({ api: closing.use(new ApiClient(config, runtime)), runtime })
     const clock = { now: () => Date.now() + aheadMs }
-    world = closing.use(await openTestEngine({ jobs: false, runtime: { ...engineRuntime(), clock } }))
-    const server = await startServer({ engine: world.engine })
+    testEngine = closing.use(await openTestEngine({ jobs: false, runtime: { ...engineRuntime(), clock } }))
+    const server = await startServer({ engine: testEngine.engine })
     closing.defer(async () => void (await server.close()))
     url = server.url
     await apply(
@@ -179,7 +179,7 @@ export function stageCertificates(): void {
         apiVersion: "v1",
         kind: "Secret",
         metadata: { name: "engine", namespace },
-        stringData: { token: world.rootToken },
+        stringData: { token: testEngine.rootToken },
       },
       {
         apiVersion: api,

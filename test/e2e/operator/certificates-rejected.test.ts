@@ -14,12 +14,12 @@ import {
   setUp,
   stageCertificates,
   text,
-  world,
+  testEngine,
 } from "./certificates-fixture.ts"
 
 /** Certificates of the mount that has the name of the namespace. */
 const issued = async (namespace: string) =>
-  (await world.engine.pki(namespace).certificates.search({ role: "any" })).items
+  (await testEngine.engine.pki(namespace).certificates.search({ role: "any" })).items
 
 describe.skipIf(programs === undefined)("the Secret of a certificate in a cluster", () => {
   stageCertificates()
@@ -215,7 +215,7 @@ describe.skipIf(programs === undefined)("objects that are deleted together in a 
   test("[F-K4] go in any order: token, connection, issuer, certificate, workspace", async () => {
     const { certificate, issuer, wait, kubectl, crt: shown } = await setUp("together")
     const namespace = "together"
-    await world.engine.organizations.create({ name: "together", email: "ops@example.com" })
+    await testEngine.engine.organizations.create({ name: "together", email: "ops@example.com" })
     const { baseURL } = (
       JSON.parse(await kubectl(["get", "clusterconnections.chancery.dev", "engine", "-o", "json"])) as {
         readonly spec: { readonly baseURL: string }
@@ -227,7 +227,7 @@ describe.skipIf(programs === undefined)("objects that are deleted together in a 
         apiVersion: "v1",
         kind: "Secret",
         metadata: { name: "own", namespace: "operator" },
-        stringData: { token: world.rootToken },
+        stringData: { token: testEngine.rootToken },
       },
       {
         apiVersion: api,
@@ -253,8 +253,8 @@ describe.skipIf(programs === undefined)("objects that are deleted together in a 
     await kubectl(["delete", crt, "web", "-n", namespace, "--timeout=60s"])
     await kubectl(["delete", "workspaces.chancery.dev", "web", "-n", namespace, "--timeout=60s"])
     await kubectl(["wait", "--for=delete", "clusterconnections.chancery.dev/own", "--timeout=60s"])
-    expect((await world.engine.pki(namespace).certificates.get(serialNumber)).revokedAt).not.toBeNull()
-    await expect(world.engine.workspaces.get({ organization: "together", name: "web" })).rejects.toThrow(
+    expect((await testEngine.engine.pki(namespace).certificates.get(serialNumber)).revokedAt).not.toBeNull()
+    await expect(testEngine.engine.workspaces.get({ organization: "together", name: "web" })).rejects.toThrow(
       /does not exist/,
     )
   })

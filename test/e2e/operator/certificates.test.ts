@@ -21,7 +21,7 @@ import {
   type Shown,
   stageCertificates,
   text,
-  world,
+  testEngine,
   writes,
   writesAtRest,
 } from "./certificates-fixture.ts"
@@ -262,7 +262,7 @@ describe.skipIf(programs === undefined)("certificates in a cluster", () => {
 
   test("stay unchanged when an update is rejected, and are reported as stalled until it is corrected", async () => {
     const { certificate, wait, secret, crt: shown, kubectl } = await setUp("refused")
-    await world.engine
+    await testEngine.engine
       .pki("refused")
       .roles.save("strict", { allowedDomains: ["example.com"], allowSubdomains: true, keyType: "any" })
     await apply(certificate("web", { role: "strict" }))
@@ -284,7 +284,7 @@ describe.skipIf(programs === undefined)("certificates in a cluster", () => {
     const waiting = await kubectl(["get", "secrets", "-n", "refused", "-o", "name"])
     const [next = ""] = /web-next-[0-9a-f]+/.exec(waiting) ?? []
     const key = text(await secret(next), "tls.key")
-    await world.engine.pki("refused").roles.update("strict", { allowedDomains: ["example.com", "example.org"] })
+    await testEngine.engine.pki("refused").roles.update("strict", { allowedDomains: ["example.com", "example.org"] })
     await actor("refused").ask(crt, "web")
     await wait(crt, "web", "Ready")
     expect(text(await secret("web-tls"), "tls.key")).toBe(key)
@@ -394,7 +394,7 @@ describe.skipIf(programs === undefined)("certificates in a cluster", () => {
     })
     await following.whenSynced()
     const role = { role: "narrow" }
-    await world.engine.pki("sampled").roles.save("narrow", {
+    await testEngine.engine.pki("sampled").roles.save("narrow", {
       allowedDomains: ["example.com"],
       allowSubdomains: true,
       keyType: "any",

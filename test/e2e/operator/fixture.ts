@@ -68,17 +68,17 @@ export function startReplica(
 }
 
 export async function startEngine(options: TestEngineOptions = {}) {
-  const world = await openTestEngine({ jobs: false, ...options })
-  await world.engine.organizations.create({ name: "acme", email: "acme@example.com" })
-  const server = await startServer({ engine: world.engine })
+  const testEngine = await openTestEngine({ jobs: false, ...options })
+  await testEngine.engine.organizations.create({ name: "acme", email: "acme@example.com" })
+  const server = await startServer({ engine: testEngine.engine })
   return {
-    engine: world.engine,
+    engine: testEngine.engine,
     url: server.url,
-    token: world.rootToken,
+    token: testEngine.rootToken,
     close: () => server.close(),
     async [Symbol.asyncDispose]() {
       await server.close()
-      await world[Symbol.asyncDispose]()
+      await testEngine[Symbol.asyncDispose]()
     },
   }
 }

@@ -12,7 +12,7 @@ import {
   stageCertificates,
   text,
   url,
-  world,
+  testEngine,
 } from "./certificates-fixture.ts"
 
 describe.skipIf(programs === undefined)("issuers in a cluster", () => {
@@ -57,8 +57,8 @@ describe.skipIf(programs === undefined)("issuers in a cluster", () => {
       "AcmeOffered=False EngineRefused",
     ])
     const config = { allowedResponseHeaders: ["Location", "Replay-Nonce", "Link"] }
-    await world.engine.mounts.tune("offering", { config })
-    await world.engine.pki("offering").settings.changeCluster({ path: "https://ca.example.com/v1/offering" })
+    await testEngine.engine.mounts.tune("offering", { config })
+    await testEngine.engine.pki("offering").settings.changeCluster({ path: "https://ca.example.com/v1/offering" })
     await actor("offering").ask("issuers.chancery.dev", "ca")
     await wait("issuers.chancery.dev", "ca", "AcmeOffered")
     const directory = "https://ca.example.com/v1/offering/acme/directory"
@@ -68,7 +68,7 @@ describe.skipIf(programs === undefined)("issuers in a cluster", () => {
     const answer = await fetch(`${url}/v1/offering/acme/directory`)
     const { meta } = (await answer.json()) as { meta: { externalAccountRequired: boolean } }
     expect(meta.externalAccountRequired).toBe(true)
-    const waiting = async () => (await world.engine.acme("offering").eab.list()).map(({ id }) => id)
+    const waiting = async () => (await testEngine.engine.acme("offering").eab.list()).map(({ id }) => id)
     expect(await waiting()).toEqual([text(token, "kid")])
     await kubectl(["delete", "secret", "eab", "-n", "offering"])
     await expect.poll(async () => (await waiting()).length).toBe(2)
@@ -78,7 +78,7 @@ describe.skipIf(programs === undefined)("issuers in a cluster", () => {
 
   test("of a CertificateRole wait for it; it is created, corrected or reported, adopted only if configured, and deleted", async () => {
     const { certificate, wait, waitAll, crt: shown, kubectl, ask } = await setUp("roles")
-    const roles = world.engine.pki("roles").roles
+    const roles = testEngine.engine.pki("roles").roles
     const role = (name: string, spec: object) => ({
       apiVersion: api,
       kind: "CertificateRole",

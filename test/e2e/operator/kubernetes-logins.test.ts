@@ -71,18 +71,18 @@ describe.skipIf(found === undefined)("a service account of a real cluster", () =
     return { url: access.server, authorities }
   }
 
-  interface Stage extends TestEngine {
+  interface Fixture extends TestEngine {
     readonly namespace: string
     configure(change?: object): Promise<void>
     logIn(jwt: string): ReturnType<TestEngine["pki"]>
   }
 
   /** Sets up a role `issuer` for the account `web` of a new namespace. */
-  async function opened(options: TestEngineOptions = {}): Promise<Stage> {
+  async function opened(options: TestEngineOptions = {}): Promise<Fixture> {
     const namespace = await newNamespace()
-    const world = await openTestEngine({ outgoing: { kinds: ["loopback", "private"], ranges: [] }, ...options })
-    onTestFinished(() => world[Symbol.asyncDispose]())
-    const { engine, pki } = world
+    const testEngine = await openTestEngine({ outgoing: { kinds: ["loopback", "private"], ranges: [] }, ...options })
+    onTestFinished(() => testEngine[Symbol.asyncDispose]())
+    const { engine, pki } = testEngine
     await engine.authMethods.enable({ path: "kubernetes", type: "kubernetes" })
     await engine.policies.put("web", 'path "pki/issue/web" { capabilities = ["update"] }')
     const logins = engine.kubernetesLogins("kubernetes")
@@ -93,8 +93,8 @@ describe.skipIf(found === undefined)("a service account of a real cluster", () =
       policies: ["web"],
     })
     const { url, authorities } = await apiServer()
-    const stage: Stage = {
-      ...world,
+    const fixture: Fixture = {
+      ...testEngine,
       namespace,
       async configure(change = {}) {
         await logins.configure({
@@ -106,25 +106,33 @@ describe.skipIf(found === undefined)("a service account of a real cluster", () =
       },
       logIn: (jwt) => pki("POST", "/auth/kubernetes/login", { token: null, body: { role: "issuer", jwt } }),
     }
-    await stage.configure()
-    return stage
+    await fixture.configure()
+    return fixture
   }
 
   test("logs in, and its token has the permissions of the role", async () => {
-    const stage = await opened()
-    const { status, body } = await stage.logIn(await forIssuer(stage.namespace))
+    const fixture = await opened()
+    const { status, body } = await fixture.logIn(await forIssuer(fixture.namespace))
     expect(status).toBe(200)
-    const uid = await kubectl(["get", "serviceaccount", "web", "-n", stage.namespace, "-o", "jsonpath={.metadata.uid}"])
+    const uid = await kubectl([
+      "get",
+      "serviceaccount",
+      "web",
+      "-n",
+      fixture.namespace,
+      "-o",
+      "jsonpath={.metadata.uid}",
+    ])
     expect(body.auth).toMatchObject({
       policies: ["default", "web"],
       metadata: {
         role: "issuer",
         service_account_name: "web",
-        service_account_namespace: stage.namespace,
+        service_account_namespace: fixture.namespace,
         service_account_uid: uid,
       },
     })
-    const { engine, pki } = stage
+    const { engine, pki } = fixture
     await engine.mounts.create({ path: "pki" })
     await engine.pki("pki").issuers.generateRoot({ commonName: "Root", keyType: "ec" })
     await engine.pki("pki").roles.save("web", { allowAnyName: true, keyType: "ec", ttlMs: hourMs })
@@ -137,9 +145,9 @@ describe.skipIf(found === undefined)("a service account of a real cluster", () =
   })
 
   test("has certificates signed by cert-manager as configured in docs/logins.md", async () => {
-    const world = await openTestEngine({ outgoing: { kinds: ["loopback", "private"], ranges: [] } })
-    onTestFinished(() => world[Symbol.asyncDispose]())
-    const { engine, rootToken } = world
+    const testEngine = await openTestEngine({ outgoing: { kinds: ["loopback", "private"], ranges: [] } })
+    onTestFinished(() => testEngine[Symbol.asyncDispose]())
+    const { engine, rootToken } = testEngine
     await engine.mounts.create({ path: "pki" })
     await engine.pki("pki").issuers.generateRoot({ commonName: "Root", keyType: "ec" })
     await engine.pki("pki").roles.save("web", { allowAnyName: true, keyType: "ec", ttlMs: hourMs })
@@ -210,8 +218,8 @@ describe.skipIf(found === undefined)("a service account of a real cluster", () =
   })
 
   test("is rejected with another account's token, or one for another audience", async () => {
-    const stage = await opened()
-    const { namespace } = stage
+    const fixture = await opened()
+    const { namespace } = fixture
     await kubectl(["create", "serviceaccount", "web-2", "-n", namespace])
     const other = await newNamespace()
     for (const token of [
@@ -220,106 +228,106 @@ describe.skipIf(found === undefined)("a service account of a real cluster", () =
       await tokenOf(namespace, "web"),
       await tokenOf(namespace, "web", "--audience=vault"),
     ])
-      expect(await stage.logIn(token)).toMatchObject(denied)
-    expect(await stage.logIn(await forIssuer(namespace))).toMatchObject({ status: 200 })
+      expect(await fixture.logIn(token)).toMatchObject(denied)
+    expect(await fixture.logIn(await forIssuer(namespace))).toMatchObject({ status: 200 })
   })
 
   test("is rejected with a token that was altered", async () => {
-    const stage = await opened()
-    const token = await forIssuer(stage.namespace)
+    const fixture = await opened()
+    const token = await forIssuer(fixture.namespace)
     const [header = "", claims = "", signature = ""] = token.split(".")
     const read = JSON.parse(Buffer.from(claims, "base64url").toString()) as object
     const changed = Buffer.from(JSON.stringify({ ...read, exp: 4_000_000_000 })).toString("base64url")
-    expect(await stage.logIn(`${header}.${changed}.${signature}`)).toMatchObject(denied)
+    expect(await fixture.logIn(`${header}.${changed}.${signature}`)).toMatchObject(denied)
     const flipped = (signature.startsWith("A") ? "B" : "A") + signature.slice(1)
-    expect(await stage.logIn(`${header}.${claims}.${flipped}`)).toMatchObject(denied)
-    expect(await stage.logIn(token)).toMatchObject({ status: 200 })
+    expect(await fixture.logIn(`${header}.${claims}.${flipped}`)).toMatchObject(denied)
+    expect(await fixture.logIn(token)).toMatchObject({ status: 200 })
   })
 
   test("is rejected once its token has expired", async () => {
     const clock = manualClock(Date.now())
-    const stage = await opened({ runtime: { ...systemRuntime(), clock } })
-    const audience = `--audience=${audienceOf(stage.namespace)}`
-    const token = await tokenOf(stage.namespace, "web", audience, "--duration=10m")
-    expect(await stage.logIn(token)).toMatchObject({ status: 200 })
+    const fixture = await opened({ runtime: { ...systemRuntime(), clock } })
+    const audience = `--audience=${audienceOf(fixture.namespace)}`
+    const token = await tokenOf(fixture.namespace, "web", audience, "--duration=10m")
+    expect(await fixture.logIn(token)).toMatchObject({ status: 200 })
     clock.advance(hourMs)
-    expect(await stage.logIn(token)).toMatchObject(denied)
+    expect(await fixture.logIn(token)).toMatchObject(denied)
   })
 
   test("is rejected once it is deleted, even if another account has its name", async () => {
-    const stage = await opened()
-    const token = await forIssuer(stage.namespace)
-    expect(await stage.logIn(token)).toMatchObject({ status: 200 })
-    await kubectl(["delete", "serviceaccount", "web", "-n", stage.namespace])
+    const fixture = await opened()
+    const token = await forIssuer(fixture.namespace)
+    expect(await fixture.logIn(token)).toMatchObject({ status: 200 })
+    await kubectl(["delete", "serviceaccount", "web", "-n", fixture.namespace])
     // The API server caches the result of a token authentication for ten seconds.
-    await expect.poll(async () => (await stage.logIn(token)).status).toBe(403)
-    await kubectl(["create", "serviceaccount", "web", "-n", stage.namespace])
-    expect(await stage.logIn(token)).toMatchObject(denied)
-    expect(await stage.logIn(await forIssuer(stage.namespace))).toMatchObject({ status: 200 })
+    await expect.poll(async () => (await fixture.logIn(token)).status).toBe(403)
+    await kubectl(["create", "serviceaccount", "web", "-n", fixture.namespace])
+    expect(await fixture.logIn(token)).toMatchObject(denied)
+    expect(await fixture.logIn(await forIssuer(fixture.namespace))).toMatchObject({ status: 200 })
   })
 
   test("logs in with the token of a Secret, as long as the Secret exists", async () => {
-    const stage = await opened()
-    const { namespace } = stage
-    await stage.engine.kubernetesLogins("kubernetes").saveRole("issuer", { audience: "" })
+    const fixture = await opened()
+    const { namespace } = fixture
+    await fixture.engine.kubernetesLogins("kubernetes").saveRole("issuer", { audience: "" })
     const token = await tokenOfSecret(namespace)
-    const { status, body } = await stage.logIn(token)
+    const { status, body } = await fixture.logIn(token)
     expect(status).toBe(200)
     expect(body.auth.metadata).toMatchObject({ service_account_secret_name: "web-token" })
     await kubectl(["delete", "secret", "web-token", "-n", namespace])
-    await expect.poll(async () => (await stage.logIn(token)).status).toBe(403)
+    await expect.poll(async () => (await fixture.logIn(token)).status).toBe(403)
   })
 
   test("reviews its own token where permitted, and no other account does", async () => {
-    const stage = await opened()
-    const { namespace } = stage
-    await stage.configure({ tokenReviewerJwt: "" })
-    await stage.engine.kubernetesLogins("kubernetes").saveRole("issuer", { audience: "" })
+    const fixture = await opened()
+    const { namespace } = fixture
+    await fixture.configure({ tokenReviewerJwt: "" })
+    await fixture.engine.kubernetesLogins("kubernetes").saveRole("issuer", { audience: "" })
     const token = await tokenOf(namespace, "web")
-    expect(await stage.logIn(token)).toMatchObject(denied)
+    expect(await fixture.logIn(token)).toMatchObject(denied)
     await mayReview(namespace, "web")
-    await expect.poll(async () => (await stage.logIn(token)).status).toBe(200)
+    await expect.poll(async () => (await fixture.logIn(token)).status).toBe(200)
     // The token's audience is not the API server, which therefore does not accept it as a credential.
-    expect(await stage.logIn(await forIssuer(namespace))).toMatchObject(denied)
+    expect(await fixture.logIn(await forIssuer(namespace))).toMatchObject(denied)
   })
 
   test("is asked to retry where this server may not review tokens", async () => {
-    const stage = await opened()
-    await stage.configure({ tokenReviewerJwt: await tokenOf(stage.namespace, "web") })
-    expect(await stage.logIn(await forIssuer(stage.namespace))).toMatchObject({ status: 503 })
+    const fixture = await opened()
+    await fixture.configure({ tokenReviewerJwt: await tokenOf(fixture.namespace, "web") })
+    expect(await fixture.logIn(await forIssuer(fixture.namespace))).toMatchObject({ status: 503 })
   })
 
   test("is reviewed by the pod's account where this server runs in a pod", async () => {
     const podAccountFolder = await mkdtemp(join(tmpdir(), "chancery-pod-"))
     onTestFinished(() => rm(podAccountFolder, { recursive: true }))
-    const stage = await opened({ podAccountFolder })
+    const fixture = await opened({ podAccountFolder })
     await writeFile(join(podAccountFolder, "ca.crt"), (await apiServer()).authorities)
-    await writeFile(join(podAccountFolder, "token"), await tokenOf(stage.namespace, "reviewer"))
-    await stage.configure({ kubernetesCaCert: "", tokenReviewerJwt: "" })
-    expect(await stage.logIn(await forIssuer(stage.namespace))).toMatchObject({ status: 200 })
+    await writeFile(join(podAccountFolder, "token"), await tokenOf(fixture.namespace, "reviewer"))
+    await fixture.configure({ kubernetesCaCert: "", tokenReviewerJwt: "" })
+    expect(await fixture.logIn(await forIssuer(fixture.namespace))).toMatchObject({ status: 200 })
   })
 
   test("is verified with the cluster's keys where the API server is not consulted", async () => {
-    const stage = await opened()
-    const { namespace } = stage
+    const fixture = await opened()
+    const { namespace } = fixture
     const { keys } = JSON.parse(await kubectl(["get", "--raw", "/openid/v1/jwks"])) as {
       readonly keys: webcrypto.JsonWebKey[]
     }
     const pemKeys = keys.map((key) => createPublicKey({ key, format: "jwk" }).export({ type: "spki", format: "pem" }))
-    await stage.engine.kubernetesLogins("kubernetes").configure({ pemKeys })
+    await fixture.engine.kubernetesLogins("kubernetes").configure({ pemKeys })
     const token = await forIssuer(namespace)
-    expect(await stage.logIn(token)).toMatchObject({ status: 200 })
-    expect(await stage.logIn(`${token.slice(0, -8)}AAAAAAAA`)).toMatchObject(denied)
-    expect(await stage.logIn(await forIssuer(namespace, "reviewer"))).toMatchObject(denied)
+    expect(await fixture.logIn(token)).toMatchObject({ status: 200 })
+    expect(await fixture.logIn(`${token.slice(0, -8)}AAAAAAAA`)).toMatchObject(denied)
+    expect(await fixture.logIn(await forIssuer(namespace, "reviewer"))).toMatchObject(denied)
   })
 
   test("leaves nothing of its token in the audit log", async () => {
     const folder = await mkdtemp(join(tmpdir(), "chancery-audit-"))
     onTestFinished(() => rm(folder, { recursive: true }))
     const auditFile = join(folder, "audit.log")
-    const stage = await opened({ auditFile })
-    const token = await forIssuer(stage.namespace)
-    const { body } = await stage.logIn(token)
+    const fixture = await opened({ auditFile })
+    const token = await forIssuer(fixture.namespace)
+    const { body } = await fixture.logIn(token)
     const text = await readFile(auditFile, "utf8")
     expect(text).toContain("auth/kubernetes/login")
     for (const part of [...token.split("."), body.auth.client_token as string]) expect(text).not.toContain(part)

@@ -46,14 +46,14 @@ function startReplica(config: KubeConfig, namespace: string, identity: string): 
 }
 
 async function startEngine() {
-  const world = await openTestEngine({ jobs: false })
-  await world.engine.organizations.create({ name: "acme", email: "acme@example.com" })
-  const server = await startServer({ engine: world.engine })
+  const testEngine = await openTestEngine({ jobs: false })
+  await testEngine.engine.organizations.create({ name: "acme", email: "acme@example.com" })
+  const server = await startServer({ engine: testEngine.engine })
   onTestFinished(async () => {
     await server.close()
-    await world[Symbol.asyncDispose]()
+    await testEngine[Symbol.asyncDispose]()
   })
-  return { url: server.url, token: world.rootToken, close: () => server.close() }
+  return { url: server.url, token: testEngine.rootToken, close: () => server.close() }
 }
 
 interface Shown {
@@ -105,21 +105,21 @@ describe.skipIf(shared === undefined)("the operator", () => {
   })
 
   test("reports the status of a connection, from the apply to the delete", async () => {
-    const namespace = "story"
+    const namespace = "lifecycle"
     const config = await cluster.operatorAccess(namespace)
     const engine = await startEngine()
     const { kubectl, putToken, connect, shown, waitFor } = actor(cluster, namespace)
     await putToken(engine.token)
-    await connect("story", { baseURL: engine.url, organization: "acme" })
+    await connect("lifecycle", { baseURL: engine.url, organization: "acme" })
     // Not reconciled yet, so GitOps tools must not take it for finished.
-    expect((await shown("story")).status).toEqual({ observedGeneration: 0 })
+    expect((await shown("lifecycle")).status).toEqual({ observedGeneration: 0 })
 
     const replica = startReplica(config, namespace, "one")
-    await waitFor("story", "Ready")
-    const ready = await shown("story")
+    await waitFor("lifecycle", "Ready")
+    const ready = await shown("lifecycle")
     expect(ready.status.observedGeneration).toBe(ready.metadata.generation)
     expect(reasons(ready)).toEqual(["Ready=True Connected"])
-    const columns = await kubectl(["get", "eclconn", "story", "-o", "wide"])
+    const columns = await kubectl(["get", "eclconn", "lifecycle", "-o", "wide"])
     expect(columns.replaceAll(/ +/g, " ")).toMatch(
       /^NAME URL READY REASON ORGANIZATION EXPIRES API REFERENCES AGE\nstory \S+ True Connected acme 2\.6 0 /,
     )
@@ -127,27 +127,27 @@ describe.skipIf(shared === undefined)("the operator", () => {
       .poll(() => kubectl(["get", "events", "--namespace", "default", "-o", "json"]))
       .toContain('"reason": "Connected"')
 
-    await connect("story", { baseURL: engine.url, organization: "nobody" })
-    await waitFor("story", "Stalled")
-    expect(reasons(await shown("story"))).toEqual([
+    await connect("lifecycle", { baseURL: engine.url, organization: "nobody" })
+    await waitFor("lifecycle", "Stalled")
+    expect(reasons(await shown("lifecycle"))).toEqual([
       "Ready=False OrganizationNotFound",
       "Stalled=True OrganizationNotFound",
     ])
-    await connect("story", { baseURL: engine.url, organization: "acme" })
-    await waitFor("story", "Ready")
+    await connect("lifecycle", { baseURL: engine.url, organization: "acme" })
+    await waitFor("lifecycle", "Ready")
 
     // Changes to the referenced Secret are reconciled too, without an annotation that requests it.
     await kubectl(["delete", "secret", "engine", "--namespace", namespace])
-    await expect.poll(async () => reasons(await shown("story"))).toContain("Stalled=True SecretMissing")
+    await expect.poll(async () => reasons(await shown("lifecycle"))).toContain("Stalled=True SecretMissing")
     await putToken("chy_of-nobody")
-    await expect.poll(async () => reasons(await shown("story"))).toContain("Stalled=True TokenRefused")
+    await expect.poll(async () => reasons(await shown("lifecycle"))).toContain("Stalled=True TokenRefused")
     await putToken(engine.token)
-    await waitFor("story", "Ready")
+    await waitFor("lifecycle", "Ready")
 
     await engine.close()
-    await kubectl(["annotate", "eclconn", "story", "chancery.dev/reconcile-requested-at=once"])
-    await waitFor("story", "Reconciling")
-    const away = await shown("story")
+    await kubectl(["annotate", "eclconn", "lifecycle", "chancery.dev/reconcile-requested-at=once"])
+    await waitFor("lifecycle", "Reconciling")
+    const away = await shown("lifecycle")
     expect(away.status.lastHandledReconcileAt).toBe("once")
     expect(reasons(away)).toEqual(["Ready=False EngineUnavailable", "Reconciling=True EngineUnavailable"])
 
@@ -161,7 +161,7 @@ describe.skipIf(shared === undefined)("the operator", () => {
     expect(metrics).toContain('chancery_operator_status_writes_total{controller="clusterconnections"} 7')
     expect(metrics).toContain(`leader_election_master_status{name="${namespace}/chancery-operator"} 1`)
     expect(metrics).toMatch(/rest_client_requests_total\{code="200",method="PATCH"\} \d+/)
-    await kubectl(["delete", "eclconn", "story", "--timeout=60s"])
+    await kubectl(["delete", "eclconn", "lifecycle", "--timeout=60s"])
     expect(await replica.end()).toBe("ended")
   })
 

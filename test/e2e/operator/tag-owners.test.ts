@@ -24,7 +24,7 @@ describe.skipIf(cluster === undefined || pulumi === undefined)("three owners of 
     const replica = startReplica(config, namespace, "one", { watched: [namespace] })
     stopping.defer(async () => void (await replica.end()))
     await connect(actor, stack)
-    const story = { stack, actor, namespace, rounds, random: seededRandom(7) }
-    for await (const { is, shall } of threeOwners(story)) expect(is).toEqual(shall)
+    const scenario = { stack, actor, namespace, rounds, random: seededRandom(7) }
+    for await (const { is, shall } of threeOwners(scenario)) expect(is).toEqual(shall)
   })
 })

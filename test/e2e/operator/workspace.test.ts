@@ -32,7 +32,7 @@ const plain = (field: string, first: unknown, second: unknown): FieldCase => ({
 })
 
 describe.skipIf(cluster === undefined)("a Workspace", () => {
-  let stage: { readonly actor: Actor; readonly engine: Awaited<ReturnType<typeof startEngine>> }
+  let fixture: { readonly actor: Actor; readonly engine: Awaited<ReturnType<typeof startEngine>> }
   const closing = new AsyncDisposableStack()
   const ids = { pool: "", other: "", key: "", consumer: "", oauth: "" }
 
@@ -61,14 +61,14 @@ describe.skipIf(cluster === undefined)("a Workspace", () => {
     const { items } = await engine.engine.vcsConnections.listTokens("acme", { number: 1, size: 1 })
     const oauth = items[0]?.id ?? client.id
     Object.assign(ids, { pool: pool.id, other: other.id, key: key.id, consumer: consumer.id, oauth })
-    stage = { actor, engine }
+    fixture = { actor, engine }
   })
   afterAll(() => closing.disposeAsync())
 
   const apply = (name: string, spec: Record<string, unknown> = {}, metadata: Record<string, unknown> = {}) =>
-    stage.actor.apply(workspace, name, { connectionRef, ...spec }, metadata)
-  const until = (name: string, condition: string) => stage.actor.until(workspace, name, condition)
-  const view = (name: string) => stage.engine.engine.workspaces.get({ organization: "acme", name })
+    fixture.actor.apply(workspace, name, { connectionRef, ...spec }, metadata)
+  const until = (name: string, condition: string) => fixture.actor.until(workspace, name, condition)
+  const view = (name: string) => fixture.engine.engine.workspaces.get({ organization: "acme", name })
 
   test.concurrent.each<FieldCase>([
     plain("description", "one", "two"),
@@ -111,7 +111,7 @@ describe.skipIf(cluster === undefined)("a Workspace", () => {
     values,
   })
   const see = (look: (view: WorkspaceView) => unknown) => async (name: string) => look(await view(name))
-  const engineOf = () => stage.engine.engine
+  const engineOf = () => fixture.engine.engine
 
   // An undefined third argument removes the field from the spec. The setting is then reset, or keeps its value.
   test.concurrent.each([
@@ -253,7 +253,7 @@ describe.skipIf(cluster === undefined)("a Workspace", () => {
     expect(status).toMatchObject({
       id,
       name: "told",
-      url: `${stage.engine.url}/app/acme/workspaces/told`,
+      url: `${fixture.engine.url}/app/acme/workspaces/told`,
       locked: true,
       lockedReason: "why",
       resourceCount: 0,
@@ -336,21 +336,21 @@ describe.skipIf(cluster === undefined)("a Workspace", () => {
     await apply("second-owner", spec)
     const second = await until("second-owner", "Stalled=True AlreadyManaged")
     expect(second.status.conditions?.[0]?.message).toContain("workspaces/first-owner")
-    await stage.actor.delete(workspace, "second-owner")
+    await fixture.actor.delete(workspace, "second-owner")
     await gone("second-owner")
     expect((await view("by-id")).id).toBe(id)
   })
 
   const ask = (name: string, at: string) =>
-    stage.actor.patch(workspace, name, { metadata: { annotations: { "chancery.dev/reconcile-requested-at": at } } })
+    fixture.actor.patch(workspace, name, { metadata: { annotations: { "chancery.dev/reconcile-requested-at": at } } })
   const handled = (name: string, at: string) =>
     eventually(
-      () => stage.actor.shown(workspace, name),
+      () => fixture.actor.shown(workspace, name),
       ({ status }) => status["lastHandledReconcileAt"] === at,
     )
   const gone = (name: string) =>
     eventually(
-      () => stage.actor.isGone(workspace, name),
+      () => fixture.actor.isGone(workspace, name),
       (isGone) => isGone,
     )
 
@@ -411,7 +411,7 @@ describe.skipIf(cluster === undefined)("a Workspace", () => {
 
   /** Opens an engine as a site administrator other than the operator. */
   async function openSomebodyElse() {
-    const { url, engine } = stage.engine
+    const { url, engine } = fixture.engine
     const { id } = await engine.users.create({ username: "somebody", siteAdmin: true })
     const { secret } = await engine.tokens.createForUser(id, {})
     return openEngine(url, { token: secret })
@@ -421,7 +421,7 @@ describe.skipIf(cluster === undefined)("a Workspace", () => {
     await apply("paused", { description: "before" })
     const { status } = await until("paused", ready)
     const pause = (value: string | null) =>
-      stage.actor.patch(workspace, "paused", { metadata: { annotations: { "chancery.dev/paused": value } } })
+      fixture.actor.patch(workspace, "paused", { metadata: { annotations: { "chancery.dev/paused": value } } })
     await pause("true")
     await apply("paused", { description: "after" })
     const paused = await until("paused", "Paused=True Paused")
@@ -438,7 +438,7 @@ describe.skipIf(cluster === undefined)("a Workspace", () => {
     ).toEqual([ready, "Synced=True InStep"])
     expect((await view("paused")).description).toBe("after")
     await pause("true")
-    await stage.actor.delete(workspace, "paused")
+    await fixture.actor.delete(workspace, "paused")
     await gone("paused")
     await expect(engineOf().workspaces.get({ id: String(status["id"]) })).rejects.toThrow(/does not exist/)
   })
@@ -458,7 +458,7 @@ describe.skipIf(cluster === undefined)("a Workspace", () => {
       const id = String(status["id"])
       expect(metadata.finalizers ?? []).toEqual(deletionPolicy === "Retain" ? [] : ["chancery.dev/external"])
       if (locked) await engineOf().workspaces.lock({ id }, { reason: "somebody" })
-      await stage.actor.delete(workspace, name)
+      await fixture.actor.delete(workspace, name)
       await gone(name)
       const found = await engineOf()
         .workspaces.get({ id })
@@ -473,7 +473,7 @@ describe.skipIf(cluster === undefined)("a Workspace", () => {
     const { status } = await until("blocked", ready)
     const id = String(status["id"])
     await engineOf().workspaces.lock({ id }, { reason: "somebody" })
-    await stage.actor.delete(workspace, "blocked")
+    await fixture.actor.delete(workspace, "blocked")
     await until("blocked", "Reconciling=True DeletionBlocked")
     expect((await view("blocked")).id).toBe(id)
     await engineOf().workspaces.unlock({ id })
@@ -483,7 +483,7 @@ describe.skipIf(cluster === undefined)("a Workspace", () => {
   test.concurrent("is finalized despite its own lock", async () => {
     await apply("own-lock", { lock: { reason: "ours" } })
     const { status } = await until("own-lock", ready)
-    await stage.actor.delete(workspace, "own-lock")
+    await fixture.actor.delete(workspace, "own-lock")
     await gone("own-lock")
     await expect(engineOf().workspaces.get({ id: String(status["id"]) })).rejects.toThrow(/does not exist/)
   })
@@ -511,7 +511,7 @@ describe.skipIf(cluster === undefined)("a Workspace", () => {
     await until(name, ready)
     await apply(name, { ...what, description: "before" })
     const shown = await eventually(
-      () => stage.actor.shown(workspace, name),
+      () => fixture.actor.shown(workspace, name),
       (found) => summary(found).some((one) => one.startsWith("Stalled=True")),
     )
     expect(shown.status.conditions?.[0]?.message).toContain(says)

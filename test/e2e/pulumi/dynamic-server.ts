@@ -44,7 +44,7 @@ export async function startDynamicServer(
   const script = createRequire(join(folder, "program.js")).resolve("@pulumi/pulumi/cmd/dynamic-provider/index.js")
   const child = spawn(process.execPath, [script, "127.0.0.1:9"], {
     cwd: folder,
-    env: { ...process.env, PULUMI_NODEJS_PROJECT: "stories", ...environment },
+    env: { ...process.env, PULUMI_NODEJS_PROJECT: "project", ...environment },
     stdio: ["ignore", "pipe", "inherit"],
   })
   const lines = createInterface(child.stdout)

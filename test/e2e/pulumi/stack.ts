@@ -91,17 +91,17 @@ export async function openStack(
 
   const scripts = dirname(createRequire(import.meta.url).resolve("@pulumi/pulumi/package.json"))
   const stack = await LocalWorkspace.createOrSelectStack(
-    { projectName: "stories", stackName: "test", program: async () => undefined },
+    { projectName: "project", stackName: "test", program: async () => undefined },
     {
       workDir: join(folder, "program"),
       pulumiHome: join(folder, "home"),
       pulumiCommand: await PulumiCommand.get({ root: folder }),
-      projectSettings: { name: "stories", runtime: "nodejs", backend: { url: `file://${join(folder, "backend")}` } },
+      projectSettings: { name: "project", runtime: "nodejs", backend: { url: `file://${join(folder, "backend")}` } },
       envVars: {
         ...connection,
         CHANCERY_ORGANIZATION: "acme",
         PATH: [join(folder, "bin"), scripts, dirname(process.execPath), process.env["PATH"]].join(":"),
-        PULUMI_CONFIG_PASSPHRASE: "stories",
+        PULUMI_CONFIG_PASSPHRASE: "project",
         PULUMI_SKIP_UPDATE_CHECK: "true",
         PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
         PULUMI_DIY_BACKEND_DISABLE_CHECKPOINT_BACKUPS: "true",
@@ -134,14 +134,14 @@ export async function openStack(
     },
     environment: stack.workspace.envVars,
     // Read from disk, because the command would decrypt it.
-    state: () => readFile(join(folder, "backend/.pulumi/stacks/stories/test.json"), "utf8"),
+    state: () => readFile(join(folder, "backend/.pulumi/stacks/project/test.json"), "utf8"),
     [Symbol.asyncDispose]: () => closing.disposeAsync(),
   }
 }
 
 export async function tokenOf({ caller, tokens }: Awaited<ReturnType<typeof openEmbedded>>): Promise<string> {
   if (caller.kind !== "user") throw new Error("the engine acts as a user")
-  return (await tokens.createForUser(caller.userId, { description: "stories" })).secret
+  return (await tokens.createForUser(caller.userId, { description: "project" })).secret
 }
 
 const connectingAttempts = 3

@@ -7,7 +7,7 @@ import { TagBindings, WorkspaceTags } from "@chancery/pulumi"
 import type { TestStack } from "./stack.ts"
 import type { Actor } from "../operator/fixture.ts"
 
-export interface Stage {
+export interface TagOwnersSetup {
   readonly stack: TestStack
   /** Acts in the operator's namespace, which has the connection `engine`. */
   readonly actor: Actor
@@ -37,10 +37,10 @@ export interface Round {
   readonly shall: Held
 }
 
-export async function* threeOwners({ stack, actor, namespace, rounds, random }: Stage): AsyncGenerator<Round> {
+export async function* threeOwners({ stack, actor, namespace, rounds, random }: TagOwnersSetup): AsyncGenerator<Round> {
   const { engine } = stack
   const { id } = await engine.workspaces.create("acme", { name, tags: [{ name: "nobodys" }] })
-  const owners = ["pulumi:stories/test", `kubernetes:default/${namespace}/${name}`, script] as const
+  const owners = ["pulumi:project/test", `kubernetes:default/${namespace}/${name}`, script] as const
 
   const byStack = async ({ tags, bindings }: Wanted): Promise<void> => {
     await stack.up(async () => {

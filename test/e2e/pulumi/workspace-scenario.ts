@@ -49,7 +49,7 @@ export async function workspaceStory(stack: TestStack): Promise<void> {
     name: "api",
     autoApply: true,
     description: "s3cret",
-    sourceName: "pulumi:organization/stories/test/api",
+    sourceName: "pulumi:organization/project/test/api",
   })
   expect(await tagsOf(id)).toEqual(["Prod", "env=prod", "shared", "team=payments", "web"])
   expect((await stack.up(declare(first))).operations).toEqual(same)

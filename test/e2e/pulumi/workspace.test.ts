@@ -89,7 +89,7 @@ describe.skipIf(pulumi === undefined)("[F-U5] a workspace with a state of an ear
     expect((await stack.up(program(false))).operations).toEqual({ api: "update" })
     expect(await stack.state()).not.toContain("s3cret")
     expect(await engine.tags.bindings(id, { owners: true, tags: true })).toMatchObject([
-      { key: "env", value: "prod", owners: ["pulumi:stories/test"] },
+      { key: "env", value: "prod", owners: ["pulumi:project/test"] },
       { key: "theirs", value: "1", owners: ["kubernetes:acme/default/api"] },
     ])
     await stack.destroy()

@@ -34,11 +34,11 @@ export interface Attacked {
 }
 
 export interface Target extends Attacked, AsyncDisposable {
-  readonly cast: Users
+  readonly testUsers: Users
 }
 
 export interface PkiTarget extends Attacked, AsyncDisposable {
-  readonly cast: PkiUsers
+  readonly testUsers: PkiUsers
 }
 
 export const openTarget = (kind: DatabaseKind): Promise<Target> => opened(kind, openUsers, workspaceApi)
@@ -80,38 +80,38 @@ const certificateApi: Api = {
   },
 }
 
-async function opened<C extends AsyncDisposable & { readonly world: TestEngine }>(
+async function opened<C extends AsyncDisposable & { readonly testEngine: TestEngine }>(
   kind: DatabaseKind,
   openCast: (options: TestEngineOptions) => Promise<C>,
   api: Api,
-): Promise<Attacked & AsyncDisposable & { readonly cast: C }> {
+): Promise<Attacked & AsyncDisposable & { readonly testUsers: C }> {
   const place = await kind.place()
-  const cast = await openCast({ url: place.url, jobs: false })
+  const testUsers = await openCast({ url: place.url, jobs: false })
   const store = await watchStore(place.url)
   return {
-    cast,
+    testUsers,
     async attack(attack) {
       const hasChanged = await store.watch()
-      const { status, text } = await send(cast.world, api, attack)
+      const { status, text } = await send(testUsers.testEngine, api, attack)
       const complaints = complaintsAbout(api, attack, status, text)
       if (status >= 400 && (await hasChanged())) complaints.push("something has changed")
       return { status, text, complaints }
     },
     async [Symbol.asyncDispose]() {
       await store.close()
-      await cast[Symbol.asyncDispose]()
+      await testUsers[Symbol.asyncDispose]()
       await place[Symbol.asyncDispose]()
     },
   }
 }
 
 async function send(
-  world: TestEngine,
+  testEngine: TestEngine,
   api: Api,
-  { method, address, base = api.base, body, headers = {}, token, fetch = world.app.fetch }: Attack,
+  { method, address, base = api.base, body, headers = {}, token, fetch = testEngine.app.fetch }: Attack,
 ) {
   const all: Record<string, string | null> = {
-    ...api.headers(token ?? world.rootToken, body !== undefined, method),
+    ...api.headers(token ?? testEngine.rootToken, body !== undefined, method),
     ...headers,
   }
   const request = new Request(`${origin}${base}${address}`, {

@@ -29,11 +29,11 @@ import { type Path, pathsOf, replaced, valueAt, without } from "./members.ts"
 /** Has every permission, so that no request is refused before it is parsed. */
 const caller: CallerName = "site administrator"
 
-export const validRequest = async ({ cast }: Target, endpoint: string): Promise<Valid> =>
-  prepare(endpoint, await cast.newSubject(), caller)
+export const validRequest = async ({ testUsers }: Target, endpoint: string): Promise<Valid> =>
+  prepare(endpoint, await testUsers.newSubject(), caller)
 
-export const validPkiRequest = async ({ cast }: PkiTarget, endpoint: string): Promise<Valid> =>
-  preparePki(endpoint, await cast.newSubject(), "root")
+export const validPkiRequest = async ({ testUsers }: PkiTarget, endpoint: string): Promise<Valid> =>
+  preparePki(endpoint, await testUsers.newSubject(), "root")
 
 interface Valid {
   readonly method: string

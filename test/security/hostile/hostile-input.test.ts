@@ -41,7 +41,7 @@ describe.each(endpoints)("%s", (endpoint) => {
 })
 
 test("the checks detect a rejection that changes data or has no error document", async () => {
-  const { app } = target.cast.world
+  const { app } = target.testUsers.testEngine
   const carriedOut: Attack["fetch"] = async (request, exchange) => {
     await app.fetch(request, exchange)
     return Response.json({ errors: [{ status: 422, title: "invalid attribute", detail: "" }] }, { status: 422 })
@@ -126,7 +126,7 @@ describe("a body", () => {
 
   describe("over the limit", () => {
     const limited = () => {
-      const { engine } = target.cast.world
+      const { engine } = target.testUsers.testEngine
       return createApp({ engine, runtime: systemRuntime(), bodyLimitBytes: 1_000 }).fetch
     }
     const large = named("x".repeat(1_000))
@@ -152,7 +152,7 @@ describe("a body", () => {
       const { status } = await createWorkspace(`{"data":{"type":"workspaces","attributes":${inner},"${member}":[]}}`)
       expect(status).toBe(201)
       expect(({} as Record<string, unknown>)["admin"]).toBeUndefined()
-      const { body } = await target.cast.world.request("GET", `/organizations/matrix/workspaces/${name}`)
+      const { body } = await target.testUsers.testEngine.request("GET", `/organizations/matrix/workspaces/${name}`)
       expect(body.data.attributes["auto-apply"]).toBe(false)
     },
   )
@@ -198,7 +198,10 @@ describe("a page", () => {
     { query: "page%5Bsize%5D=100000", size: 100, number: 1 },
     { query: "page%5Bnumber%5D=999999999999999", size: 20, number: 999_999_999_999_999 },
   ])("requested as $query is answered", async ({ query, size, number }) => {
-    const { body, status } = await target.cast.world.request("GET", `/organizations/matrix/workspaces?${query}`)
+    const { body, status } = await target.testUsers.testEngine.request(
+      "GET",
+      `/organizations/matrix/workspaces?${query}`,
+    )
     expect(status).toBe(200)
     expect(body.meta.pagination).toMatchObject({ "page-size": size, "current-page": number })
   })
@@ -224,7 +227,7 @@ describe("an address", () => {
   })
 
   test.each(["PUT", "OPTIONS", "LINK", "PURGE", "X-ODD"])("that is known rejects %s", async (method) => {
-    const { workspaceId } = await target.cast.newSubject()
+    const { workspaceId } = await target.testUsers.newSubject()
     for (const address of ["/organizations", `/workspaces/${workspaceId}`, `/workspaces/${workspaceId}/actions/lock`]) {
       const { status, complaints } = await target.attack({ method, address })
       expect(complaints).toEqual([])
@@ -233,7 +236,7 @@ describe("an address", () => {
   })
 
   test("answers HEAD like GET, without the body", async () => {
-    const { workspaceId } = await target.cast.newSubject()
+    const { workspaceId } = await target.testUsers.newSubject()
     for (const [address, expected] of [
       [`/workspaces/${workspaceId}`, 200],
       ["/workspaces/ws-0000000000000000", 404],
@@ -255,7 +258,7 @@ describe("an upload", () => {
     })
 
   test("changes nothing and reveals nothing without the credential of its own document", async () => {
-    const { as, workspaceId } = await target.cast.newSubject()
+    const { as, workspaceId } = await target.testUsers.newSubject()
     await as("owner", "POST", `/workspaces/${workspaceId}/actions/lock`)
     const made = await as("owner", "POST", `/workspaces/${workspaceId}/state-versions`, {
       data: { type: "state-versions", attributes: { serial: 1, md5: "0".repeat(32) } },

@@ -43,7 +43,7 @@ const kinds = databaseKinds.filter(({ name, available }) => available && name !=
 
 test.each(kinds)("the checks detect a rejection that changes data or has no error, on $name", async (kind) => {
   await using target = await openPkiTarget(kind)
-  const { app } = target.cast.world
+  const { app } = target.testUsers.testEngine
   const carriedOut: Attack["fetch"] = async (request, exchange) => {
     await app.fetch(request, exchange)
     return Response.json({ errors: [""] }, { status: 400 })
@@ -83,7 +83,7 @@ describe("a body", () => {
 
   test("nested 10,000 deep is rejected with the maximum depth", async () => {
     const body = `${"[".repeat(10_000)}${"]".repeat(10_000)}`
-    const answer = await target.cast.world.pki("POST", "/sys/mounts/hostile", { body })
+    const answer = await target.testUsers.testEngine.pki("POST", "/sys/mounts/hostile", { body })
     expect(answer.body.errors).toEqual([expect.stringContaining("nests values deeper than 300 levels")])
   })
 
@@ -96,7 +96,7 @@ describe("a body", () => {
   test("with names of Object.prototype members changes no other object", async () => {
     const body = '{"type":"pki","__proto__":{"description":"x"},"constructor":{"prototype":{"description":"x"}}}'
     expect((await target.attack({ method: "POST", address: "/sys/mounts/proto", body })).status).toBe(200)
-    const { body: mount } = await target.cast.world.pki("GET", "/sys/mounts/proto")
+    const { body: mount } = await target.testUsers.testEngine.pki("GET", "/sys/mounts/proto")
     expect(mount.data.description).toBe("")
     expect(({} as Record<string, unknown>)["description"]).toBeUndefined()
   })

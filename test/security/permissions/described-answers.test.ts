@@ -38,25 +38,25 @@ function differences(document: Json, endpoint: string, { status, headers, body }
 }
 
 test("answers about workspaces match the OpenAPI document", async () => {
-  await using cast = await openUsers()
+  await using testUsers = await openUsers()
   const document = tfeOpenApi()
   const found: string[] = []
   for (const endpoint of endpoints)
     for (const caller of ["owner", "no token"] as const) {
-      const ready = await prepare(endpoint, await cast.newSubject(), caller)
-      found.push(...differences(document, endpoint, await ask(cast, ready, caller)))
+      const ready = await prepare(endpoint, await testUsers.newSubject(), caller)
+      found.push(...differences(document, endpoint, await ask(testUsers, ready, caller)))
     }
   expect(found).toEqual([])
 })
 
 test("answers about certificates match the OpenAPI document", async () => {
-  await using cast = await openPkiUsers()
+  await using testUsers = await openPkiUsers()
   const document = vaultOpenApi()
   const found: string[] = []
   for (const endpoint of pkiEndpoints)
     for (const caller of ["root", "no token"] as const) {
-      const ready = await preparePki(endpoint, await cast.newSubject(), caller)
-      found.push(...differences(document, endpoint, await askPki(cast, ready, caller)))
+      const ready = await preparePki(endpoint, await testUsers.newSubject(), caller)
+      found.push(...differences(document, endpoint, await askPki(testUsers, ready, caller)))
     }
   expect(found).toEqual([])
 })

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { type Users, document, openUsers, type Subject } from "./users.ts"
 import { ask, endpoints, prepare } from "./matrix.ts"
 
-let cast: Users
+let testUsers: Users
 /** Belongs to the organization that the stranger is not a member of. */
 let subject: Subject
 let own: { readonly name: string; readonly workspaceId: string; readonly projectId: string; readonly tagId: string }
@@ -14,8 +14,8 @@ const identifiers = (type: string, id: string) => ({ data: [{ type, id }] })
 const related = (type: string, id: string) => ({ data: { type, id } })
 
 beforeAll(async () => {
-  cast = await openUsers()
-  subject = await cast.newSubject()
+  testUsers = await openUsers()
+  subject = await testUsers.newSubject()
   const name = "abroad"
   const made = async (path: string, body: unknown): Promise<string> => {
     const answer = await asStranger("POST", path, body)
@@ -52,14 +52,14 @@ beforeAll(async () => {
     "configuration version": version.body.data.id,
   }
 })
-afterAll(() => cast[Symbol.asyncDispose]())
+afterAll(() => testUsers[Symbol.asyncDispose]())
 
 describe("the owner of another organization", () => {
   test.each(endpoints.filter((endpoint) => endpoint.includes("/:")))(
     "finds no foreign resource by %s",
     async (endpoint) => {
-      const ready = await prepare(endpoint, await cast.newSubject(), "stranger")
-      expect((await ask(cast, ready, "stranger")).status).toBe(404)
+      const ready = await prepare(endpoint, await testUsers.newSubject(), "stranger")
+      expect((await ask(testUsers, ready, "stranger")).status).toBe(404)
     },
   )
 

@@ -8,17 +8,17 @@ export const endpoints = apiRoutes.map((route) => `${route.method} ${route.path}
 
 export type Matrix = Readonly<Record<string, readonly number[]>>
 
-export async function generateMatrix(cast: Users): Promise<Matrix> {
+export async function generateMatrix(testUsers: Users): Promise<Matrix> {
   const matrix: Record<string, number[]> = {}
   for (const endpoint of endpoints) {
     const statuses: number[] = []
     // Reads change nothing, so all callers can share a subject.
-    const shared = endpoint.startsWith("GET ") ? await cast.newSubject() : undefined
+    const shared = endpoint.startsWith("GET ") ? await testUsers.newSubject() : undefined
     const prepared = shared && (await prepare(endpoint, shared, "owner"))
     let unchanged: ReadyRequest | undefined
     for (const caller of callers) {
-      const ready = prepared ?? unchanged ?? (await prepare(endpoint, await cast.newSubject(), caller))
-      const { status } = await ask(cast, ready, caller)
+      const ready = prepared ?? unchanged ?? (await prepare(endpoint, await testUsers.newSubject(), caller))
+      const { status } = await ask(testUsers, ready, caller)
       statuses.push(status)
       // A refused request changed nothing, so the next caller can send it again unless it was made for one caller.
       unchanged = status >= 400 && !isMadeForOne(endpoint) ? ready : undefined
@@ -32,11 +32,11 @@ export async function generateMatrix(cast: Users): Promise<Matrix> {
 const isMadeForOne = (endpoint: string): boolean => (requests[endpoint]?.length ?? 0) > 1
 
 export const ask = (
-  { world, tokens }: Users,
+  { testEngine, tokens }: Users,
   { method, address, body, token }: ReadyRequest,
   caller: CallerName,
 ): Promise<Answer> =>
-  world.request(method, address, { token: token ?? tokens[caller], ...(body === undefined ? {} : { body }) })
+  testEngine.request(method, address, { token: token ?? tokens[caller], ...(body === undefined ? {} : { body }) })
 
 interface ReadyRequest {
   readonly method: string

@@ -16,13 +16,13 @@ const openToEveryUser = [
 ]
 const forceDeletes = ["DELETE /organizations/:organization_name/workspaces/:name", "DELETE /workspaces/:workspace_id"]
 
-let cast: Users
+let testUsers: Users
 let matrix: Matrix
 beforeAll(async () => {
-  cast = await openUsers()
-  matrix = await generateMatrix(cast)
+  testUsers = await openUsers()
+  matrix = await generateMatrix(testUsers)
 })
-afterAll(() => cast[Symbol.asyncDispose]())
+afterAll(() => testUsers[Symbol.asyncDispose]())
 
 const column = (caller: (typeof callers)[number]) =>
   Object.entries(matrix).map(([endpoint, statuses]) => ({ endpoint, status: statuses[callers.indexOf(caller)] ?? 0 }))
@@ -52,8 +52,8 @@ describe("the permission matrix", () => {
   test("rejects no request of a site administrator", async () => {
     const refused: string[] = []
     for (const endpoint of endpoints) {
-      const ready = await prepare(endpoint, await cast.newSubject(), "site administrator")
-      const { status } = await ask(cast, ready, "site administrator")
+      const ready = await prepare(endpoint, await testUsers.newSubject(), "site administrator")
+      const { status } = await ask(testUsers, ready, "site administrator")
       if (!isSuccess(status)) refused.push(`${endpoint} ${status}`)
     }
     expect(refused).toEqual([])

@@ -3,14 +3,14 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { type CallerName, type Users, document, openUsers, type Subject } from "./users.ts"
 import { saveState } from "./state-requests.ts"
 
-let cast: Users
+let testUsers: Users
 let subject: Subject
 beforeAll(async () => {
-  cast = await openUsers()
+  testUsers = await openUsers()
 })
-afterAll(() => cast[Symbol.asyncDispose]())
+afterAll(() => testUsers[Symbol.asyncDispose]())
 
-const fresh = async () => (subject = await cast.newSubject())
+const fresh = async () => (subject = await testUsers.newSubject())
 const workspace = () => `/workspaces/${subject.workspaceId}`
 const statusAs = async (caller: CallerName, method: string, path: string, body?: unknown) =>
   (await subject.as(caller, method, path, body)).status
@@ -30,7 +30,7 @@ async function teamWith(access?: Readonly<Record<string, unknown>>) {
   return {
     grant: `/team-workspaces/${grant}`,
     request: (method: string, path: string, body?: unknown) =>
-      cast.world.request(method, path, { token, ...(body === undefined ? {} : { body }) }),
+      testUsers.testEngine.request(method, path, { token, ...(body === undefined ? {} : { body }) }),
   }
 }
 const custom = (parts: Readonly<Record<string, unknown>>) => ({ access: "custom", runs: "read", ...parts })
@@ -353,7 +353,7 @@ describe("[F-W6] the token of a team", () => {
     const made = await subject.as("reader", "POST", path)
     expect(made.status).toBe(201)
     const { token } = made.body.data.attributes
-    expect((await cast.world.request("POST", path, { token })).status).toBe(404)
+    expect((await testUsers.testEngine.request("POST", path, { token })).status).toBe(404)
     await root("PATCH", `/teams/${team}`, document("teams", { "allow-member-token-management": false }))
     expect(await statusAs("reader", "POST", path)).toBe(404)
     expect(await statusAs("owner", "POST", path)).toBe(201)

@@ -44,7 +44,7 @@ export interface Subject {
 }
 
 export interface Users extends AsyncDisposable {
-  readonly world: TestEngine
+  readonly testEngine: TestEngine
   readonly tokens: Readonly<Record<CallerName, string | null>>
   newSubject(): Promise<Subject>
 }
@@ -63,19 +63,19 @@ const members = ["owner", "reader", "locker", "workspace admin", "manager"] as c
 const workspaceAccess = { reader: { access: "read" }, locker: locking, "workspace admin": { access: "admin" } }
 
 export async function openUsers(options: TestEngineOptions = {}): Promise<Users> {
-  const world = await openTestEngine(options)
+  const testEngine = await openTestEngine(options)
   const send = (token: string | null) => (method: string, path: string, body?: unknown) => {
     const request: RequestOptions = body === undefined ? { token } : { token, body }
-    return world.request(method, path, request)
+    return testEngine.request(method, path, request)
   }
   const root = async (method: string, path: string, body?: unknown) => {
-    const answer = await send(world.rootToken)(method, path, body)
+    const answer = await send(testEngine.rootToken)(method, path, body)
     if (answer.status < 300) return answer
     throw new Error(`${method} ${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`)
   }
 
   const users: Record<string, { id: string; username: string }> = {}
-  const tokens: Record<string, string | null> = { "no token": null, "site administrator": world.rootToken }
+  const tokens: Record<string, string | null> = { "no token": null, "site administrator": testEngine.rootToken }
   for (const name of ["stranger", ...members]) {
     const username = name.replaceAll(" ", "-")
     const user = await root("POST", "/admin/users", document("users", { username, email: `${username}@example.com` }))
@@ -123,7 +123,7 @@ export async function openUsers(options: TestEngineOptions = {}): Promise<Users>
 
   let count = 0
   return {
-    world,
+    testEngine,
     tokens: tokens as Users["tokens"],
     async newSubject() {
       count += 1
@@ -138,7 +138,7 @@ export async function openUsers(options: TestEngineOptions = {}): Promise<Users>
         unique,
         async newDeadLetter(webhookId) {
           const id = `whd-${unique}-${webhookId}`
-          await addDeadLetter(world.engine, webhookId, id)
+          await addDeadLetter(testEngine.engine, webhookId, id)
           return id
         },
         newWorkspace,
@@ -148,7 +148,7 @@ export async function openUsers(options: TestEngineOptions = {}): Promise<Users>
         newOrganization: populate,
       }
     },
-    [Symbol.asyncDispose]: () => world[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => testEngine[Symbol.asyncDispose](),
   }
 }
 

@@ -5,8 +5,8 @@ import { generateMatrix, renderMatrix } from "./matrix.ts"
 import { openPkiUsers } from "./pki/users.ts"
 import { generatePkiMatrix, renderPkiMatrix } from "./pki/matrix.ts"
 
-await using cast = await openUsers()
-await writeTable(renderMatrix(await generateMatrix(cast)))
+await using testUsers = await openUsers()
+await writeTable(renderMatrix(await generateMatrix(testUsers)))
 
 await using pkiCast = await openPkiUsers()
 await writeTable(renderPkiMatrix(await generatePkiMatrix(pkiCast)), "certificates")

@@ -44,7 +44,7 @@ func (e *executor) call(path, contentType string, body []byte) document {
 	return read
 }
 
-func (s *story) claimRun(token, path string) *executor {
+func (s *scenario) claimRun(token, path string) *executor {
 	e := &executor{address: s.address, token: token, size: map[string]int{}}
 	e.claim = e.call(path+"/run-claims", "application/vnd.api+json", []byte(`{"data":{"type":"run-claims"}}`)).Data.ID
 	return e
@@ -60,7 +60,7 @@ func (e *executor) say(stage, text string) {
 	e.size[stage] = e.call(path, "application/octet-stream", []byte(text)).Data.Attributes.Size
 }
 
-func executedRuns(s *story) {
+func executedRuns(s *scenario) {
 	pool := s.newAgentPool("edge")
 	var token *tfe.AgentToken
 	s.step("gives an agent a token of its own", func() {

@@ -4,7 +4,7 @@ import (
 	tfe "github.com/hashicorp/go-tfe"
 )
 
-func locks(s *story) {
+func locks(s *scenario) {
 	var workspace *tfe.Workspace
 	var owner *tfe.User
 	s.step("locks a workspace and says who holds it", func() {
@@ -87,7 +87,7 @@ func locks(s *story) {
 	})
 }
 
-func deletion(s *story) {
+func deletion(s *scenario) {
 	s.step("deletes a workspace by name and by id", func() {
 		s.newWorkspace("first")
 		succeeds(s.client.Workspaces.Delete(s.ctx, s.organization, "first"))

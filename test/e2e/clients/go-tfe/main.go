@@ -14,9 +14,9 @@ import (
 	tfe "github.com/hashicorp/go-tfe"
 )
 
-var stories = []struct {
+var scenarios = []struct {
 	name string
-	tell func(*story)
+	tell func(*scenario)
 }{
 	{"connection", connection},
 	{"organizations", organizations},
@@ -51,8 +51,8 @@ func main() {
 		os.Exit(1)
 	}
 	out := json.NewEncoder(os.Stdout)
-	for _, each := range stories {
-		s := &story{name: each.name, ctx: ctx, address: address, client: client, out: out}
+	for _, each := range scenarios {
+		s := &scenario{name: each.name, ctx: ctx, address: address, client: client, out: out}
 		s.begin()
 		each.tell(s)
 	}

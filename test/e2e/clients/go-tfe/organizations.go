@@ -4,7 +4,7 @@ import (
 	tfe "github.com/hashicorp/go-tfe"
 )
 
-func connection(s *story) {
+func connection(s *scenario) {
 	s.step("declares an API version that clients accept", func() {
 		isTrue("the version is at least 2.5: "+s.client.RemoteAPIVersion(), s.client.RemoteAPIVersion() >= "2.5")
 	})
@@ -32,7 +32,7 @@ func connection(s *story) {
 	})
 }
 
-func organizations(s *story) {
+func organizations(s *scenario) {
 	s.step("reads an organization", func() {
 		organization, err := s.client.Organizations.Read(s.ctx, s.organization)
 		succeeds(err)
@@ -86,7 +86,7 @@ func organizations(s *story) {
 		equal("the total count", list.TotalCount, 1)
 	})
 	s.step("renames and deletes an organization", func() {
-		name, next := "story-"+unique(), "story-"+unique()
+		name, next := "scenario-"+unique(), "scenario-"+unique()
 		_, err := s.client.Organizations.Create(s.ctx, tfe.OrganizationCreateOptions{Name: &name, Email: tfe.String("a@example.com")})
 		succeeds(err)
 		renamed, err := s.client.Organizations.Update(s.ctx, name, tfe.OrganizationUpdateOptions{Name: &next})
@@ -100,7 +100,7 @@ func organizations(s *story) {
 	})
 }
 
-func projects(s *story) {
+func projects(s *scenario) {
 	var project *tfe.Project
 	s.step("creates a project with tag bindings", func() {
 		var err error

@@ -6,7 +6,7 @@ import (
 	tfe "github.com/hashicorp/go-tfe"
 )
 
-func teams(s *story) {
+func teams(s *scenario) {
 	var team *tfe.Team
 	s.step("creates, reads and lists teams", func() {
 		created, err := s.client.Teams.Create(s.ctx, s.organization, tfe.TeamCreateOptions{
@@ -163,7 +163,7 @@ func teams(s *story) {
 
 func accessOf(access tfe.AccessType) *tfe.AccessType { return &access }
 
-func tokens(s *story) {
+func tokens(s *scenario) {
 	reaches := func(secret string) error {
 		client, err := connect(s.address, secret)
 		succeeds(err)

@@ -4,7 +4,7 @@ import (
 	tfe "github.com/hashicorp/go-tfe"
 )
 
-func remoteStateConsumers(s *story) {
+func remoteStateConsumers(s *scenario) {
 	var producer *tfe.Workspace
 	consumers := make([]*tfe.Workspace, 3)
 	list := func() []string {
@@ -56,7 +56,7 @@ func remoteStateConsumers(s *story) {
 
 const privateKey = "-----BEGIN OPENSSH PRIVATE KEY-----\nbm90IGEga2V5\n-----END OPENSSH PRIVATE KEY-----\n"
 
-func sshKeys(s *story) {
+func sshKeys(s *scenario) {
 	var key *tfe.SSHKey
 	var workspace *tfe.Workspace
 	s.step("creates, reads and lists keys without their values", func() {
@@ -97,7 +97,7 @@ func sshKeys(s *story) {
 	})
 }
 
-func agentPools(s *story) {
+func agentPools(s *scenario) {
 	var pool *tfe.AgentPool
 	s.step("creates, reads and lists pools", func() {
 		pool = s.newAgentPool("builders")
@@ -134,7 +134,7 @@ func agentPools(s *story) {
 	})
 }
 
-func dataRetentionPolicies(s *story) {
+func dataRetentionPolicies(s *scenario) {
 	var workspace *tfe.Workspace
 	s.step("has none at first", func() {
 		workspace = s.newWorkspace("kept")

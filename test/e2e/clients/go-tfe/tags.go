@@ -9,13 +9,13 @@ import (
 
 func tagName(tag *tfe.Tag) string { return tag.Name }
 
-func (s *story) tagsOf(workspace *tfe.Workspace) []string {
+func (s *scenario) tagsOf(workspace *tfe.Workspace) []string {
 	list, err := s.client.Workspaces.ListTags(s.ctx, workspace.ID, nil)
 	succeeds(err)
 	return sorted(mapped(list.Items, tagName))
 }
 
-func (s *story) pool(options *tfe.OrganizationTagsListOptions) []*tfe.OrganizationTag {
+func (s *scenario) pool(options *tfe.OrganizationTagsListOptions) []*tfe.OrganizationTag {
 	list, err := s.client.OrganizationTags.List(s.ctx, s.organization, options)
 	succeeds(err)
 	return list.Items
@@ -25,7 +25,7 @@ func poolNames(tags []*tfe.OrganizationTag) []string {
 	return sorted(mapped(tags, func(tag *tfe.OrganizationTag) string { return tag.Name }))
 }
 
-func flatTags(s *story) {
+func flatTags(s *scenario) {
 	var first, second *tfe.Workspace
 	s.step("adds tags by name to a workspace, new ones and known ones", func() {
 		first, second = s.newWorkspace("first"), s.newWorkspace("second")
@@ -116,7 +116,7 @@ func flatTags(s *story) {
 	})
 }
 
-func tagBindings(s *story) {
+func tagBindings(s *scenario) {
 	var workspace *tfe.Workspace
 	var project *tfe.Project
 	bindingsOf := func() []string {

@@ -15,7 +15,7 @@ import (
 	tfe "github.com/hashicorp/go-tfe"
 )
 
-func variables(s *story) {
+func variables(s *scenario) {
 	var workspace *tfe.Workspace
 	var variable *tfe.Variable
 	category := tfe.CategoryTerraform
@@ -111,7 +111,7 @@ func creation(state []byte, serial int64) tfe.StateVersionCreateOptions {
 }
 
 // Locks, uploads as the command line does, and unlocks.
-func (s *story) upload(workspace *tfe.Workspace, serial int64, stateOf func(int64) []byte) *tfe.StateVersion {
+func (s *scenario) upload(workspace *tfe.Workspace, serial int64, stateOf func(int64) []byte) *tfe.StateVersion {
 	state := stateOf(serial)
 	_, err := s.client.Workspaces.Lock(s.ctx, workspace.ID, tfe.WorkspaceLockOptions{Reason: tfe.String("upload")})
 	succeeds(err)
@@ -124,7 +124,7 @@ func (s *story) upload(workspace *tfe.Workspace, serial int64, stateOf func(int6
 	return version
 }
 
-func stateVersions(s *story) {
+func stateVersions(s *scenario) {
 	var workspace *tfe.Workspace
 	s.step("has no state at first", func() {
 		workspace = s.newWorkspace("stateful")
@@ -262,7 +262,7 @@ func stateVersions(s *story) {
 	})
 }
 
-func (s *story) newConfiguration(workspace *tfe.Workspace) *tfe.ConfigurationVersion {
+func (s *scenario) newConfiguration(workspace *tfe.Workspace) *tfe.ConfigurationVersion {
 	configuration, err := s.client.ConfigurationVersions.Create(s.ctx, workspace.ID, tfe.ConfigurationVersionCreateOptions{
 		AutoQueueRuns: tfe.Bool(false),
 	})
@@ -271,7 +271,7 @@ func (s *story) newConfiguration(workspace *tfe.Workspace) *tfe.ConfigurationVer
 }
 
 // What executes runs tells the server so; the public client has no call for it.
-func (s *story) advance(run *tfe.Run, status tfe.RunStatus) {
+func (s *scenario) advance(run *tfe.Run, status tfe.RunStatus) {
 	body := struct {
 		Status tfe.RunStatus `json:"status"`
 	}{status}
@@ -280,7 +280,7 @@ func (s *story) advance(run *tfe.Run, status tfe.RunStatus) {
 	succeeds(request.Do(s.ctx, nil))
 }
 
-func runs(s *story) {
+func runs(s *scenario) {
 	var workspace *tfe.Workspace
 	var configuration *tfe.ConfigurationVersion
 	s.step("creates, reads and lists configuration versions", func() {
@@ -416,7 +416,7 @@ func runs(s *story) {
 	})
 }
 
-func (s *story) newOAuthClient() *tfe.OAuthClient {
+func (s *scenario) newOAuthClient() *tfe.OAuthClient {
 	provider := tfe.ServiceProviderGithub
 	client, err := s.client.OAuthClients.Create(s.ctx, s.organization, tfe.OAuthClientCreateOptions{
 		Name: tfe.String("code"), APIURL: tfe.String("https://api.github.com"), HTTPURL: tfe.String("https://github.com"),
@@ -426,13 +426,13 @@ func (s *story) newOAuthClient() *tfe.OAuthClient {
 	return client
 }
 
-func (s *story) newOAuthToken() *tfe.OAuthToken {
+func (s *scenario) newOAuthToken() *tfe.OAuthToken {
 	client := s.newOAuthClient()
 	isTrue("the client has a token", len(client.OAuthTokens) == 1)
 	return client.OAuthTokens[0]
 }
 
-func vcsConnections(s *story) {
+func vcsConnections(s *scenario) {
 	var client *tfe.OAuthClient
 	s.step("creates, reads and lists clients", func() {
 		client = s.newOAuthClient()

@@ -8,7 +8,7 @@ import (
 
 func workspaceName(workspace *tfe.Workspace) string { return workspace.Name }
 
-func workspaces(s *story) {
+func workspaces(s *scenario) {
 	var workspace *tfe.Workspace
 	s.step("creates a workspace from nothing but a name", func() {
 		workspace = s.newWorkspace("plain")
@@ -60,8 +60,8 @@ func workspaces(s *story) {
 			InheritsProjectAutoDestroy: tfe.Bool(false),
 			QueueAllRuns:               tfe.Bool(true),
 			SpeculativeEnabled:         tfe.Bool(false),
-			SourceName:                 tfe.String("a story"),
-			SourceURL:                  tfe.String("https://example.com/story"),
+			SourceName:                 tfe.String("a scenario"),
+			SourceURL:                  tfe.String("https://example.com/scenario"),
 			StructuredRunOutputEnabled: tfe.Bool(false),
 			TerraformVersion:           tfe.String("1.9.8"),
 			TriggerPrefixes:            []string{"/modules", "/shared"},
@@ -86,8 +86,8 @@ func workspaces(s *story) {
 			equal("inherits-project-auto-destroy", read.InheritsProjectAutoDestroy, false)
 			equal("queue-all-runs", read.QueueAllRuns, true)
 			equal("speculative-enabled", read.SpeculativeEnabled, false)
-			equal("source-name", read.SourceName, "a story")
-			equal("source-url", read.SourceURL, "https://example.com/story")
+			equal("source-name", read.SourceName, "a scenario")
+			equal("source-url", read.SourceURL, "https://example.com/scenario")
 			equal("structured-run-output-enabled", read.StructuredRunOutputEnabled, false)
 			equal("terraform-version", read.TerraformVersion, "1.9.8")
 			equal("trigger-prefixes", read.TriggerPrefixes, []string{"/modules", "/shared"})
@@ -219,13 +219,13 @@ func workspaces(s *story) {
 	})
 }
 
-func (s *story) read(name string) *tfe.Workspace {
+func (s *scenario) read(name string) *tfe.Workspace {
 	workspace, err := s.client.Workspaces.Read(s.ctx, s.organization, name)
 	succeeds(err)
 	return workspace
 }
 
-func workspaceSettings(s *story) {
+func workspaceSettings(s *scenario) {
 	create := func(options tfe.WorkspaceCreateOptions) (*tfe.Workspace, error) {
 		options.Name = tfe.String("set-" + unique())
 		return s.client.Workspaces.Create(s.ctx, s.organization, options)
@@ -326,7 +326,7 @@ func workspaceSettings(s *story) {
 	})
 }
 
-func workspaceLists(s *story) {
+func workspaceLists(s *scenario) {
 	list := func(options tfe.WorkspaceListOptions) *tfe.WorkspaceList {
 		found, err := s.client.Workspaces.List(s.ctx, s.organization, &options)
 		succeeds(err)

@@ -114,7 +114,7 @@ export interface Answer {
   readonly nonce: string | undefined
 }
 
-export class Speaker {
+export class RecordingClient {
   readonly transcript: Transcript = new Map()
   readonly #agent: Agent
   directory: Document = nothingSaid
@@ -126,10 +126,10 @@ export class Speaker {
     this.#agent = new Agent({ connect: { ca: root } })
   }
 
-  static async meeting(directory: string, root: string): Promise<Speaker> {
-    const speaker = new Speaker(root)
-    speaker.directory = (await speaker.plain("reads the directory", "GET", directory)).document
-    return speaker
+  static async meeting(directory: string, root: string): Promise<RecordingClient> {
+    const client = new RecordingClient(root)
+    client.directory = (await client.plain("reads the directory", "GET", directory)).document
+    return client
   }
 
   close(): Promise<void> {

@@ -10,7 +10,7 @@ import {
   macJws,
   newKey,
   type Saying,
-  Speaker,
+  RecordingClient,
   thumbprint,
   type Transcript,
 } from "./acme-requests.ts"
@@ -24,41 +24,41 @@ export interface Partner {
 }
 
 export async function converse(partner: Partner, responder: Pick<Responder, "tell">): Promise<Transcript> {
-  const speaker = await Speaker.meeting(partner.directory, partner.root)
+  const client = await RecordingClient.meeting(partner.directory, partner.root)
   try {
-    await aboutNonces(speaker)
-    await aboutAccounts(speaker)
-    await aboutBindings(speaker, partner.binding)
-    await aboutSignatures(speaker)
-    await aboutOrders(speaker)
-    const { url, answer } = await aboutChallenges(speaker, responder)
-    await aboutFinalizing(speaker, url, answer)
-    await aboutFailures(speaker, responder)
-    await aboutKeyChange(speaker)
-    await aboutTheEnd(speaker)
-    return speaker.transcript
+    await aboutNonces(client)
+    await aboutAccounts(client)
+    await aboutBindings(client, partner.binding)
+    await aboutSignatures(client)
+    await aboutOrders(client)
+    const { url, answer } = await aboutChallenges(client, responder)
+    await aboutFinalizing(client, url, answer)
+    await aboutFailures(client, responder)
+    await aboutKeyChange(client)
+    await aboutTheEnd(client)
+    return client.transcript
   } finally {
-    await speaker.close()
+    await client.close()
   }
 }
 
 const terms = { termsOfServiceAgreed: true }
 const dns = (...values: readonly string[]) => ({ identifiers: values.map((value) => ({ type: "dns", value })) })
 
-async function aboutNonces(speaker: Speaker): Promise<void> {
-  const { newNonce, newOrder } = speaker.directory
-  await speaker.plain("asks for a nonce by HEAD", "HEAD", newNonce)
-  await speaker.plain("asks for a nonce by GET", "GET", newNonce)
-  await speaker.plain("reads what is written only", "GET", newOrder)
-  await speaker.plain("asks for nothing there is", "GET", `${newOrder}/nothing`)
+async function aboutNonces(client: RecordingClient): Promise<void> {
+  const { newNonce, newOrder } = client.directory
+  await client.plain("asks for a nonce by HEAD", "HEAD", newNonce)
+  await client.plain("asks for a nonce by GET", "GET", newNonce)
+  await client.plain("reads what is written only", "GET", newOrder)
+  await client.plain("asks for nothing there is", "GET", `${newOrder}/nothing`)
 }
 
-async function aboutAccounts(speaker: Speaker): Promise<void> {
-  const { newAccount } = speaker.directory
+async function aboutAccounts(client: RecordingClient): Promise<void> {
+  const { newAccount } = client.directory
   const known = { ...terms, onlyReturnExisting: true }
   const anew = { byKey: true }
-  await speaker.say("looks for an account that there is not", newAccount, known, anew)
-  await speaker.say("does not agree to the terms", newAccount, {}, anew)
+  await client.say("looks for an account that there is not", newAccount, known, anew)
+  await client.say("does not agree to the terms", newAccount, {}, anew)
   const contacts = {
     "no URL": ["ops at example"],
     "of another scheme": ["tel:+123456"],
@@ -67,26 +67,26 @@ async function aboutAccounts(speaker: Speaker): Promise<void> {
     "without a domain": ["mailto:ops"],
   }
   for (const [what, contact] of Object.entries(contacts))
-    await speaker.say(`has a contact ${what}`, newAccount, { ...terms, contact }, { ...anew, key: newKey() })
-  const made = await speaker.say("makes an account", newAccount, { ...terms, contact: ["mailto:a@example.com"] }, anew)
-  await speaker.say("makes the same account again", newAccount, terms, anew)
-  await speaker.say("looks for the account", newAccount, known, anew)
+    await client.say(`has a contact ${what}`, newAccount, { ...terms, contact }, { ...anew, key: newKey() })
+  const made = await client.say("makes an account", newAccount, { ...terms, contact: ["mailto:a@example.com"] }, anew)
+  await client.say("makes the same account again", newAccount, terms, anew)
+  await client.say("looks for the account", newAccount, known, anew)
   const account = made.location
-  speaker.account = account
-  await speaker.say("reads the account", account)
-  await speaker.say("writes nothing new to the account", account, {})
-  await speaker.say("changes the contact", account, { contact: ["mailto:b@example.com"] })
-  await speaker.say("changes the contact to none", account, { contact: ["nobody"] })
-  await speaker.say("wants a status that nobody gives", account, { status: "revoked" })
-  await speaker.say("reads the orders", made.document.orders)
-  await speaker.say("reads an account that there is not", `${account}x`)
-  await speaker.plain("reads the account unsigned", "GET", account)
+  client.account = account
+  await client.say("reads the account", account)
+  await client.say("writes nothing new to the account", account, {})
+  await client.say("changes the contact", account, { contact: ["mailto:b@example.com"] })
+  await client.say("changes the contact to none", account, { contact: ["nobody"] })
+  await client.say("wants a status that nobody gives", account, { status: "revoked" })
+  await client.say("reads the orders", made.document.orders)
+  await client.say("reads an account that there is not", `${account}x`)
+  await client.plain("reads the account unsigned", "GET", account)
 }
 
-async function aboutBindings(speaker: Speaker, { id, key }: Partner["binding"]): Promise<void> {
-  const url = speaker.directory.newAccount
+async function aboutBindings(client: RecordingClient, { id, key }: Partner["binding"]): Promise<void> {
+  const url = client.directory.newAccount
   const bind = (name: string, header: object, { by = key, to = newKey() } = {}) =>
-    speaker.say(
+    client.say(
       name,
       url,
       { ...terms, externalAccountBinding: macJws(by, { alg: "HS256", kid: id, url, ...header }, to.jwk) },
@@ -102,23 +102,26 @@ async function aboutBindings(speaker: Speaker, { id, key }: Partner["binding"]):
   await bind("binds an account", {}, { to: bound })
 }
 
-async function aboutSignatures(speaker: Speaker): Promise<void> {
-  const { newOrder, newAccount } = speaker.directory
+async function aboutSignatures(client: RecordingClient): Promise<void> {
+  const { newOrder, newAccount } = client.directory
   const order = dns("signed.example.com")
-  const say = (name: string, saying: Parameters<Speaker["say"]>[3], payload: object | string | undefined = order) =>
-    speaker.say(`signs ${name}`, newOrder, payload, saying)
-  const used = await speaker.nonce()
-  await speaker.say("", newOrder, order, { nonce: used })
+  const say = (
+    name: string,
+    saying: Parameters<RecordingClient["say"]>[3],
+    payload: object | string | undefined = order,
+  ) => client.say(`signs ${name}`, newOrder, payload, saying)
+  const used = await client.nonce()
+  await client.say("", newOrder, order, { nonce: used })
   await say("with a nonce that was used", { nonce: used })
   await say("with a nonce that nobody gave", { nonce: base64url("nobody gave this nonce to anyone") })
   await say("with a nonce that is no text", { header: { nonce: 5 } })
   await say("without a nonce", { header: { nonce: undefined } })
   await say("for another address", { header: { url: newAccount } })
   await say("for no address", { header: { url: undefined } })
-  await say("with key and account both", { header: { jwk: speaker.key.jwk } })
+  await say("with key and account both", { header: { jwk: client.key.jwk } })
   await say("with neither key nor account", { header: { kid: undefined } })
   await say("with its key where an account is wanted", { byKey: true })
-  await say("as an account that there is not", { account: `${speaker.account}x` })
+  await say("as an account that there is not", { account: `${client.account}x` })
   await say("as an account elsewhere", { account: "https://elsewhere.example/account/1" })
   await say("as an account where a key is wanted", { key: newKey() })
   await say("by no algorithm", { header: { alg: "none" } })
@@ -146,22 +149,22 @@ async function aboutSignatures(speaker: Speaker): Promise<void> {
   await say("in another type", { contentType: "application/json" })
   await say("what is no object", {}, "[]")
   await say("what is no JSON within", {}, "{")
-  await speaker.say("signs nothing where something is wanted", newOrder)
+  await client.say("signs nothing where something is wanted", newOrder)
   const strange: Readonly<Record<string, AccountKey>> = {
     "a weak key": newKey("rsa-1024"),
     "a key on another curve": newKey("P-384"),
   }
   for (const [what, key] of Object.entries(strange))
-    await speaker.say(`makes an account of ${what}`, newAccount, terms, { byKey: true, key })
-  await speaker.say("makes an account of a key of no type", newAccount, terms, {
+    await client.say(`makes an account of ${what}`, newAccount, terms, { byKey: true, key })
+  await client.say("makes an account of a key of no type", newAccount, terms, {
     byKey: true,
     header: { jwk: { kty: "oct", k: "AAAA" } },
   })
 }
 
-async function aboutOrders(speaker: Speaker): Promise<void> {
-  const { newOrder } = speaker.directory
-  const order = (name: string, payload: object) => speaker.say(`orders ${name}`, newOrder, payload)
+async function aboutOrders(client: RecordingClient): Promise<void> {
+  const { newOrder } = client.directory
+  const order = (name: string, payload: object) => client.say(`orders ${name}`, newOrder, payload)
   await order("nothing", {})
   await order("no names", { identifiers: [] })
   await order("an identifier of another type", { identifiers: [{ type: "email", value: "ops@example.com" }] })
@@ -189,26 +192,26 @@ async function aboutOrders(speaker: Speaker): Promise<void> {
   await order("a wildcard and its base", dns("*.both.example.com", "both.example.com"))
   const made = await order("a name", dns("order.example.com"))
   const url = made.location
-  await speaker.say("reads the order", url)
-  await speaker.say("writes to the order", url, {})
-  await speaker.plain("reads the order unsigned", "GET", url)
-  await speaker.say("reads an order that there is not", `${url}x`)
+  await client.say("reads the order", url)
+  await client.say("writes to the order", url, {})
+  await client.plain("reads the order unsigned", "GET", url)
+  await client.say("reads an order that there is not", `${url}x`)
   const [authorization = ""] = made.document.authorizations
-  await speaker.say("reads the authorization", authorization)
-  await speaker.say("reads an authorization that there is not", `${authorization}x`)
+  await client.say("reads the authorization", authorization)
+  await client.say("reads an authorization that there is not", `${authorization}x`)
   const other = newKey()
-  const { location } = await speaker.say("", speaker.directory.newAccount, terms, { byKey: true, key: other })
+  const { location } = await client.say("", client.directory.newAccount, terms, { byKey: true, key: other })
   const asOther = { key: other, account: location }
-  await speaker.say("reads an order of another account", url, undefined, asOther)
-  await speaker.say("reads an authorization of another account", authorization, undefined, asOther)
-  await speaker.say("gives up an authorization of another account", authorization, { status: "deactivated" }, asOther)
-  await speaker.say("reads another account", speaker.account ?? "", undefined, asOther)
-  await speaker.say("gives up another account", speaker.account ?? "", { status: "deactivated" }, asOther)
-  await speaker.say("wants a status of the authorization that nobody gives", authorization, { status: "valid" })
-  await speaker.say("finalizes too early", made.document.finalize, { csr: await csr("order.example.com") })
-  await speaker.say("gives up the authorization", authorization, { status: "deactivated" })
-  await speaker.say("gives up the authorization again", authorization, { status: "deactivated" })
-  await speaker.say("reads the order that lost its authorization", url)
+  await client.say("reads an order of another account", url, undefined, asOther)
+  await client.say("reads an authorization of another account", authorization, undefined, asOther)
+  await client.say("gives up an authorization of another account", authorization, { status: "deactivated" }, asOther)
+  await client.say("reads another account", client.account ?? "", undefined, asOther)
+  await client.say("gives up another account", client.account ?? "", { status: "deactivated" }, asOther)
+  await client.say("wants a status of the authorization that nobody gives", authorization, { status: "valid" })
+  await client.say("finalizes too early", made.document.finalize, { csr: await csr("order.example.com") })
+  await client.say("gives up the authorization", authorization, { status: "deactivated" })
+  await client.say("gives up the authorization again", authorization, { status: "deactivated" })
+  await client.say("reads the order that lost its authorization", url)
 }
 
 /** The progress at the time of the answer depends on timing. */
@@ -222,30 +225,30 @@ function challengeOf({ challenges }: Answer["document"], type: string) {
 
 const provedName = "proved.example.com"
 
-async function aboutChallenges(speaker: Speaker, responder: Pick<Responder, "tell">) {
-  const wildcard = await speaker.say("", speaker.directory.newOrder, dns("*.wild.example.com"))
-  await speaker.say("reads the authorization of a wildcard", wildcard.document.authorizations[0] ?? "")
-  const order = await speaker.say("", speaker.directory.newOrder, dns(provedName))
+async function aboutChallenges(client: RecordingClient, responder: Pick<Responder, "tell">) {
+  const wildcard = await client.say("", client.directory.newOrder, dns("*.wild.example.com"))
+  await client.say("reads the authorization of a wildcard", wildcard.document.authorizations[0] ?? "")
+  const order = await client.say("", client.directory.newOrder, dns(provedName))
   const [authorization = ""] = order.document.authorizations
-  const { document } = await speaker.say("", authorization)
+  const { document } = await client.say("", authorization)
   const challenge = challengeOf(document, "http-01")
-  await speaker.say("reads the challenge", challenge.url)
-  await speaker.say("reads a challenge that there is not", `${challenge.url}x`)
+  await client.say("reads the challenge", challenge.url)
+  await client.say("reads a challenge that there is not", `${challenge.url}x`)
   const other = newKey()
-  const { location } = await speaker.say("", speaker.directory.newAccount, terms, { byKey: true, key: other })
-  await speaker.say("answers a challenge of another account", challenge.url, {}, { key: other, account: location })
-  await speaker.say("answers a challenge with no object", challenge.url, "[]")
-  const content = `${challenge.token}.${thumbprint(speaker.key)}`
+  const { location } = await client.say("", client.directory.newAccount, terms, { byKey: true, key: other })
+  await client.say("answers a challenge of another account", challenge.url, {}, { key: other, account: location })
+  await client.say("answers a challenge with no object", challenge.url, "[]")
+  const content = `${challenge.token}.${thumbprint(client.key)}`
   await responder.tell("add-http01", { token: challenge.token, content })
-  await speaker.say("answers the challenge", challenge.url, {}, underWay)
-  await speaker.until("reads the authorization that is proved", authorization, ["pending"])
-  await speaker.say("reads the challenge that is proved", challenge.url)
-  await speaker.say("answers the challenge that is proved", challenge.url, {})
-  const again = await speaker.say("orders a name that is proved", speaker.directory.newOrder, dns(provedName))
-  await speaker.say("reads the authorization that is used again", again.document.authorizations[0] ?? "")
+  await client.say("answers the challenge", challenge.url, {}, underWay)
+  await client.until("reads the authorization that is proved", authorization, ["pending"])
+  await client.say("reads the challenge that is proved", challenge.url)
+  await client.say("answers the challenge that is proved", challenge.url, {})
+  const again = await client.say("orders a name that is proved", client.directory.newOrder, dns(provedName))
+  await client.say("reads the authorization that is used again", again.document.authorizations[0] ?? "")
   return {
     url: order.location,
-    answer: await speaker.until("reads the order that is ready", order.location, ["pending"]),
+    answer: await client.until("reads the order that is ready", order.location, ["pending"]),
   }
 }
 
@@ -260,10 +263,9 @@ async function csrBy(key: Buffer, altNames: readonly string[]): Promise<string> 
 
 const derOf = (pem: string): Buffer => Buffer.from(pem.replaceAll(/-----.*?-----|\s/g, ""), "base64")
 
-async function aboutFinalizing(speaker: Speaker, url: string, { document: order }: Answer): Promise<void> {
-  const finalize = (name: string, payload: object) =>
-    speaker.say(`finalizes ${name}`, order.finalize, payload, underWay)
-  const ownKey = Buffer.from(speaker.key.key.export({ type: "pkcs8", format: "pem" }))
+async function aboutFinalizing(client: RecordingClient, url: string, { document: order }: Answer): Promise<void> {
+  const finalize = (name: string, payload: object) => client.say(`finalizes ${name}`, order.finalize, payload, underWay)
+  const ownKey = Buffer.from(client.key.key.export({ type: "pkcs8", format: "pem" }))
   const forged = Buffer.from(await csr(provedName), "base64url")
   forged.writeUInt8(forged.readUInt8(forged.length - 1) ^ 1, forged.length - 1)
   const bad = {
@@ -278,34 +280,34 @@ async function aboutFinalizing(speaker: Speaker, url: string, { document: order 
   }
   for (const [what, sent] of Object.entries(bad)) {
     // A server may accept one of these CSRs, so each is sent to a new order that is ready.
-    const { document } = await speaker.say("", speaker.directory.newOrder, dns(provedName))
-    await speaker.say(`finalizes ${what}`, document.finalize, { csr: sent })
+    const { document } = await client.say("", client.directory.newOrder, dns(provedName))
+    await client.say(`finalizes ${what}`, document.finalize, { csr: sent })
   }
   const key = await crypto.createPrivateEcdsaKey()
   await finalize("the order", { csr: await csrBy(key, [provedName]) })
-  const done = await speaker.until("reads the order that is done", url, ["processing"])
+  const done = await client.until("reads the order that is done", url, ["processing"])
   await finalize("the order again, for another key", { csr: await csr(provedName) })
   const certificate = done.document.certificate
-  const downloaded = await speaker.say("fetches the certificate", certificate)
+  const downloaded = await client.say("fetches the certificate", certificate)
   const [, alternate = ""] = /<([^>]+)>;rel="alternate"/.exec(downloaded.links.join(",")) ?? []
-  await speaker.say("fetches the other chain", alternate)
-  await speaker.say("fetches a certificate that there is not", `${certificate}/99`)
-  await speaker.plain("fetches the certificate unsigned", "GET", certificate)
+  await client.say("fetches the other chain", alternate)
+  await client.say("fetches a certificate that there is not", `${certificate}/99`)
+  await client.plain("fetches the certificate unsigned", "GET", certificate)
   const other = newKey()
-  const { location } = await speaker.say("", speaker.directory.newAccount, terms, { byKey: true, key: other })
+  const { location } = await client.say("", client.directory.newAccount, terms, { byKey: true, key: other })
   const asOther = { key: other, account: location }
-  await speaker.say("fetches a certificate of another account", certificate, undefined, asOther)
-  await aboutRevoking(speaker, derOf(downloaded.text.split("-----END")[0] ?? ""), key, asOther)
+  await client.say("fetches a certificate of another account", certificate, undefined, asOther)
+  await aboutRevoking(client, derOf(downloaded.text.split("-----END")[0] ?? ""), key, asOther)
 }
 
-async function aboutRevoking(speaker: Speaker, der: Buffer, key: Buffer, asOther: object): Promise<void> {
-  const { revokeCert } = speaker.directory
+async function aboutRevoking(client: RecordingClient, der: Buffer, key: Buffer, asOther: object): Promise<void> {
+  const { revokeCert } = client.directory
   const certificate = base64url(der)
   const own = createPrivateKey(key)
   const { kty, crv, x, y } = own.export({ format: "jwk" })
   const byCertificate = { byKey: true, key: { alg: "ES256", key: own, jwk: { kty, crv, x, y } } }
   const revoke = (name: string, payload: object, saying?: object) =>
-    speaker.say(`revokes ${name}`, revokeCert, payload, saying)
+    client.say(`revokes ${name}`, revokeCert, payload, saying)
   await revoke("nothing", {})
   await revoke("what is no certificate", { certificate: base64url("no certificate") })
   await revoke("for a reason that there is not", { certificate, reason: 7 })
@@ -316,50 +318,50 @@ async function aboutRevoking(speaker: Speaker, der: Buffer, key: Buffer, asOther
   await revoke("the certificate again", { certificate, reason: 4 })
 }
 
-async function aboutFailures(speaker: Speaker, responder: Pick<Responder, "tell">): Promise<void> {
+async function aboutFailures(client: RecordingClient, responder: Pick<Responder, "tell">): Promise<void> {
   const failures = { "of the wrong content": "wrong", "of no content": undefined }
   for (const [what, content] of Object.entries(failures)) {
     const name = `${content ?? "silent"}.example.com`
-    const order = await speaker.say("", speaker.directory.newOrder, dns(name))
+    const order = await client.say("", client.directory.newOrder, dns(name))
     const [authorization = ""] = order.document.authorizations
-    const challenge = challengeOf((await speaker.say("", authorization)).document, "http-01")
+    const challenge = challengeOf((await client.say("", authorization)).document, "http-01")
     if (content !== undefined) await responder.tell("add-http01", { token: challenge.token, content })
-    await speaker.say(`answers a challenge ${what}`, challenge.url, {}, underWay)
-    await speaker.until(`reads the authorization of a challenge ${what}`, authorization, ["pending"])
-    await speaker.until(`reads the order of a challenge ${what}`, order.location, ["pending"])
-    await speaker.say(`answers a challenge ${what} again`, challenge.url, {})
-    await speaker.say(`finalizes after a challenge ${what}`, order.document.finalize, { csr: await csr(name) })
+    await client.say(`answers a challenge ${what}`, challenge.url, {}, underWay)
+    await client.until(`reads the authorization of a challenge ${what}`, authorization, ["pending"])
+    await client.until(`reads the order of a challenge ${what}`, order.location, ["pending"])
+    await client.say(`answers a challenge ${what} again`, challenge.url, {})
+    await client.say(`finalizes after a challenge ${what}`, order.document.finalize, { csr: await csr(name) })
   }
 }
 
-async function aboutKeyChange(speaker: Speaker): Promise<void> {
-  const { keyChange } = speaker.directory
+async function aboutKeyChange(client: RecordingClient): Promise<void> {
+  const { keyChange } = client.directory
   const fresh = newKey()
   const change = (name: string, { header = {}, payload = {}, by = fresh }: Inner = {}) =>
-    speaker.say(
+    client.say(
       `changes the key ${name}`,
       keyChange,
       jws(
         by,
         { alg: by.alg, jwk: by.jwk, url: keyChange, ...header },
-        { account: speaker.account, oldKey: speaker.key.jwk, ...payload },
+        { account: client.account, oldKey: client.key.jwk, ...payload },
       ),
     )
   await change("for another address", { header: { url: `${keyChange}x` } })
   await change("for no address", { header: { url: undefined } })
   await change("without showing it", { header: { jwk: undefined } })
   await change("with a signature of another", { header: { jwk: newKey().jwk } })
-  await change("of another account", { payload: { account: `${speaker.account}x` } })
+  await change("of another account", { payload: { account: `${client.account}x` } })
   await change("from a key that it never was", { payload: { oldKey: newKey().jwk } })
-  await change("to the same key", { by: speaker.key })
+  await change("to the same key", { by: client.key })
   const other = newKey()
-  await speaker.say("", speaker.directory.newAccount, terms, { byKey: true, key: other })
+  await client.say("", client.directory.newAccount, terms, { byKey: true, key: other })
   await change("to that of another account", { by: other })
-  await speaker.say("changes the key to what is no signature", keyChange, {})
+  await client.say("changes the key to what is no signature", keyChange, {})
   await change("to a fresh one")
-  await speaker.say("signs by the old key", speaker.account ?? "")
-  speaker.key = fresh
-  await speaker.say("signs by the fresh key", speaker.account ?? "")
+  await client.say("signs by the old key", client.account ?? "")
+  client.key = fresh
+  await client.say("signs by the fresh key", client.account ?? "")
 }
 
 interface Inner {
@@ -368,10 +370,10 @@ interface Inner {
   readonly by?: AccountKey
 }
 
-async function aboutTheEnd(speaker: Speaker): Promise<void> {
-  const account = speaker.account ?? ""
-  await speaker.say("gives up the account", account, { status: "deactivated" })
-  await speaker.say("reads the account that is given up", account)
-  await speaker.say("orders as an account that is given up", speaker.directory.newOrder, dns("late.example.com"))
-  await speaker.say("makes an account of its key", speaker.directory.newAccount, terms, { byKey: true })
+async function aboutTheEnd(client: RecordingClient): Promise<void> {
+  const account = client.account ?? ""
+  await client.say("gives up the account", account, { status: "deactivated" })
+  await client.say("reads the account that is given up", account)
+  await client.say("orders as an account that is given up", client.directory.newOrder, dns("late.example.com"))
+  await client.say("makes an account of its key", client.directory.newAccount, terms, { byKey: true })
 }

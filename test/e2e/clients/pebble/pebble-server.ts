@@ -4,7 +4,7 @@ import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { openssl } from "../../../../engine/testing/openssl.ts"
 import { freePort } from "../../../free-port.ts"
-import { type AcmeStage, end, listening, responderHost } from "../acme-fixture.ts"
+import { type AcmeFixture, end, listening, responderHost } from "../acme-fixture.ts"
 
 export interface PebbleServer extends AsyncDisposable {
   readonly directory: string
@@ -15,10 +15,10 @@ export interface PebbleServer extends AsyncDisposable {
 /** External account binding by its key identifier; the key is base64url. */
 export const pebbleBinding = { id: "kid-1", key: "zWNDZM6eQGHWpSRTPal5eIUYFTu7EajVIoguysqZ9wG44nMEtx3MUAsUDkMTQ12W" }
 
-/** Starts Pebble. It validates against the same responder as the engine of the stage. */
+/** Starts Pebble. It validates against the same responder as the fixture's engine. */
 export async function startPebble(
   program: string,
-  { folder, responder }: Pick<AcmeStage, "folder" | "responder">,
+  { folder, responder }: Pick<AcmeFixture, "folder" | "responder">,
 ): Promise<PebbleServer> {
   const port = await freePort()
   const pem = openssl([

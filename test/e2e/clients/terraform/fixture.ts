@@ -65,7 +65,7 @@ export interface Project {
   isSettled(args?: string, options?: RunOptions): Promise<void>
 }
 
-export interface TerraformStage extends AsyncDisposable {
+export interface TerraformFixture extends AsyncDisposable {
   readonly folder: string
   /** Acts as the site administrator. */
   readonly engine: Engine
@@ -83,7 +83,7 @@ export interface TerraformStage extends AsyncDisposable {
   restartServer(): Promise<void>
 }
 
-export async function openTerraformStage(): Promise<TerraformStage> {
+export async function openTerraformFixture(): Promise<TerraformFixture> {
   await using opening = new AsyncDisposableStack()
   const folder = opening.use(await temporaryFolder()).path
   let served: Served = await serve(["dev"], { folder })

@@ -4,15 +4,23 @@ import { readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import type { TerraformProgram } from "../../../toolchain/terraform.ts"
-import { cloud, noTool, openTerraformStage, organization, type Project, type TerraformStage, tools } from "./fixture.ts"
+import {
+  cloud,
+  noTool,
+  openTerraformFixture,
+  organization,
+  type Project,
+  type TerraformFixture,
+  tools,
+} from "./fixture.ts"
 
-let stage: TerraformStage
+let fixture: TerraformFixture
 beforeAll(async () => {
-  stage = await openTerraformStage()
+  fixture = await openTerraformFixture()
 })
-afterAll(() => stage[Symbol.asyncDispose]())
+afterAll(() => fixture[Symbol.asyncDispose]())
 
-const workspace = (name: string) => stage.engine.workspaces.get({ organization, name })
+const workspace = (name: string) => fixture.engine.workspaces.get({ organization, name })
 
 /** Two resources. Creating the second one writes the file `waits`, then waits up to a minute for a file `go`. */
 const slow = `resource "terraform_data" "first" {
@@ -27,7 +35,7 @@ resource "terraform_data" "second" {
 `
 
 async function slowProject(tool: TerraformProgram, folder: string, name: string): Promise<Project> {
-  const project = await stage.project(tool, folder, cloud(`name = "${name}"`) + slow)
+  const project = await fixture.project(tool, folder, cloud(`name = "${name}"`) + slow)
   await project.succeeds("init")
   return project
 }
@@ -51,7 +59,7 @@ describe.skipIf(noTool).each(tools)("locking, by $kind $version", (tool) => {
     const name = `${kind}-held`
     const project = await slowProject(tool, "held", name)
     await letGo(project)
-    await stage.engine.workspaces.lock({ organization, name }, { reason: "at work" })
+    await fixture.engine.workspaces.lock({ organization, name }, { reason: "at work" })
     for (const command of ["apply -auto-approve", "plan", "destroy -auto-approve"])
       expect(await project.fails(command)).toContain("workspace already locked")
     // Commands that only read need no lock.
@@ -69,19 +77,19 @@ describe.skipIf(noTool).each(tools)("locking, by $kind $version", (tool) => {
     const project = await slowProject(tool, "lockless", name)
     await letGo(project)
     await project.applies()
-    await stage.engine.workspaces.lock({ organization, name }, { reason: "at work" })
-    stage.proxy.take()
+    await fixture.engine.workspaces.lock({ organization, name }, { reason: "at work" })
+    fixture.proxy.take()
     await project.isSettled("-lock=false")
-    expect(stage.proxy.take().filter(({ path }) => path.endsWith("lock"))).toEqual([])
-    await stage.engine.workspaces.unlock({ organization, name })
+    expect(fixture.proxy.take().filter(({ path }) => path.endsWith("lock"))).toEqual([])
+    await fixture.engine.workspaces.unlock({ organization, name })
     expect(await project.fails("apply -auto-approve -lock=false -replace=terraform_data.first")).toContain("locked")
     expect((await workspace(name)).lock).toEqual({ held: false })
   })
 
   test("the token of an organization, which cannot lock, plans and applies nothing", async () => {
-    const { secret: token } = await stage.engine.tokens.createForOrganization(organization, {})
+    const { secret: token } = await fixture.engine.tokens.createForOrganization(organization, {})
     const configuration = cloud(`name = "${kind}-impersonal"`) + slow
-    const { succeeds, fails } = await stage.project(tool, "impersonal", configuration, { token })
+    const { succeeds, fails } = await fixture.project(tool, "impersonal", configuration, { token })
     await succeeds("init")
     expect(await fails("plan")).toMatch(/Error acquiring the state lock/i)
     expect(await fails("apply -auto-approve")).toMatch(/Error acquiring the state lock/i)
@@ -95,9 +103,9 @@ describe.skipIf(noTool).each(tools)("locking, by $kind $version", (tool) => {
     const apply = await startedApply(first)
     expect(await second.fails("apply -auto-approve")).toContain("workspace already locked")
     expect(await second.fails("apply -auto-approve -lock-timeout=1s")).toContain("workspace already locked")
-    stage.proxy.take()
+    fixture.proxy.take()
     const waiting = second.start("apply -auto-approve -lock-timeout=120s")
-    await stage.proxy.answered("POST", /\/actions\/lock$/, 409)
+    await fixture.proxy.answered("POST", /\/actions\/lock$/, 409)
     await letGo(first)
     expect(await apply.ended).toMatchObject({ code: 0, text: expect.stringContaining("2 added") as string })
     expect(await waiting.ended).toMatchObject({ code: 0, text: expect.stringContaining("No changes") as string })
@@ -127,8 +135,8 @@ describe.skipIf(noTool).each(tools)("recovery of interrupted commands, by $kind 
     const name = `${kind}-server-back`
     const project = await slowProject(tool, "server-back", name)
     const apply = await startedApply(project)
-    await stage.killServer()
-    await stage.restartServer()
+    await fixture.killServer()
+    await fixture.restartServer()
     await letGo(project)
     const { code, text } = await apply.ended
     expect(code, `the apply: ${text}`).toBe(0)
@@ -140,7 +148,7 @@ describe.skipIf(noTool).each(tools)("recovery of interrupted commands, by $kind 
     const name = `${kind}-robbed`
     const project = await slowProject(tool, "robbed", name)
     const apply = await startedApply(project)
-    await stage.engine.workspaces.forceUnlock({ organization, name })
+    await fixture.engine.workspaces.forceUnlock({ organization, name })
     await letGo(project)
     const { code, text } = await apply.ended
     expect(code).toBe(1)

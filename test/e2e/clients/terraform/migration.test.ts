@@ -7,20 +7,20 @@ import {
   cloud,
   greeting,
   noTool,
-  openTerraformStage,
+  openTerraformFixture,
   organization,
   remoteBackend,
-  type TerraformStage,
+  type TerraformFixture,
   tools,
 } from "./fixture.ts"
 
-let stage: TerraformStage
+let fixture: TerraformFixture
 beforeAll(async () => {
-  stage = await openTerraformStage()
+  fixture = await openTerraformFixture()
 })
-afterAll(() => stage[Symbol.asyncDispose]())
+afterAll(() => fixture[Symbol.asyncDispose]())
 
-const workspace = (name: string) => stage.engine.workspaces.get({ organization, name })
+const workspace = (name: string) => fixture.engine.workspaces.get({ organization, name })
 const local = 'terraform {\n  backend "local" {}\n}\n'
 const yes = { answers: [{ to: "Enter a value", say: "yes" }] }
 
@@ -34,7 +34,7 @@ const idIn = (state: string): string => (JSON.parse(state) as StateFile).resourc
 describe.skipIf(noTool).each(tools)("state migration, by $kind $version", (tool) => {
   const { kind } = tool
   const kept = async (name: string) => {
-    const project = await stage.project(tool, name, greeting)
+    const project = await fixture.project(tool, name, greeting)
     await project.succeeds("init")
     await project.applies()
     const id = idIn(await readFile(join(project.folder, "terraform.tfstate"), "utf8"))

@@ -5,22 +5,22 @@ import {
   greeting,
   hostname,
   noTool,
-  openTerraformStage,
+  openTerraformFixture,
   organization,
   remoteBackend,
-  type TerraformStage,
+  type TerraformFixture,
   tools,
 } from "./fixture.ts"
 
-let stage: TerraformStage
+let fixture: TerraformFixture
 beforeAll(async () => {
-  stage = await openTerraformStage()
+  fixture = await openTerraformFixture()
 })
-afterAll(() => stage[Symbol.asyncDispose]())
+afterAll(() => fixture[Symbol.asyncDispose]())
 
-const workspace = (name: string) => stage.engine.workspaces.get({ organization, name })
+const workspace = (name: string) => fixture.engine.workspaces.get({ organization, name })
 const everyWorkspace = async () =>
-  (await stage.engine.workspaces.list(organization, {}, { number: 1, size: 1 })).totalCount
+  (await fixture.engine.workspaces.list(organization, {}, { number: 1, size: 1 })).totalCount
 
 const reading = (producer: string): string => `data "terraform_remote_state" "producer" {
   backend = "remote"
@@ -45,15 +45,15 @@ describe.skipIf(noTool).each(tools)("remote state sharing, by $kind $version", (
   /** Creates a producer with a state, and a consumer that a team without access to the producer may run in. */
   async function pair(name: string, blockOf: (workspaces: string) => string) {
     const names = { producer: `${kind}-${name}-producer`, consumer: `${kind}-${name}-consumer` }
-    const producer = await stage.project(tool, `${name}-producer`, cloud(`name = "${names.producer}"`) + greeting)
+    const producer = await fixture.project(tool, `${name}-producer`, cloud(`name = "${names.producer}"`) + greeting)
     await producer.succeeds("init")
     await producer.applies()
-    const { id: consumerId } = await stage.engine.workspaces.create(organization, { name: names.consumer })
-    const team = await stage.engine.teams.create(organization, { name: `${kind}-${name}` })
-    await stage.engine.teamWorkspaces.create({ teamId: team.id, workspaceId: consumerId, access: "write" })
-    const { secret: token } = await stage.engine.tokens.createForTeam(team.id, {})
+    const { id: consumerId } = await fixture.engine.workspaces.create(organization, { name: names.consumer })
+    const team = await fixture.engine.teams.create(organization, { name: `${kind}-${name}` })
+    await fixture.engine.teamWorkspaces.create({ teamId: team.id, workspaceId: consumerId, access: "write" })
+    const { secret: token } = await fixture.engine.tokens.createForTeam(team.id, {})
     const configuration = blockOf(`name = "${names.consumer}"`) + reading(names.producer)
-    const consumer = await stage.project(tool, `${name}-consumer`, configuration, { token })
+    const consumer = await fixture.project(tool, `${name}-consumer`, configuration, { token })
     return { consumer, consumerId, producer, producerId: (await workspace(names.producer)).id }
   }
 
@@ -68,14 +68,14 @@ describe.skipIf(noTool).each(tools)("remote state sharing, by $kind $version", (
     // An invisible workspace is reported as missing, and the tool then tries to create it.
     expect(await everyWorkspace()).toBe(workspaces)
 
-    await stage.engine.remoteStateConsumers.add(producerId, [consumerId])
+    await fixture.engine.remoteStateConsumers.add(producerId, [consumerId])
     await consumer.applies()
     expect(await consumer.succeeds("output -raw heard")).toBe("hello")
     expect(await consumer.succeeds("output -raw secret")).toBe("hunter2")
     await producer.applies("-var greeting=again")
     expect(await consumer.applies()).toContain('"hello" -> "again"')
 
-    await stage.engine.remoteStateConsumers.remove(producerId, [consumerId])
+    await fixture.engine.remoteStateConsumers.remove(producerId, [consumerId])
     await consumer.fails("plan")
     expect(await consumer.succeeds("output -raw heard")).toBe("again")
   })
@@ -84,16 +84,16 @@ describe.skipIf(noTool).each(tools)("remote state sharing, by $kind $version", (
     const { consumer, producerId } = await pair("global", cloud)
     await consumer.succeeds("init")
     await consumer.fails("apply -auto-approve")
-    await stage.engine.workspaces.update({ id: producerId }, { globalRemoteState: true })
+    await fixture.engine.workspaces.update({ id: producerId }, { globalRemoteState: true })
     await consumer.applies()
     expect(await consumer.succeeds("output -raw heard")).toBe("hello")
   })
 
   test("with no caller that has an invalid token", async () => {
     const { producerId } = await pair("stranger", cloud)
-    await stage.engine.workspaces.update({ id: producerId }, { globalRemoteState: true })
+    await fixture.engine.workspaces.update({ id: producerId }, { globalRemoteState: true })
     const name = `${kind}-stranger-producer`
-    const stranger = await stage.project(tool, "stranger", cloud(`name = "${name}"`) + greeting, { token: "guessed" })
+    const stranger = await fixture.project(tool, "stranger", cloud(`name = "${name}"`) + greeting, { token: "guessed" })
     expect(await stranger.fails("init")).toMatch(/unauthorized/i)
   })
 })
@@ -103,7 +103,7 @@ describe.skipIf(noTool).each(tools)("the backend remote, by $kind $version", (to
 
   test("keeps its state under a workspace name", async () => {
     const name = `${kind}-backend-named`
-    const project = await stage.project(tool, "backend-named", remoteBackend(`name = "${name}"`) + greeting)
+    const project = await fixture.project(tool, "backend-named", remoteBackend(`name = "${name}"`) + greeting)
     await project.succeeds("init")
     await project.applies()
     expect(await project.succeeds("output -raw greeting")).toBe("hello")
@@ -114,7 +114,7 @@ describe.skipIf(noTool).each(tools)("the backend remote, by $kind $version", (to
 
   test("keeps several states under a prefix", async () => {
     const prefix = `${kind}-prefixed-`
-    const { fails, succeeds, applies } = await stage.project(
+    const { fails, succeeds, applies } = await fixture.project(
       tool,
       "backend-prefix",
       remoteBackend(`prefix = "${prefix}"`) + greeting,

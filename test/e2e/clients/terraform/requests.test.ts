@@ -7,19 +7,19 @@ import {
   cloud,
   greeting,
   noTool,
-  openTerraformStage,
+  openTerraformFixture,
   organization,
   type Project,
   type RunOptions,
-  type TerraformStage,
+  type TerraformFixture,
   tools,
 } from "./fixture.ts"
 
-let stage: TerraformStage
+let fixture: TerraformFixture
 beforeAll(async () => {
-  stage = await openTerraformStage()
+  fixture = await openTerraformFixture()
 })
-afterAll(() => stage[Symbol.asyncDispose]())
+afterAll(() => fixture[Symbol.asyncDispose]())
 
 /** A short name for every known request, by method, path and status of the answer. */
 const names: readonly (readonly [string, RegExp])[] = [
@@ -53,12 +53,12 @@ function nameOf({ method, path, status }: RecordedRequest): string {
 }
 
 /** Returns the requests of each command, in order. */
-async function story(project: Project, commands: readonly (readonly [string, RunOptions?])[]) {
+async function requestsOf(project: Project, commands: readonly (readonly [string, RunOptions?])[]) {
   const asked: (readonly [string, string])[] = []
   for (const [command, options] of commands) {
-    stage.proxy.take()
+    fixture.proxy.take()
     await project.succeeds(command, options)
-    asked.push([command, stage.proxy.take().map(nameOf).join(" ")])
+    asked.push([command, fixture.proxy.take().map(nameOf).join(" ")])
   }
   return asked
 }
@@ -70,7 +70,7 @@ describe.skipIf(noTool).each(tools)("requests of each command, by $kind $version
 
   test("for a workspace by name are limited to what the command needs", async () => {
     const name = `${kind}-asked`
-    const project = await stage.project(tool, "asked", cloud(`name = "${name}"`) + greeting)
+    const project = await fixture.project(tool, "asked", cloud(`name = "${name}"`) + greeting)
     const found = "ping entitlements workspace"
     const locked = `${found} workspace lock`
     const expected: readonly (readonly [string, string])[] = [
@@ -97,20 +97,20 @@ describe.skipIf(noTool).each(tools)("requests of each command, by $kind $version
       ["destroy -auto-approve", `${locked} state download ${write}`],
     ]
     expect(
-      await story(
+      await requestsOf(
         project,
         expected.map(([command]) => [command]),
       ),
     ).toEqual(expected)
 
-    await stage.engine.workspaces.lock({ organization, name }, { reason: "at work" })
+    await fixture.engine.workspaces.lock({ organization, name }, { reason: "at work" })
     const force = `force-unlock -force ${organization}/${name}`
-    expect(await story(project, [[force]])).toEqual([[force, `${found} force-unlock`]])
+    expect(await requestsOf(project, [[force]])).toEqual([[force, `${found} force-unlock`]])
   })
 
   test("for workspaces by tags are limited to what the command needs, and write no tag again", async () => {
     const [one, two] = [`${kind}-tagged-one`, `${kind}-tagged-two`]
-    const project = await stage.project(tool, "tagged", cloud(`tags = ["${kind}-tagged"]`) + greeting)
+    const project = await fixture.project(tool, "tagged", cloud(`tags = ["${kind}-tagged"]`) + greeting)
     const tags = habits[kind].readsTags ? " tags" : ""
     const listed = "ping entitlements list"
     // Flat tags are not listed among the bindings (hashicorp/terraform#39107), so a new workspace gets its tags again as bindings.
@@ -132,6 +132,6 @@ describe.skipIf(noTool).each(tools)("requests of each command, by $kind $version
       ["init", `${listed} workspace${tags} no-state`],
     ]
     const commands = expected.map(([command, , options = {}]) => [command, options] as const)
-    expect(await story(project, commands)).toEqual(expected.map(([command, requests]) => [command, requests]))
+    expect(await requestsOf(project, commands)).toEqual(expected.map(([command, requests]) => [command, requests]))
   })
 })

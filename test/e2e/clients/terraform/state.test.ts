@@ -2,13 +2,13 @@
 import { readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { cloud, greeting, noTool, openTerraformStage, organization, type TerraformStage, tools } from "./fixture.ts"
+import { cloud, greeting, noTool, openTerraformFixture, organization, type TerraformFixture, tools } from "./fixture.ts"
 
-let stage: TerraformStage
+let fixture: TerraformFixture
 beforeAll(async () => {
-  stage = await openTerraformStage()
+  fixture = await openTerraformFixture()
 })
-afterAll(() => stage[Symbol.asyncDispose]())
+afterAll(() => fixture[Symbol.asyncDispose]())
 
 interface StateFile {
   readonly serial: number
@@ -16,16 +16,16 @@ interface StateFile {
   readonly resources: readonly { readonly name: string; readonly instances: readonly unknown[] }[]
 }
 
-const workspace = (name: string) => stage.engine.workspaces.get({ organization, name })
+const workspace = (name: string) => fixture.engine.workspaces.get({ organization, name })
 const stateVersions = async (name: string): Promise<number> => {
-  const { totalCount } = await stage.engine.stateVersions.list({ organization, name }, {}, { number: 1, size: 1 })
+  const { totalCount } = await fixture.engine.stateVersions.list({ organization, name }, {}, { number: 1, size: 1 })
   return totalCount
 }
 
 describe.skipIf(noTool).each(tools)("state, by $kind $version", (tool) => {
   const { kind } = tool
   const settled = async (name: string, resources = greeting) => {
-    const project = await stage.project(tool, name, cloud(`name = "${kind}-${name}"`) + resources)
+    const project = await fixture.project(tool, name, cloud(`name = "${kind}-${name}"`) + resources)
     await project.succeeds("init")
     await project.applies()
     return { ...project, name: `${kind}-${name}` }
@@ -58,7 +58,7 @@ describe.skipIf(noTool).each(tools)("state, by $kind $version", (tool) => {
   })
 
   test("a workspace without state shows no outputs", async () => {
-    const { succeeds, fails } = await stage.project(tool, "empty", cloud(`name = "${kind}-empty"`) + greeting)
+    const { succeeds, fails } = await fixture.project(tool, "empty", cloud(`name = "${kind}-empty"`) + greeting)
     await succeeds("init")
     expect(await fails("output -json")).toContain("resource not found")
     expect(JSON.parse(await succeeds("state pull"))).toMatchObject({ serial: 0, resources: [] })
@@ -130,7 +130,7 @@ describe.skipIf(noTool).each(tools)("state, by $kind $version", (tool) => {
   test("an existing resource is imported, and appears in the next plan", async () => {
     const name = `${kind}-imported`
     const configuration = `${cloud(`name = "${name}"`)}resource "terraform_data" "found" {}\n`
-    const { succeeds, isSettled, applies } = await stage.project(tool, "imported", configuration)
+    const { succeeds, isSettled, applies } = await fixture.project(tool, "imported", configuration)
     await succeeds("init")
     expect(await succeeds("import terraform_data.found 00112233-4455-6677-8899-aabbccddeeff")).toContain(
       "Import successful",
@@ -155,20 +155,22 @@ describe.skipIf(noTool).each(tools)("state, by $kind $version", (tool) => {
 
   test("changes by hand are rejected for a tool of another version, unless the workspace runs locally", async () => {
     const { name, fails, succeeds, applies } = await settled("versioned")
-    await stage.engine.workspaces.update({ organization, name }, { engineVersion: "1.0.0" })
+    await fixture.engine.workspaces.update({ organization, name }, { engineVersion: "1.0.0" })
     expect(await fails("taint terraform_data.greeting")).toContain("-ignore-remote-version")
-    await stage.engine.workspaces.update({ organization, name }, { executionMode: "local" })
+    await fixture.engine.workspaces.update({ organization, name }, { executionMode: "local" })
     await succeeds("taint terraform_data.greeting")
     expect(await applies()).toContain("1 added, 0 changed, 1 destroyed")
   })
 
   test("destroy leaves a state without resources, and the workspace may then be deleted safely", async () => {
     const { name, succeeds } = await settled("destroyed")
-    await expect(stage.engine.workspaces.safeDelete({ organization, name })).rejects.toMatchObject({ code: "conflict" })
+    await expect(fixture.engine.workspaces.safeDelete({ organization, name })).rejects.toMatchObject({
+      code: "conflict",
+    })
     expect(await succeeds("destroy -auto-approve")).toContain("Resources: 1 destroyed")
     expect(await workspace(name)).toMatchObject({ resourceCount: 0, lock: { held: false } })
     await succeeds("plan -destroy -detailed-exitcode")
-    await stage.engine.workspaces.safeDelete({ organization, name })
+    await fixture.engine.workspaces.safeDelete({ organization, name })
   })
 
   test("a saved plan is applied, and is stale after the state changed", async () => {

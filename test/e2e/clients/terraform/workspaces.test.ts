@@ -6,27 +6,27 @@ import {
   greeting,
   hostname,
   noTool,
-  openTerraformStage,
+  openTerraformFixture,
   organization,
-  type TerraformStage,
+  type TerraformFixture,
   tools,
 } from "./fixture.ts"
 
-let stage: TerraformStage
+let fixture: TerraformFixture
 beforeAll(async () => {
-  stage = await openTerraformStage()
+  fixture = await openTerraformFixture()
 })
-afterAll(() => stage[Symbol.asyncDispose]())
+afterAll(() => fixture[Symbol.asyncDispose]())
 beforeEach(() => {
-  stage.proxy.take()
+  fixture.proxy.take()
 })
 
-const workspace = (name: string) => stage.engine.workspaces.get({ organization, name })
+const workspace = (name: string) => fixture.engine.workspaces.get({ organization, name })
 const list = (...tags: readonly string[]): string => cloud(`tags = ${JSON.stringify(tags)}`)
 
 /** Returns the writing requests about tags since the last call. */
 const tagsWritten = (): readonly string[] =>
-  stage.proxy
+  fixture.proxy
     .take()
     .filter(({ method, path }) => method !== "GET" && /tag/.test(path))
     .map(({ method, path }) => `${method} ${path}`)
@@ -34,7 +34,7 @@ const tagsWritten = (): readonly string[] =>
 const bind = (id: string): string => `PATCH /api/v2/workspaces/${id}/tag-bindings`
 
 const bindings = async (id: string) =>
-  Object.fromEntries((await stage.engine.tags.bindings(id)).map(({ key, value }) => [key, value]))
+  Object.fromEntries((await fixture.engine.tags.bindings(id)).map(({ key, value }) => [key, value]))
 
 describe.skipIf(noTool).each(tools)("workspaces are found and created, by $kind $version", (tool) => {
   const { kind } = tool
@@ -43,7 +43,7 @@ describe.skipIf(noTool).each(tools)("workspaces are found and created, by $kind 
 
   test("by name: init creates a missing workspace, and uses an existing one", async () => {
     const name = `${kind}-named`
-    const { succeeds, applies, fails } = await stage.project(tool, "named", cloud(`name = "${name}"`) + greeting)
+    const { succeeds, applies, fails } = await fixture.project(tool, "named", cloud(`name = "${name}"`) + greeting)
     await succeeds("init")
     const made = { engineVersion: tool.version, resourceCount: 0, lock: { held: false } }
     expect(await workspace(name)).toMatchObject(made)
@@ -54,7 +54,7 @@ describe.skipIf(noTool).each(tools)("workspaces are found and created, by $kind 
     expect(await fails("workspace new other")).toContain("not supported")
     for (const verb of ["select", "delete"]) expect(await fails(`workspace ${verb} other`)).toContain("doesn't exist")
 
-    const again = await stage.project(tool, "named-again", cloud(`name = "${name}"`) + greeting)
+    const again = await fixture.project(tool, "named-again", cloud(`name = "${name}"`) + greeting)
     await again.succeeds("init")
     await again.isSettled()
   })
@@ -62,7 +62,7 @@ describe.skipIf(noTool).each(tools)("workspaces are found and created, by $kind 
   test("[F-W6] by a list of tags: new, list, select, show and delete write nothing about tags that are flat and bound", async () => {
     const [alpha, beta, gamma] = [`${kind}-alpha`, `${kind}-beta`, `${kind}-gamma`]
     const tags = [`${kind}-app`, "prod"]
-    const { succeeds, applies, fails } = await stage.project(tool, "tagged", list(...tags) + greeting)
+    const { succeeds, applies, fails } = await fixture.project(tool, "tagged", list(...tags) + greeting)
     await succeeds("init", { answers: [{ to: "Enter a value", say: alpha }] })
     const { id: alphaId, tagNames } = await workspace(alpha)
     expect(tagNames.toSorted()).toEqual(tags.toSorted())
@@ -89,7 +89,7 @@ describe.skipIf(noTool).each(tools)("workspaces are found and created, by $kind 
   test("by the environment, when the configuration names none", async () => {
     const name = `${kind}-outside`
     const named = `terraform {\n  cloud {\n    workspaces { name = "${name}" }\n  }\n}\n${greeting}`
-    const { write, succeeds, applies, isSettled } = await stage.project(tool, "outside", named)
+    const { write, succeeds, applies, isSettled } = await fixture.project(tool, "outside", named)
     const environment = { TF_CLOUD_HOSTNAME: hostname, TF_CLOUD_ORGANIZATION: organization }
     await succeeds("init", { environment })
     await applies(undefined, { environment })
@@ -101,10 +101,10 @@ describe.skipIf(noTool).each(tools)("workspaces are found and created, by $kind 
 
   test("by the name in the environment, which must exist", async () => {
     const [name, tag] = [`${kind}-environment`, `${kind}-environment-tag`]
-    const { fails, succeeds, applies } = await stage.project(tool, "environment", list(tag) + greeting)
+    const { fails, succeeds, applies } = await fixture.project(tool, "environment", list(tag) + greeting)
     const environment = { TF_WORKSPACE: name }
     expect(await fails("init", { environment })).toContain("Invalid workspace selection")
-    const { id } = await stage.engine.workspaces.create(organization, { name, tags: [{ name: tag }] })
+    const { id } = await fixture.engine.workspaces.create(organization, { name, tags: [{ name: tag }] })
     await succeeds("init", { environment })
     await applies(undefined, { environment })
     expect(tagsWritten()).toEqual(boundOnce(id))
@@ -113,11 +113,11 @@ describe.skipIf(noTool).each(tools)("workspaces are found and created, by $kind 
   test("[F-W6] a tag added to the configuration is written, and other tags are left alone", async () => {
     const name = `${kind}-gaining`
     const [first, second] = [`${kind}-first`, `${kind}-second`]
-    const { write, succeeds, applies } = await stage.project(tool, "gaining", list(first) + greeting)
+    const { write, succeeds, applies } = await fixture.project(tool, "gaining", list(first) + greeting)
     await succeeds("init", { answers: [{ to: "Enter a value", say: name }] })
     await succeeds(`workspace select ${name}`)
     const { id } = await workspace(name)
-    await stage.engine.tags.add(id, [{ name: "theirs" }])
+    await fixture.engine.tags.add(id, [{ name: "theirs" }])
     expect(tagsWritten()).toEqual(boundOnce(id))
     await applies()
     expect(tagsWritten()).toEqual([])
@@ -137,15 +137,15 @@ describe.skipIf(noTool).each(tools)("workspaces are found and created, by $kind 
   test("more than one page of them are all listed, and any can be selected", async () => {
     const tag = `${kind}-many`
     const names = Array.from({ length: 45 }, (_, index) => `${kind}-many-${String(index).padStart(2, "0")}`)
-    for (const name of names) await stage.engine.workspaces.create(organization, { name, tags: [{ name: tag }] })
-    const { succeeds, applies } = await stage.project(tool, "many", list(tag) + greeting)
+    for (const name of names) await fixture.engine.workspaces.create(organization, { name, tags: [{ name: tag }] })
+    const { succeeds, applies } = await fixture.project(tool, "many", list(tag) + greeting)
     const last = names.at(-1) ?? ""
     await succeeds("init", { answers: [{ to: "Enter a value", say: String(names.length) }] })
     await succeeds(`workspace select ${last}`)
-    stage.proxy.take()
+    fixture.proxy.take()
     const listed = await succeeds("workspace list")
     expect(listed.match(/\S+-many-\d+/g)).toEqual(names)
-    expect(stage.proxy.take().filter(({ path }) => /\/workspaces\?/.test(path))).toHaveLength(3)
+    expect(fixture.proxy.take().filter(({ path }) => /\/workspaces\?/.test(path))).toHaveLength(3)
     await applies()
     expect((await workspace(last)).resourceCount).toBe(1)
   })
@@ -155,13 +155,13 @@ describe.skipIf(noTool).each(tools)("workspaces are found and created, by $kind 
     async () => {
       const [eu, us] = [`${kind}-shop-eu`, `${kind}-shop-us`]
       const configuration = cloud(`tags = { app = "${kind}-shop", tier = "web" }\n      project = "${kind}-storefront"`)
-      const { succeeds, applies } = await stage.project(tool, "bound", configuration + greeting)
+      const { succeeds, applies } = await fixture.project(tool, "bound", configuration + greeting)
       await succeeds("init", { answers: [{ to: "Enter a value", say: eu }] })
       await succeeds(`workspace select ${eu}`)
       await succeeds(`workspace new ${us}`)
       expect(await succeeds("workspace list")).toMatch(new RegExp(`^ {2}${eu}\\n\\* ${us}\\n`, "m"))
       const { id, projectId, tagNames } = await workspace(us)
-      expect((await stage.engine.projects.get(projectId)).name).toBe(`${kind}-storefront`)
+      expect((await fixture.engine.projects.get(projectId)).name).toBe(`${kind}-storefront`)
       expect(tagNames).toEqual([])
       expect(await bindings(id)).toEqual({ app: `${kind}-shop`, tier: "web" })
       await applies()
@@ -177,7 +177,7 @@ describe.skipIf(noTool).each(tools)("workspaces are found and created, by $kind 
     async () => {
       const [eu, us] = [`${kind}-live-eu`, `${kind}-live-us`]
       const configuration = cloud(`tags = { app = "${kind}-live", live = "" }`)
-      const { succeeds, applies } = await stage.project(tool, "live", configuration + greeting)
+      const { succeeds, applies } = await fixture.project(tool, "live", configuration + greeting)
       await succeeds("init", { answers: [{ to: "Enter a value", say: eu }] })
       await succeeds(`workspace new ${us}`)
       const [{ id: euId }, { id: usId, tagNames }] = await Promise.all([workspace(eu), workspace(us)])

@@ -7,7 +7,7 @@ import (
 	vault "github.com/hashicorp/vault/api"
 )
 
-func policies(s *story) {
+func policies(s *scenario) {
 	sys := s.client.Sys()
 	name := "policy-" + unique()
 	rules := `path "pki/issue/web" { capabilities = ["create", "update"] }`
@@ -35,7 +35,7 @@ func policies(s *story) {
 	})
 }
 
-func capabilities(s *story) {
+func capabilities(s *scenario) {
 	sys := s.client.Sys()
 	client, auth := s.newClient(s.newPolicy(`
 path "pki/issue/*" { capabilities = ["create", "update"] }
@@ -62,7 +62,7 @@ path "pki/issue/secret" { capabilities = ["deny"] }
 	})
 }
 
-func tokens(s *story) {
+func tokens(s *scenario) {
 	token := s.client.Auth().Token()
 	s.step("looks at its own", func() {
 		secret, err := token.LookupSelfWithContext(s.ctx)
@@ -77,7 +77,7 @@ func tokens(s *story) {
 	s.step("creates a child, which looks at itself", func() {
 		renewable := true
 		created, err := token.CreateWithContext(s.ctx, &vault.TokenCreateRequest{
-			Policies: []string{"default"}, TTL: "30m", ExplicitMaxTTL: "2h", DisplayName: "story", NumUses: 5, Renewable: &renewable,
+			Policies: []string{"default"}, TTL: "30m", ExplicitMaxTTL: "2h", DisplayName: "scenario", NumUses: 5, Renewable: &renewable,
 			Metadata: map[string]string{"host": "web-1"},
 		})
 		succeeds(err)
@@ -99,7 +99,7 @@ func tokens(s *story) {
 		metadata, err := looked.TokenMetadata()
 		succeeds(err)
 		equal("the metadata", metadata, map[string]string{"host": "web-1"})
-		equal("the name", textIn(looked.Data, "display_name"), "token-story")
+		equal("the name", textIn(looked.Data, "display_name"), "token-scenario")
 		equal("the longest time", numberIn(looked.Data, "explicit_max_ttl"), 7_200)
 	})
 	s.step("looks at another, by the token and by its accessor", func() {
@@ -159,7 +159,7 @@ path "auth/token/create-orphan" { capabilities = ["update", "sudo"] }
 }
 
 // By what agents and other tools keep their token alive with.
-func tokenRenewal(s *story) {
+func tokenRenewal(s *scenario) {
 	newToken := func(ttl string, renewable bool) *vault.Secret {
 		secret, err := s.client.Auth().Token().CreateWithContext(s.ctx, &vault.TokenCreateRequest{
 			Policies: []string{"default"}, TTL: ttl, Renewable: &renewable,
@@ -198,14 +198,14 @@ func tokenRenewal(s *story) {
 	})
 }
 
-func (s *story) watcher(secret *vault.Secret, increment int) *vault.LifetimeWatcher {
+func (s *scenario) watcher(secret *vault.Secret, increment int) *vault.LifetimeWatcher {
 	watcher, err := s.client.NewLifetimeWatcher(&vault.LifetimeWatcherInput{Secret: secret, Increment: increment})
 	succeeds(err)
 	return watcher
 }
 
 // The watcher must end by itself, and without an error.
-func (s *story) renewalsUntilEnd(watcher *vault.LifetimeWatcher) int {
+func (s *scenario) renewalsUntilEnd(watcher *vault.LifetimeWatcher) int {
 	for count := 0; ; {
 		select {
 		case <-watcher.RenewCh():
@@ -219,7 +219,7 @@ func (s *story) renewalsUntilEnd(watcher *vault.LifetimeWatcher) int {
 	}
 }
 
-func refusals(s *story) {
+func refusals(s *scenario) {
 	logical := s.client.Logical()
 	mount := s.newMount()
 	s.step("is denied without a token, with a wrong one and without a right", func() {

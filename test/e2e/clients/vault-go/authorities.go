@@ -6,12 +6,12 @@ import (
 	vault "github.com/hashicorp/vault/api"
 )
 
-func roots(s *story) {
+func roots(s *scenario) {
 	mount := s.newMount()
 	var root *vault.Secret
 	s.step("generates a root", func() {
 		root = s.write(mount+"/root/generate/internal", values{
-			"common_name": "Story Root", "issuer_name": "first", "key_type": "ec", "key_bits": 384, "ttl": "8760h",
+			"common_name": "Scenario Root", "issuer_name": "first", "key_type": "ec", "key_bits": 384, "ttl": "8760h",
 		})
 		certificate := certificateIn(textIn(root.Data, "certificate"))
 		equal("whether it is an authority", certificate.IsCA, true)
@@ -56,13 +56,13 @@ func roots(s *story) {
 	})
 }
 
-func intermediates(s *story) {
+func intermediates(s *scenario) {
 	above, below := s.newAuthority(), s.newMount()
 	var signed *vault.Secret
 	s.step("has a root sign what another mount asks for, and sets it there", func() {
-		request := s.write(below+"/intermediate/generate/internal", values{"common_name": "Story Intermediate", "key_type": "ec"})
+		request := s.write(below+"/intermediate/generate/internal", values{"common_name": "Scenario Intermediate", "key_type": "ec"})
 		signed = s.write(above+"/root/sign-intermediate", values{
-			"csr": textIn(request.Data, "csr"), "common_name": "Story Intermediate", "ttl": "4380h", "max_path_length": 0,
+			"csr": textIn(request.Data, "csr"), "common_name": "Scenario Intermediate", "ttl": "4380h", "max_path_length": 0,
 		})
 		set := s.write(below+"/intermediate/set-signed", values{
 			"certificate": textIn(signed.Data, "certificate") + "\n" + textIn(signed.Data, "issuing_ca"),
@@ -101,7 +101,7 @@ func intermediates(s *story) {
 	})
 }
 
-func settings(s *story) {
+func settings(s *scenario) {
 	mount := s.newAuthority()
 	s.step("tells where its lists are, and puts that into certificates", func() {
 		written := s.write(mount+"/config/urls", values{

@@ -8,7 +8,7 @@ import (
 	vault "github.com/hashicorp/vault/api"
 )
 
-func roles(s *story) {
+func roles(s *scenario) {
 	mount := s.newAuthority()
 	logical := s.client.Logical()
 	s.step("writes a role, and is answered what is kept", func() {
@@ -64,7 +64,7 @@ func roles(s *story) {
 	})
 }
 
-func certificates(s *story) {
+func certificates(s *scenario) {
 	mount := s.newAuthority()
 	logical := s.client.Logical()
 	root := certificateIn(textIn(s.read(mount+"/cert/ca"), "certificate"))
@@ -132,7 +132,7 @@ func certificates(s *story) {
 	})
 }
 
-func revocation(s *story) {
+func revocation(s *scenario) {
 	mount := s.newAuthority()
 	root := certificateIn(textIn(s.read(mount+"/cert/ca"), "certificate"))
 	issue := func(name string) string {
@@ -177,7 +177,7 @@ func revocation(s *story) {
 }
 
 // What whoever checks certificates fetches, who has no token.
-func openReads(s *story) {
+func openReads(s *scenario) {
 	mount := s.newAuthority()
 	pem := textIn(s.read(mount+"/cert/ca"), "certificate")
 	unnamed, err := connect(s.address, "")
@@ -214,7 +214,7 @@ func openReads(s *story) {
 	})
 }
 
-func leases(s *story) {
+func leases(s *scenario) {
 	mount := s.newAuthority()
 	sys := s.client.Sys()
 	s.write(mount+"/roles/leased", values{"allow_any_name": true, "key_type": "ec", "generate_lease": true, "ttl": "1h"})

@@ -16,7 +16,7 @@ import (
 	"github.com/hashicorp/vault/api/auth/kubernetes"
 )
 
-func authMethods(s *story) {
+func authMethods(s *scenario) {
 	sys := s.client.Sys()
 	path := "approle-" + unique()
 	s.step("enables a method, and lists it", func() {
@@ -46,21 +46,21 @@ func authMethods(s *story) {
 }
 
 // The path of a new method of the type.
-func (s *story) newMethod(kind string) string {
+func (s *scenario) newMethod(kind string) string {
 	path := kind + "-" + unique()
 	succeeds(s.client.Sys().EnableAuthWithOptionsWithContext(s.ctx, path, &vault.EnableAuthOptions{Type: kind}))
 	return path
 }
 
 // Somebody without a token, who logs in.
-func (s *story) loggedIn(method vault.AuthMethod) (*vault.Client, *vault.Secret, error) {
+func (s *scenario) loggedIn(method vault.AuthMethod) (*vault.Client, *vault.Secret, error) {
 	client, err := connect(s.address, "")
 	succeeds(err)
 	secret, err := client.Auth().Login(s.ctx, method)
 	return client, secret, err
 }
 
-func appRoles(s *story) {
+func appRoles(s *scenario) {
 	path, policy := s.newMethod("approle"), s.newPolicy(`path "pki/issue/web" { capabilities = ["update"] }`)
 	role := "auth/" + path + "/role/web"
 	var roleID string
@@ -123,7 +123,7 @@ func appRoles(s *story) {
 	})
 }
 
-func kubernetesLogins(s *story) {
+func kubernetesLogins(s *scenario) {
 	path, policy := s.newMethod("kubernetes"), s.newPolicy(`path "pki/issue/web" { capabilities = ["update"] }`)
 	cluster, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	succeeds(err)

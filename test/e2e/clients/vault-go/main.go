@@ -14,9 +14,9 @@ import (
 	vault "github.com/hashicorp/vault/api"
 )
 
-var stories = []struct {
+var scenarios = []struct {
 	name string
-	tell func(*story)
+	tell func(*scenario)
 }{
 	{"connection", connection},
 	{"mounts", mounts},
@@ -50,8 +50,8 @@ func main() {
 		os.Exit(1)
 	}
 	out := json.NewEncoder(os.Stdout)
-	for _, each := range stories {
-		s := &story{name: each.name, ctx: ctx, address: address, client: client, out: out}
+	for _, each := range scenarios {
+		s := &scenario{name: each.name, ctx: ctx, address: address, client: client, out: out}
 		// What stands outside of the steps is a step as well.
 		s.step("is told to its end", func() { each.tell(s) })
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // The same service's other client, which shares its beginnings with the first: what differs, and what is used most.
-func openBao(s *story) {
+func openBao(s *scenario) {
 	config := bao.DefaultConfig()
 	config.Address = s.address
 	client, err := bao.NewClient(config)
@@ -36,7 +36,7 @@ func openBao(s *story) {
 	})
 	s.step("issues, reads, lists page by page, patches and revokes", func() {
 		logical := client.Logical()
-		_, err := logical.WriteWithContext(s.ctx, path+"/root/generate/internal", values{"common_name": "Story Root", "key_type": "ec"})
+		_, err := logical.WriteWithContext(s.ctx, path+"/root/generate/internal", values{"common_name": "Scenario Root", "key_type": "ec"})
 		succeeds(err)
 		var all []string
 		for number := range 5 {

@@ -6,7 +6,7 @@ import (
 	vault "github.com/hashicorp/vault/api"
 )
 
-func connection(s *story) {
+func connection(s *scenario) {
 	unnamed, err := connect(s.address, "")
 	s.step("asks for its health without a token", func() {
 		succeeds(err)
@@ -57,7 +57,7 @@ func connection(s *story) {
 	})
 }
 
-func mounts(s *story) {
+func mounts(s *scenario) {
 	path := "certificates-" + unique()
 	sys := s.client.Sys()
 	s.step("mounts, and reads how", func() {
@@ -154,7 +154,7 @@ func mounts(s *story) {
 }
 
 // What the command line and renderers of templates ask before they use a path.
-func preflights(s *story) {
+func preflights(s *scenario) {
 	mount := s.newMount()
 	s.step("asks in which mount a path lies", func() {
 		data := s.read("sys/internal/ui/mounts/" + mount + "/issue/web")

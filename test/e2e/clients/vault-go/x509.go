@@ -54,7 +54,7 @@ func newRequest(name string, others ...string) string {
 }
 
 // The body of what comes without an envelope, and its content type.
-func (s *story) file(client *vault.Client, path string) ([]byte, string) {
+func (s *scenario) file(client *vault.Client, path string) ([]byte, string) {
 	response, err := client.Logical().ReadRawWithContext(s.ctx, path)
 	succeeds(err)
 	defer response.Body.Close()

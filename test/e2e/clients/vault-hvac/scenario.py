@@ -57,7 +57,7 @@ def new_mount():
 def new_authority():
     """A mount whose root signs whatever is asked by the role "any"."""
     path = new_mount()
-    pki.generate_root("internal", "Story Root", {"key_type": "ec", "ttl": "8760h"}, mount_point=path)
+    pki.generate_root("internal", "Scenario Root", {"key_type": "ec", "ttl": "8760h"}, mount_point=path)
     pki.create_or_update_role("any", {"allow_any_name": True, "key_type": "ec"}, mount_point=path)
     return path
 
@@ -114,9 +114,9 @@ def authorities():
     above, below = new_authority(), new_mount()
 
     def signed():
-        request = pki.generate_intermediate("internal", "Story Intermediate", {"key_type": "ec"}, mount_point=below)
+        request = pki.generate_intermediate("internal", "Scenario Intermediate", {"key_type": "ec"}, mount_point=below)
         answer = pki.sign_intermediate(
-            request["data"]["csr"], "Story Intermediate", {"ttl": "4380h"}, mount_point=above
+            request["data"]["csr"], "Scenario Intermediate", {"ttl": "4380h"}, mount_point=above
         )["data"]
         pki.set_signed_intermediate(f"{answer['certificate']}\n{answer['issuing_ca']}", mount_point=below)
         equal("how many issuers", len(pki.list_issuers(mount_point=below)["data"]["keys"]), 2)
@@ -279,15 +279,15 @@ STORIES = {
 def attempt(act):
     try:
         act()
-    except Exception as error:  # Whatever became of it is written down, and the story goes on.
+    except Exception as error:  # Whatever became of it is written down, and the scenario goes on.
         return f"{type(error).__name__}: {error}"
     return ""
 
 
-def tell(story, steps):
+def tell(scenario, steps):
     def step(name, act):
         detail = attempt(act)
-        print(json.dumps({"story": story, "name": name, "ok": detail == "", "detail": detail}))
+        print(json.dumps({"scenario": scenario, "name": name, "ok": detail == "", "detail": detail}))
 
     def whole():
         for name, act in steps():

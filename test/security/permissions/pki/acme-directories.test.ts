@@ -3,11 +3,11 @@ import { beforeAll, afterAll, expect, test } from "vitest"
 import { pkiRoutes } from "../../../../engine/src/server/vault/vault-routes.ts"
 import { callers, openPkiUsers, type PkiUsers } from "./users.ts"
 
-let cast: PkiUsers
+let testUsers: PkiUsers
 beforeAll(async () => {
-  cast = await openPkiUsers()
+  testUsers = await openPkiUsers()
 })
-afterAll(() => cast[Symbol.asyncDispose]())
+afterAll(() => testUsers[Symbol.asyncDispose]())
 
 /** Statuses of directories and nonces, and of requests that are unsigned, name a missing certificate, or use a disabled policy. */
 const expected = new Set([200, 204, 400, 403])
@@ -18,7 +18,7 @@ const endpoints = pkiRoutes
 
 test("every endpoint of every directory answers all callers alike", async () => {
   expect(endpoints.length).toBeGreaterThan(100)
-  const { mount, root } = await cast.newSubject()
+  const { mount, root } = await testUsers.newSubject()
   await root("POST", `/sys/mounts/${mount}/tune`, { allowed_response_headers: ["Location", "Replay-Nonce", "Link"] })
   await root("POST", `/${mount}/root/generate/internal`, { common_name: "Root", key_type: "ec", issuer_name: "main" })
   await root("POST", `/${mount}/roles/web`, { allow_any_name: true })
@@ -30,8 +30,8 @@ test("every endpoint of every directory answers all callers alike", async () => 
     const headers = { "content-type": "application/jose+json" }
     const answers: { readonly status: number; readonly body: unknown }[] = []
     for (const caller of callers) {
-      const token = cast.tokens[caller]
-      const { status, body } = await cast.world.pki(method, address, {
+      const token = testUsers.tokens[caller]
+      const { status, body } = await testUsers.testEngine.pki(method, address, {
         token,
         headers,
         ...(method === "POST" ? { body: "{}" } : {}),

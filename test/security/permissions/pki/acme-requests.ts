@@ -4,8 +4,8 @@ import type { PkiSubject } from "./users.ts"
 import { nothing, type PreparePki } from "./prepared-request.ts"
 
 /** Creates a role, an issuer and a policy service for the paths of directories to name. */
-async function withDirectories({ world, root, mount, policyServiceUrl }: PkiSubject): Promise<void> {
-  await world.engine.pki(mount).issuers.generateRoot({ commonName: "Root", keyType: "ec", issuerName: "main" })
+async function withDirectories({ testEngine, root, mount, policyServiceUrl }: PkiSubject): Promise<void> {
+  await testEngine.engine.pki(mount).issuers.generateRoot({ commonName: "Root", keyType: "ec", issuerName: "main" })
   await root("POST", `/${mount}/roles/web`, { allow_any_name: true })
   await root("POST", `/${mount}/config/external-policy`, {
     enabled: true,
@@ -20,18 +20,18 @@ const newEab: PreparePki = async (subject) => {
 }
 
 /** Creates an account and an order. */
-async function withOrder({ world, mount, root }: PkiSubject) {
+async function withOrder({ testEngine, mount, root }: PkiSubject) {
   await root("POST", `/sys/mounts/${mount}/tune`, { allowed_response_headers: ["Location", "Replay-Nonce", "Link"] })
   await root("POST", `/${mount}/root/generate/internal`, { common_name: "Root", key_type: "ec" })
   await root("POST", `/${mount}/config/cluster`, { path: `https://chancery.test/v1/${mount}` })
   await root("POST", `/${mount}/config/acme`, { enabled: true, max_ttl: "24h" })
-  const account = await newTestAccount(world.engine, mount)
+  const account = await newTestAccount(testEngine.engine, mount)
   return { params: { key_id: account.id, order_id: await account.order("a.example.com") } }
 }
 
-async function withSignal({ world, mount, root }: PkiSubject) {
+async function withSignal({ testEngine, mount, root }: PkiSubject) {
   await root("POST", `/${mount}/root/generate/internal`, { common_name: "Root", key_type: "ec" })
-  return { params: { renewal_id: (await world.engine.acme(mount).renewals.raise({ issuerRef: "default" })).id } }
+  return { params: { renewal_id: (await testEngine.engine.acme(mount).renewals.raise({ issuerRef: "default" })).id } }
 }
 
 export const acmeRequests: Readonly<Record<string, PreparePki>> = {
@@ -45,14 +45,14 @@ export const acmeRequests: Readonly<Record<string, PreparePki>> = {
       ]),
     ),
   ),
-  "LIST /:mount/eab": async ({ world, mount, root }) => {
+  "LIST /:mount/eab": async ({ testEngine, mount, root }) => {
     await root("POST", `/${mount}/root/generate/internal`, { common_name: "Root", key_type: "ec" })
-    await world.engine.acme(mount).eab.create({})
+    await testEngine.engine.acme(mount).eab.create({})
     return {}
   },
-  "DELETE /:mount/eab/:key_id": async ({ world, mount, root }) => {
+  "DELETE /:mount/eab/:key_id": async ({ testEngine, mount, root }) => {
     await root("POST", `/${mount}/root/generate/internal`, { common_name: "Root", key_type: "ec" })
-    return { params: { key_id: (await world.engine.acme(mount).eab.create({})).id } }
+    return { params: { key_id: (await testEngine.engine.acme(mount).eab.create({})).id } }
   },
   "LIST /:mount/acme/mgmt/account/keyid": withOrder,
   "GET /:mount/acme/mgmt/account/keyid/:key_id": withOrder,

@@ -5,8 +5,8 @@ import type { PreparedPkiRequest, PreparePki } from "./prepared-request.ts"
 const role = { allow_any_name: true, key_type: "ec", ttl: "1h", use_csr_common_name: false }
 
 /** Creates an issuer in the mount, and a role that allows the requests of this file. */
-async function withAuthority({ world, root, mount }: PkiSubject): Promise<void> {
-  await world.engine
+async function withAuthority({ testEngine, root, mount }: PkiSubject): Promise<void> {
+  await testEngine.engine
     .pki(mount)
     .issuers.generateRoot({ commonName: "Matrix Root", keyType: "ec", issuerName: "main", ttlMs: 2_000_000_000 })
   await root("POST", `/${mount}/roles/web`, role)
@@ -46,8 +46,8 @@ export const certificateRequests: Readonly<Record<string, PreparePki>> = Object.
   ...bothForms("/root/sign-intermediate", () => ({ body: signing }), "/sign-intermediate"),
   ...bothForms(
     "/root/sign-self-issued",
-    async ({ world, mount }) => ({
-      body: { certificate: (await world.pki("GET", `/${mount}/ca/pem`)).body },
+    async ({ testEngine, mount }) => ({
+      body: { certificate: (await testEngine.pki("GET", `/${mount}/ca/pem`)).body },
     }),
     "/sign-self-issued",
   ),

@@ -5,8 +5,8 @@ import { nothing, type PreparePki } from "./prepared-request.ts"
 /** Sets up a mount with an issuer and an external policy service. */
 const decided =
   (body: object): PreparePki =>
-  async ({ root, mount, world, policyServiceUrl }) => {
-    await world.engine.pki(mount).issuers.generateRoot({ commonName: "Root", keyType: "ec", issuerName: "root" })
+  async ({ root, mount, testEngine, policyServiceUrl }) => {
+    await testEngine.engine.pki(mount).issuers.generateRoot({ commonName: "Root", keyType: "ec", issuerName: "root" })
     await root("POST", `/${mount}/config/external-policy`, {
       enabled: true,
       external_service_url: policyServiceUrl,

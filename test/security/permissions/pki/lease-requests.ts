@@ -2,8 +2,8 @@ import type { PkiSubject } from "./users.ts"
 import type { PreparePki } from "./prepared-request.ts"
 
 /** Returns the lease id of a certificate in the subject's mount. */
-async function newLease({ root, world, mount }: PkiSubject): Promise<string> {
-  const { issuers, roles } = world.engine.pki(mount)
+async function newLease({ root, testEngine, mount }: PkiSubject): Promise<string> {
+  const { issuers, roles } = testEngine.engine.pki(mount)
   await issuers.generateRoot({ commonName: "Root", keyType: "ec" })
   await roles.save("leased", { allowAnyName: true, keyType: "ec", ttlMs: 3_600_000, generateLease: true })
   return (await root("POST", `/${mount}/issue/leased`, { common_name: "a.test" })).body.lease_id

@@ -34,17 +34,17 @@ export const openEndpoints: readonly string[] = all.filter(({ open }) => open ==
 
 export type PkiMatrix = Readonly<Record<string, readonly number[]>>
 
-export async function generatePkiMatrix(cast: PkiUsers): Promise<PkiMatrix> {
+export async function generatePkiMatrix(testUsers: PkiUsers): Promise<PkiMatrix> {
   const matrix: Record<string, number[]> = {}
   for (const endpoint of pkiEndpoints) {
     const statuses: number[] = []
     // Reads change nothing, so all callers can share a subject.
-    const shared = /^(GET|LIST) /.test(endpoint) ? await cast.newSubject() : undefined
+    const shared = /^(GET|LIST) /.test(endpoint) ? await testUsers.newSubject() : undefined
     const prepared = shared && (await preparePki(endpoint, shared, "operator"))
     let unchanged: ReadyPkiRequest | undefined
     for (const caller of callers) {
-      const ready = prepared ?? unchanged ?? (await preparePki(endpoint, await cast.newSubject(), caller))
-      const { status } = await askPki(cast, ready, caller)
+      const ready = prepared ?? unchanged ?? (await preparePki(endpoint, await testUsers.newSubject(), caller))
+      const { status } = await askPki(testUsers, ready, caller)
       statuses.push(status)
       // A refused request changed nothing, so the next caller can send it again unless it was made for one caller.
       unchanged = status >= 400 && !isMadeForOne(endpoint) ? ready : undefined
@@ -58,11 +58,11 @@ export async function generatePkiMatrix(cast: PkiUsers): Promise<PkiMatrix> {
 const isMadeForOne = (endpoint: string): boolean => (requests[endpoint]?.length ?? 0) > 1
 
 export const askPki = (
-  { world, tokens }: PkiUsers,
+  { testEngine, tokens }: PkiUsers,
   { method, address, body, token, headers }: ReadyPkiRequest,
   caller: CallerName,
 ): Promise<Answer> =>
-  world.pki(method, address, {
+  testEngine.pki(method, address, {
     token: caller === "no token" ? null : (token ?? tokens[caller]),
     ...(body === undefined ? {} : { body }),
     ...(headers === undefined ? {} : { headers }),

@@ -4,8 +4,8 @@ import type { PkiSubject } from "./users.ts"
 import type { PreparePki } from "./prepared-request.ts"
 
 /** Returns an OCSP request about the root of the mount. */
-async function question({ world, mount }: PkiSubject): Promise<Uint8Array> {
-  const { certificate } = await world.engine.pki(mount).issuers.generateRoot({ commonName: "Root", keyType: "ec" })
+async function question({ testEngine, mount }: PkiSubject): Promise<Uint8Array> {
+  const { certificate } = await testEngine.engine.pki(mount).issuers.generateRoot({ commonName: "Root", keyType: "ec" })
   return ocspQuestion({
     digest: "sha256",
     issuer: certificate,

@@ -13,13 +13,13 @@ import {
 import { refusedToAll } from "./lease-requests.ts"
 import { requests } from "./requests.ts"
 
-let cast: PkiUsers
+let testUsers: PkiUsers
 let matrix: PkiMatrix
 beforeAll(async () => {
-  cast = await openPkiUsers()
-  matrix = await generatePkiMatrix(cast)
+  testUsers = await openPkiUsers()
+  matrix = await generatePkiMatrix(testUsers)
 })
-afterAll(() => cast[Symbol.asyncDispose]())
+afterAll(() => testUsers[Symbol.asyncDispose]())
 
 const isSuccess = (status: number) => status >= 200 && status < 300
 const endpointsWhere = (caller: (typeof callers)[number], status: (code: number) => boolean) =>
@@ -47,8 +47,8 @@ describe("the permission matrix of the certificate API", () => {
   test("rejects no request of a caller with the policy root", async () => {
     const refused: string[] = []
     for (const endpoint of pkiEndpoints) {
-      const ready = await preparePki(endpoint, await cast.newSubject(), "root")
-      const { status } = await askPki(cast, ready, "root")
+      const ready = await preparePki(endpoint, await testUsers.newSubject(), "root")
+      const { status } = await askPki(testUsers, ready, "root")
       if (!isSuccess(status) && !(refusedToAll.has(endpoint) && status === 400)) refused.push(`${endpoint} ${status}`)
     }
     expect(refused).toEqual([])

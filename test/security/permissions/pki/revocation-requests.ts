@@ -3,8 +3,8 @@ import { writePem } from "../../../../engine/src/x509/pem.ts"
 import { nothing, type PreparePki } from "./prepared-request.ts"
 
 /** Issues a certificate in the mount. */
-async function issued({ world, mount }: PkiSubject) {
-  const { issuers, roles, certificates } = world.engine.pki(mount)
+async function issued({ testEngine, mount }: PkiSubject) {
+  const { issuers, roles, certificates } = testEngine.engine.pki(mount)
   await issuers.generateRoot({ commonName: "Root", keyType: "ec" })
   await roles.save("any", { allowAnyName: true, keyType: "ec", ttlMs: 3_600_000 })
   const { serialNumber, privateKey } = await certificates.issue("any", { commonName: "a.test" })
@@ -13,7 +13,7 @@ async function issued({ world, mount }: PkiSubject) {
 
 const revoked = async (subject: PkiSubject): Promise<void> => {
   const { serial_number: serialNumber } = await issued(subject)
-  await subject.world.engine.pki(subject.mount).revocations.revoke({ serialNumber })
+  await subject.testEngine.engine.pki(subject.mount).revocations.revoke({ serialNumber })
 }
 
 const ofDefaultIssuer: PreparePki = async (subject) => {
@@ -45,18 +45,18 @@ export const revocationRequests: Readonly<Record<string, PreparePki>> = {
   }),
   "POST /:mount/issuer/:issuer_ref/resign-crls": async (subject) => {
     await issued(subject)
-    const crl = await subject.world.engine.pki(subject.mount).crls.get()
+    const crl = await subject.testEngine.engine.pki(subject.mount).crls.get()
     const crls = crl === undefined ? [] : [writePem("X509 CRL", crl.der)]
     return { params: { issuer_ref: "default" }, body: { crls, crl_number: 1 } }
   },
   "POST /:mount/issuer/:issuer_ref/crl/import": async (subject) => {
     await issued(subject)
-    const crl = await subject.world.engine.pki(subject.mount).crls.get()
+    const crl = await subject.testEngine.engine.pki(subject.mount).crls.get()
     return { params: { issuer_ref: "default" }, body: { crl: writePem("X509 CRL", crl?.der ?? new Uint8Array()) } }
   },
   "POST /:mount/certs/import": async (subject) => {
     const { serial_number: serialNumber } = await issued(subject)
-    const { certificate } = await subject.world.engine.pki(subject.mount).certificates.get(serialNumber)
+    const { certificate } = await subject.testEngine.engine.pki(subject.mount).certificates.get(serialNumber)
     return { body: { certificates: [writePem("CERTIFICATE", certificate)] } }
   },
   "GET /:mount/crl/rotate": nothing,

@@ -35,19 +35,19 @@ const blockedKey: PreparePki = async ({ root, unique }) => {
 
 /** Functions that create a holder of policies and return the path parameters of an attachment, keyed by its path. */
 const attachable: Readonly<Record<string, (subject: PkiSubject) => Promise<Readonly<Record<string, string>>>>> = {
-  "user/:username": async ({ world, unique }) => {
+  "user/:username": async ({ testEngine, unique }) => {
     const username = `user-${unique}`
-    await world.engine.users.create({ username })
+    await testEngine.engine.users.create({ username })
     return { username }
   },
-  "team/:organization/:team": async ({ world, unique }) => {
+  "team/:organization/:team": async ({ testEngine, unique }) => {
     const organization = `organization-${unique}`
-    await world.engine.organizations.create({ name: organization, email: "a@example.com" })
+    await testEngine.engine.organizations.create({ name: organization, email: "a@example.com" })
     return { organization, team: "owners" }
   },
-  "token/:id": async ({ world, unique }) => {
-    const { id } = await world.engine.users.create({ username: `user-${unique}` })
-    return { id: (await world.engine.tokens.createForUser(id, {})).id }
+  "token/:id": async ({ testEngine, unique }) => {
+    const { id } = await testEngine.engine.users.create({ username: `user-${unique}` })
+    return { id: (await testEngine.engine.tokens.createForUser(id, {})).id }
   },
 }
 
@@ -108,8 +108,8 @@ export const systemRequests: Readonly<Record<string, PreparePki>> = {
   "POST /sys/policy/:name": policyWritten,
   "DELETE /sys/policy/:name": policyNamed,
   ...Object.fromEntries(attachments),
-  "LIST /sys/certs/search": async ({ root, mount, world }) => {
-    await world.engine.pki(mount).issuers.generateRoot({ commonName: "Root", keyType: "ec" })
+  "LIST /sys/certs/search": async ({ root, mount, testEngine }) => {
+    await testEngine.engine.pki(mount).issuers.generateRoot({ commonName: "Root", keyType: "ec" })
     await root("POST", `/${mount}/roles/web`, { allow_any_name: true, key_type: "ec" })
     await root("POST", `/${mount}/issue/web`, { common_name: "www.example.com" })
     return { query: `?mounts=${mount}&name=www.example.com` }

@@ -39,7 +39,7 @@ const policies: Readonly<Record<Exclude<Holder, "default policy">, Rules>> = {
 
 /** Subject of one cell of the matrix; every cell has its own mount. */
 export interface PkiSubject {
-  readonly world: TestEngine
+  readonly testEngine: TestEngine
   readonly mount: string
   /** Unique in the run, for use in names. */
   readonly unique: string
@@ -52,7 +52,7 @@ export interface PkiSubject {
 }
 
 export interface PkiUsers extends AsyncDisposable {
-  readonly world: TestEngine
+  readonly testEngine: TestEngine
   readonly tokens: Readonly<Record<CallerName, string | null>>
   newSubject(): Promise<PkiSubject>
 }
@@ -61,9 +61,9 @@ export async function openPkiUsers(options: TestEngineOptions = {}): Promise<Pki
   await using opening = new AsyncDisposableStack()
   const policyServer = opening.use(await startPolicyServer())
   policyServer.answerWith(allowed)
-  const world = opening.use(await openTestEngine({ ...options, outgoing: { kinds: ["loopback"], ranges: [] } }))
+  const testEngine = opening.use(await openTestEngine({ ...options, outgoing: { kinds: ["loopback"], ranges: [] } }))
   const root = async (method: string, path: string, body?: unknown): Promise<Answer> => {
-    const answer = await world.pki(method, path, body === undefined ? {} : { body })
+    const answer = await testEngine.pki(method, path, body === undefined ? {} : { body })
     if (answer.status < 300) return answer
     throw new Error(`${method} ${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`)
   }
@@ -77,19 +77,19 @@ export async function openPkiUsers(options: TestEngineOptions = {}): Promise<Pki
     const body = { policies: [held], no_default_policy: caller === "no policy", ttl: "1h" }
     return (await root("POST", "/auth/token/create-orphan", body)).body.auth.client_token
   }
-  const tokens: Record<string, string | null> = { "no token": null, root: world.rootToken }
+  const tokens: Record<string, string | null> = { "no token": null, root: testEngine.rootToken }
   for (const caller of callers) if (caller !== "no token") tokens[caller] = await newToken(caller)
 
   let count = 0
   const closing = opening.move()
   return {
-    world,
+    testEngine,
     tokens: tokens as PkiUsers["tokens"],
     async newSubject() {
       count += 1
       const mount = `${place}/m${count}`
       await root("POST", `/sys/mounts/${mount}`, { type: "pki" })
-      return { world, mount, unique: `s${count}`, root, policyServiceUrl: policyServer.url, newToken }
+      return { testEngine, mount, unique: `s${count}`, root, policyServiceUrl: policyServer.url, newToken }
     },
     [Symbol.asyncDispose]: () => closing.disposeAsync(),
   }

@@ -14,8 +14,8 @@ import (
 	tfe "github.com/hashicorp/go-tfe"
 )
 
-// One story has an organization of its own, so that no story depends on another.
-type story struct {
+// One scenario has an organization of its own, so that no scenario depends on another.
+type scenario struct {
 	name         string
 	ctx          context.Context
 	address      string
@@ -25,18 +25,18 @@ type story struct {
 }
 
 type line struct {
-	Story  string `json:"story"`
-	Name   string `json:"name"`
-	OK     bool   `json:"ok"`
-	Detail string `json:"detail"`
+	Scenario string `json:"scenario"`
+	Name     string `json:"name"`
+	OK       bool   `json:"ok"`
+	Detail   string `json:"detail"`
 }
 
 // Thrown by a check that does not hold, and caught by the step it stands in.
 type broken string
 
-func (s *story) begin() {
+func (s *scenario) begin() {
 	s.step("has an organization of its own", func() {
-		name := "story-" + unique()
+		name := "scenario-" + unique()
 		_, err := s.client.Organizations.Create(s.ctx, tfe.OrganizationCreateOptions{
 			Name: tfe.String(name), Email: tfe.String("owner@example.com"),
 		})
@@ -45,8 +45,8 @@ func (s *story) begin() {
 	})
 }
 
-// A step that fails is written down, and the story goes on: later steps may fail for it, none is left out.
-func (s *story) step(name string, try func()) {
+// A step that fails is written down, and the scenario goes on: later steps may fail for it, none is left out.
+func (s *scenario) step(name string, try func()) {
 	detail := attempt(try)
 	if err := s.out.Encode(line{s.name, name, detail == "", detail}); err != nil {
 		panic(err)
@@ -126,20 +126,20 @@ func sorted(texts []string) []string {
 	return slices.Sorted(slices.Values(texts))
 }
 
-func (s *story) newWorkspace(name string) *tfe.Workspace {
+func (s *scenario) newWorkspace(name string) *tfe.Workspace {
 	workspace, err := s.client.Workspaces.Create(s.ctx, s.organization, tfe.WorkspaceCreateOptions{Name: &name})
 	succeeds(err)
 	return workspace
 }
 
 // A user with nothing but the rights of a member and of the teams named, and a client that acts as that user.
-func (s *story) newMember(teams ...*tfe.Team) (*tfe.OrganizationMembership, *tfe.Client) {
+func (s *scenario) newMember(teams ...*tfe.Team) (*tfe.OrganizationMembership, *tfe.Client) {
 	membership, err := s.client.OrganizationMemberships.Create(s.ctx, s.organization, tfe.OrganizationMembershipCreateOptions{
 		Email: tfe.String("member-" + unique() + "@example.com"), Teams: teams,
 	})
 	succeeds(err)
 	token, err := s.client.UserTokens.Create(s.ctx, present("the member's user", membership.User).ID, tfe.UserTokenCreateOptions{
-		Description: "story",
+		Description: "scenario",
 	})
 	succeeds(err)
 	client, err := connect(s.address, token.Token)
@@ -147,19 +147,19 @@ func (s *story) newMember(teams ...*tfe.Team) (*tfe.OrganizationMembership, *tfe
 	return membership, client
 }
 
-func (s *story) newTeam(name string) *tfe.Team {
+func (s *scenario) newTeam(name string) *tfe.Team {
 	team, err := s.client.Teams.Create(s.ctx, s.organization, tfe.TeamCreateOptions{Name: &name})
 	succeeds(err)
 	return team
 }
 
-func (s *story) giveAccess(team *tfe.Team, workspace *tfe.Workspace, access tfe.AccessType) *tfe.TeamAccess {
+func (s *scenario) giveAccess(team *tfe.Team, workspace *tfe.Workspace, access tfe.AccessType) *tfe.TeamAccess {
 	given, err := s.client.TeamAccess.Add(s.ctx, tfe.TeamAccessAddOptions{Access: &access, Team: team, Workspace: workspace})
 	succeeds(err)
 	return given
 }
 
-func (s *story) newAgentPool(name string) *tfe.AgentPool {
+func (s *scenario) newAgentPool(name string) *tfe.AgentPool {
 	pool, err := s.client.AgentPools.Create(s.ctx, s.organization, tfe.AgentPoolCreateOptions{Name: &name})
 	succeeds(err)
 	return pool

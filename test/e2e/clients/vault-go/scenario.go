@@ -14,8 +14,8 @@ import (
 	vault "github.com/hashicorp/vault/api"
 )
 
-// One story has mounts, policies and tokens of its own, so that no story depends on another.
-type story struct {
+// One scenario has mounts, policies and tokens of its own, so that no scenario depends on another.
+type scenario struct {
 	name    string
 	ctx     context.Context
 	address string
@@ -24,10 +24,10 @@ type story struct {
 }
 
 type line struct {
-	Story  string `json:"story"`
-	Name   string `json:"name"`
-	OK     bool   `json:"ok"`
-	Detail string `json:"detail"`
+	Scenario string `json:"scenario"`
+	Name     string `json:"name"`
+	OK       bool   `json:"ok"`
+	Detail   string `json:"detail"`
 }
 
 type values = map[string]any
@@ -35,8 +35,8 @@ type values = map[string]any
 // Thrown by a check that does not hold, and caught by the step it stands in.
 type broken string
 
-// A step that fails is written down, and the story goes on: later steps may fail for it, none is left out.
-func (s *story) step(name string, try func()) {
+// A step that fails is written down, and the scenario goes on: later steps may fail for it, none is left out.
+func (s *scenario) step(name string, try func()) {
 	detail := attempt(try)
 	if err := s.out.Encode(line{s.name, name, detail == "", detail}); err != nil {
 		panic(err)
@@ -147,26 +147,26 @@ func textsIn(data values, name string) []string {
 	return texts
 }
 
-func (s *story) write(path string, data values) *vault.Secret {
+func (s *scenario) write(path string, data values) *vault.Secret {
 	secret, err := s.client.Logical().WriteWithContext(s.ctx, path, data)
 	succeeds(err)
 	return secret
 }
 
-func (s *story) read(path string) values {
+func (s *scenario) read(path string) values {
 	secret, err := s.client.Logical().ReadWithContext(s.ctx, path)
 	succeeds(err)
 	return present(path, secret).Data
 }
 
-func (s *story) keys(path string) []string {
+func (s *scenario) keys(path string) []string {
 	secret, err := s.client.Logical().ListWithContext(s.ctx, path)
 	succeeds(err)
 	return textsIn(present(path, secret).Data, "keys")
 }
 
 // The path of a mount without issuers.
-func (s *story) newMount() string {
+func (s *scenario) newMount() string {
 	path := "pki-" + unique()
 	// An authority outlives what it signs, which has the system's usual time unless it is said.
 	config := vault.MountConfigInput{MaxLeaseTTL: "87600h"}
@@ -175,15 +175,15 @@ func (s *story) newMount() string {
 }
 
 // The path of a mount whose root signs for whatever is asked by the role "any".
-func (s *story) newAuthority() string {
+func (s *scenario) newAuthority() string {
 	path := s.newMount()
-	s.write(path+"/root/generate/internal", values{"common_name": "Story Root", "key_type": "ec", "ttl": "87600h"})
+	s.write(path+"/root/generate/internal", values{"common_name": "Scenario Root", "key_type": "ec", "ttl": "87600h"})
 	s.write(path+"/roles/any", values{"allow_any_name": true, "key_type": "ec"})
 	return path
 }
 
 // A client whose token has these policies and "default".
-func (s *story) newClient(policies ...string) (*vault.Client, *vault.SecretAuth) {
+func (s *scenario) newClient(policies ...string) (*vault.Client, *vault.SecretAuth) {
 	secret, err := s.client.Auth().Token().CreateWithContext(s.ctx, &vault.TokenCreateRequest{Policies: policies, TTL: "1h"})
 	succeeds(err)
 	auth := present("the login", present("the token", secret).Auth)
@@ -192,7 +192,7 @@ func (s *story) newClient(policies ...string) (*vault.Client, *vault.SecretAuth)
 	return client, auth
 }
 
-func (s *story) newPolicy(rules string) string {
+func (s *scenario) newPolicy(rules string) string {
 	name := "policy-" + unique()
 	succeeds(s.client.Sys().PutPolicyWithContext(s.ctx, name, rules))
 	return name
