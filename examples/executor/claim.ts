@@ -89,9 +89,9 @@ export interface Server {
 }
 
 /** Everything but a claim itself may be asked again: the server knows what it has been told already. */
-const ask = (server: Server, request: Request): Promise<Response> => patiently(() => once(server, request))
+const ask = (server: Server, request: Request): Promise<Response> => withRetries(() => once(server, request))
 
-async function patiently(send: () => Promise<Response>): Promise<Response> {
+async function withRetries(send: () => Promise<Response>): Promise<Response> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       const response = await send()
@@ -213,7 +213,7 @@ function claimOf(server: Server, { data, included: [run] }: Answer): Claim {
       const made = await answered(await ask(server, { method: "POST", path: `${place}/state-versions`, document }))
       const { data: version } = (await made.json()) as Answer
       const address = version.attributes["hosted-state-upload-url"] as string
-      await (await answered(await patiently(() => sendTo(address, octets)))).body?.cancel()
+      await (await answered(await withRetries(() => sendTo(address, octets)))).body?.cancel()
     },
     release: () => done({ method: "DELETE", path: place }),
   }

@@ -12,33 +12,33 @@ export const leaseSeconds = 60
 export interface Execution {
   readonly program: string
   /** Reports progress of the executor. The output of the run goes to the run's log. */
-  readonly say: (text: string) => void
+  readonly print: (text: string) => void
   readonly heartbeatMs?: number
 }
 
 /** Ends with the status that the run has then. */
 export async function execute(
   claim: Claim,
-  { program, say, heartbeatMs: every = heartbeatMs }: Execution,
+  { program, print, heartbeatMs: every = heartbeatMs }: Execution,
 ): Promise<string> {
   const stopped = new AbortController()
   const finished = new AbortController()
-  const beating = beat(claim, every, stopped, finished.signal)
+  const heartbeats = sendHeartbeats(claim, every, stopped, finished.signal)
   try {
     await using bench = await openWorkbench(program, claim, stopped.signal)
     const planned = claim.run.status === "plan_queued" ? await plan(claim, bench, stopped.signal) : claim.run.status
-    if (planned === "confirmed" || planned === "apply_queued") return await apply(claim, bench, stopped.signal, say)
+    if (planned === "confirmed" || planned === "apply_queued") return await apply(claim, bench, stopped.signal, print)
     // The run waits for a confirmation, which can take longer than this executor runs.
     if (!isOver(planned)) await claim.release()
     return planned
   } catch (error) {
     if (error instanceof Refused && (error.status === 404 || error.status === 409))
       return stopped.signal.aborted ? String(stopped.signal.reason) : "lost"
-    if (!stopped.signal.aborted) say(`${claim.run.id}: ${String(error)}`)
+    if (!stopped.signal.aborted) print(`${claim.run.id}: ${String(error)}`)
     return await claim.report(failure(stopped.signal))
   } finally {
     finished.abort()
-    await beating
+    await heartbeats
   }
 }
 
@@ -60,7 +60,12 @@ const failure = (stopped: AbortSignal): string => (stopped.aborted ? "canceled" 
  * Says that the executor is there, and stops its work when it is asked to, or when the run was ended by others or is theirs now.
  * Until the work has stopped the run is kept.
  */
-async function beat(claim: Claim, every: number, stopped: AbortController, finished: AbortSignal): Promise<void> {
+async function sendHeartbeats(
+  claim: Claim,
+  every: number,
+  stopped: AbortController,
+  finished: AbortSignal,
+): Promise<void> {
   while (!finished.aborted) {
     await sleep(every, undefined, { signal: finished }).catch(() => undefined)
     if (finished.aborted) return
@@ -119,43 +124,43 @@ async function apply(
   claim: Claim,
   bench: Workbench,
   stopped: AbortSignal,
-  say: (text: string) => void,
+  print: (text: string) => void,
 ): Promise<string> {
   await claim.report("applying")
   using log = openLog(claim, "apply")
-  let said = ""
-  const heard = {
+  let output = ""
+  const recordingLog = {
     ...log,
     write(text: string | Uint8Array): void {
-      said = (said + Buffer.from(text).toString()).slice(-4_096)
+      output = (output + Buffer.from(text).toString()).slice(-4_096)
       log.write(text)
     },
   }
   // Another executor may have made the plan.
   const initialized = claim.run.status === "apply_queued" ? await bench.run(["init", "-no-color"], log) : 0
-  const code = initialized === 0 ? await bench.run(["apply", "-no-color", bench.planPath], heard) : 1
+  const code = initialized === 0 ? await bench.run(["apply", "-no-color", bench.planPath], recordingLog) : 1
   // A failed apply may have changed resources, so its state is saved for the next run.
-  await save(claim, bench, say)
+  await save(claim, bench, print)
   await log.end()
   if (code !== 0) return await claim.report(failure(stopped))
-  return await claim.report("applied", { counts: appliedCounts(said) })
+  return await claim.report("applied", { counts: appliedCounts(output) })
 }
 
-async function save(claim: Claim, bench: Workbench, say: (text: string) => void): Promise<void> {
+async function save(claim: Claim, bench: Workbench, print: (text: string) => void): Promise<void> {
   const state = await bench.newState()
   if (state === undefined) return
   try {
     await claim.saveState(state.announced, state.bytes)
   } catch (error) {
-    say(
-      `${claim.run.id}: the state of ${claim.workspaceName} was not taken and is kept in ${bench.keep()}: ${String(error)}`,
+    print(
+      `${claim.run.id}: the state of ${claim.workspaceName} could not be saved and is in ${bench.keep()}: ${String(error)}`,
     )
     throw error
   }
 }
 
 const summary = /Resources: (?:(\d+) imported, )?(\d+) added, (\d+) changed, (\d+) destroyed/
-function appliedCounts(said: string): Counts {
-  const [, imports = 0, additions = 0, changes = 0, destructions = 0] = (summary.exec(said) ?? []).map(Number)
+function appliedCounts(output: string): Counts {
+  const [, imports = 0, additions = 0, changes = 0, destructions = 0] = (summary.exec(output) ?? []).map(Number)
   return { imports: imports || 0, additions, changes, destructions }
 }

@@ -32,7 +32,7 @@ const ending = new AbortController()
 // The run at hand is brought to its end first.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => ending.abort())
 
-const say = (text: string): void => console.log(text)
+const print = (text: string): void => console.log(text)
 const pauseMs = 5_000
 
 while (!ending.signal.aborted) {
@@ -42,9 +42,9 @@ while (!ending.signal.aborted) {
       if (once) break
       continue
     }
-    say(`${claim.run.id} of ${claim.workspaceName}: ${claim.run.status}`)
+    print(`${claim.run.id} of ${claim.workspaceName}: ${claim.run.status}`)
     const heartbeatMs = Number(values["heartbeat-seconds"]) * 1000
-    say(`${claim.run.id} of ${claim.workspaceName}: ${await execute(claim, { program, say, heartbeatMs })}`)
+    print(`${claim.run.id} of ${claim.workspaceName}: ${await execute(claim, { program, say: print, heartbeatMs })}`)
   } catch (error) {
     console.error(String(error))
     if (once) process.exit(1)

@@ -26,14 +26,14 @@ interface NewState {
 }
 
 /** One that does not stop when it is interrupted is killed. */
-const patienceMs = 60_000
+const timeoutMs = 60_000
 const maxOutputBytes = 64 * 1024 * 1024
 
 export async function openWorkbench(program: string, claim: Claim, signal: AbortSignal): Promise<Workbench> {
   const root = await mkdtemp(join(tmpdir(), "chancery-run-"))
-  let kept = false
+  let isSaved = false
   const close = async (): Promise<void> => {
-    if (!kept) await rm(root, { recursive: true, force: true })
+    if (!isSaved) await rm(root, { recursive: true, force: true })
   }
   try {
     const configuration = join(root, "configuration")
@@ -70,7 +70,7 @@ export async function openWorkbench(program: string, claim: Claim, signal: Abort
           let killing: NodeJS.Timeout | undefined
           const interrupt = (): void => {
             child.kill("SIGINT")
-            killing = setTimeout(() => child.kill("SIGKILL"), patienceMs)
+            killing = setTimeout(() => child.kill("SIGKILL"), timeoutMs)
           }
           if (signal.aborted) interrupt()
           else signal.addEventListener("abort", interrupt, { once: true })
@@ -94,7 +94,7 @@ export async function openWorkbench(program: string, claim: Claim, signal: Abort
         return { bytes, announced: { serial, lineage, md5: createHash("md5").update(bytes).digest("hex") } }
       },
       keep() {
-        kept = true
+        isSaved = true
         return statePath
       },
       [Symbol.asyncDispose]: close,

@@ -60,7 +60,10 @@ const dayMs = 86_400_000
 /** The certificate as it is to be, under a signature that does not count: Chancery replaces it, and the issuer with it. */
 async function template(csr: string, { host, team, days }: Wanted): Promise<string> {
   const request = new Pkcs10CertificateRequest(csr)
-  const nobody = await crypto.subtle.generateKey({ name: "ECDSA", namedCurve: "P-256" }, false, ["sign", "verify"])
+  const throwawayKey = await crypto.subtle.generateKey({ name: "ECDSA", namedCurve: "P-256" }, false, [
+    "sign",
+    "verify",
+  ])
   const now = Date.now()
   const extensions: Extension[] = [
     new BasicConstraintsExtension(false, undefined, true),
@@ -75,7 +78,7 @@ async function template(csr: string, { host, team, days }: Wanted): Promise<stri
     notBefore: new Date(now),
     notAfter: new Date(now + days * dayMs),
     publicKey: request.publicKey,
-    signingKey: nobody.privateKey,
+    signingKey: throwawayKey.privateKey,
     signingAlgorithm: { name: "ECDSA", hash: "SHA-256" },
     extensions,
   })

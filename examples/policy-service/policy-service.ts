@@ -43,11 +43,16 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
     return
   }
   const question = JSON.parse(await bodyOf(request)) as Question
-  const { request_uuid, vault_request_values: asked } = question
+  const { request_uuid, vault_request_values: requestValues } = question
   if (question.request_version !== 1) throw new Error(`version ${question.request_version} is not spoken here`)
   const decision = await decide(question, policies)
   console.log(
-    JSON.stringify({ request_uuid, mode: asked.issuance_mode, policy: asked.policy_name, error: decision.error }),
+    JSON.stringify({
+      request_uuid,
+      mode: requestValues.issuance_mode,
+      policy: requestValues.policy_name,
+      error: decision.error,
+    }),
   )
   response.setHeader("content-type", "application/json")
   response.end(JSON.stringify({ request_uuid, ...decision }))

@@ -220,16 +220,16 @@ async function selfSigned() {
   return { certificate, privateKey }
 }
 
-function told({ process: { pid } }: Served, file: string): string {
+function procFile({ process: { pid } }: Served, file: string): string {
   return readFileSync(`/proc/${pid}/${file}`, "utf8")
 }
 
 /** Returns the processor time of all threads (proc(5): in ticks of 10 ms). */
 function processorMs(served: Served): number {
-  const fields = told(served, "stat").split(") ")[1]?.split(" ") ?? []
+  const fields = procFile(served, "stat").split(") ")[1]?.split(" ") ?? []
   return (Number(fields[11]) + Number(fields[12])) * 10
 }
 
 function memoryMiB(served: Served): number {
-  return Number(/VmRSS:\s+(\d+) kB/.exec(told(served, "status"))?.[1]) / 1024
+  return Number(/VmRSS:\s+(\d+) kB/.exec(procFile(served, "status"))?.[1]) / 1024
 }

@@ -52,9 +52,9 @@ async function costOfWriting(): Promise<void> {
       return requestsPerSecond
     }
   }
-  await using telling = await startChancery(join(folder, "telling"))
+  await using writing = await startChancery(join(folder, "telling"))
   await using silent = await startChancery(join(folder, "silent"), ["--events", "off"])
-  const [on, off] = [await measured(telling), await measured(silent)]
+  const [on, off] = [await measured(writing), await measured(silent)]
   await on()
   await off()
   const ratios: number[] = []
@@ -72,10 +72,10 @@ async function costOfWriting(): Promise<void> {
 async function timeToFollowers(): Promise<void> {
   await using server = await startChancery(join(folder, "followed"))
   const ids: string[] = []
-  for (let index = 0; index < tags; index += 1) ids.push(await newWorkspace(server, `told-${index}`, `tag-${index}`))
+  for (let index = 0; index < tags; index += 1) ids.push(await newWorkspace(server, `event-${index}`, `tag-${index}`))
   const delays: number[] = []
   let opened = 0
-  const everybody = Promise.withResolvers<void>()
+  const allReceived = Promise.withResolvers<void>()
   const agent = new Agent({ maxSockets: followers })
   for (let index = 0; index < followers; index += 1)
     get(
@@ -87,7 +87,7 @@ async function timeToFollowers(): Promise<void> {
       },
       (response) => {
         opened += 1
-        if (opened === followers) everybody.resolve()
+        if (opened === followers) allReceived.resolve()
         response.setEncoding("utf8")
         response.on("data", (text: string) => {
           const now = Date.now()
@@ -97,9 +97,9 @@ async function timeToFollowers(): Promise<void> {
       },
     ).on("error", (error) => {
       // Ignored after the promise has resolved: the connections are closed then.
-      everybody.reject(error)
+      allReceived.reject(error)
     })
-  await everybody.promise
+  await allReceived.promise
   await sleep(1_000)
 
   // Changes are sent at a fixed rate, and each waits for the previous one of the same workspace.

@@ -28,9 +28,9 @@ try {
   await server.pki("POST", "/pki/roles/ec", { ...role, key_type: "ec" })
   await server.pki("POST", "/pki/roles/rsa", { ...role, key_type: "rsa" })
 
-  const asks = (path: string, body: object) => rawRequest("POST", `/v1${path}`, token, JSON.stringify(body))
-  const issue = asks("/pki/issue/ec", { common_name: "www.example.com", alt_names: "api.example.com" })
-  const sign = asks("/pki/sign/ec", { csr: ecRequest(folder), common_name: "www.example.com" })
+  const signRequest = (path: string, body: object) => rawRequest("POST", `/v1${path}`, token, JSON.stringify(body))
+  const issue = signRequest("/pki/issue/ec", { common_name: "www.example.com", alt_names: "api.example.com" })
+  const sign = signRequest("/pki/sign/ec", { csr: ecRequest(folder), common_name: "www.example.com" })
   const load = (request: string, more: { seconds?: number; ratePerSecond?: number; count?: number } = {}) =>
     measureLoad({
       port,
@@ -60,7 +60,7 @@ try {
   await beside("sign an EC P-256 CSR", sign, "verify and sign P-256")
 
   const threads = availableParallelism()
-  const makeRsa = asks("/pki/issue/rsa", { common_name: "www.example.com" })
+  const makeRsa = signRequest("/pki/issue/rsa", { common_name: "www.example.com" })
   const ratios: number[] = []
   const delays: number[] = []
   for (let round = 0; round < rounds; round += 1) {

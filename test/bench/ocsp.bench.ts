@@ -47,7 +47,7 @@ const raw = (operation: RawOperation) => () => rawRate(operation, { threads: 1, 
 
 const { ec, rsa } = requests
 await beside(
-  `kept answers of ${bytes} octets, POST / empty handler`,
+  `cached responses of ${bytes} octets, POST / empty handler`,
   () => rate(ec.posted),
   () => rate(emptied(ec.posted)),
 )

@@ -57,8 +57,11 @@ export class MeteredDatabase implements AsyncDisposable {
     await work()
     const log = readFileSync(this.#log).subarray(from).toString("utf8")
     await this.#logStatements("none")
-    const asked = [...log.matchAll(/LOG: {2}(?:statement|execute [^:]+): *([^\n]*)/g)].map(([, text]) => text ?? "")
-    return asked.filter((text) => !/^(begin|commit|rollback|alter system|select pg_reload_conf)/i.test(text)).length
+    const statements = [...log.matchAll(/LOG: {2}(?:statement|execute [^:]+): *([^\n]*)/g)].map(
+      ([, text]) => text ?? "",
+    )
+    return statements.filter((text) => !/^(begin|commit|rollback|alter system|select pg_reload_conf)/i.test(text))
+      .length
   }
 
   get #log(): string {

@@ -84,8 +84,10 @@ try {
   async function statementsPerOperation(requests: Requests): Promise<number> {
     const idle = await database.statementsOf(() => pause(seconds))
     let count = 0
-    const asked = await database.statementsOf(async () => (count = await put(one, requests, 2 * ratePerSecond)))
-    return (asked - idle) / count
+    const loggedStatements = await database.statementsOf(
+      async () => (count = await put(one, requests, 2 * ratePerSecond)),
+    )
+    return (loggedStatements - idle) / count
   }
 
   for (const requests of [issuing, locking, showing]) await put(one, requests)
@@ -166,7 +168,7 @@ try {
   const at = process.argv.indexOf("--write")
   const file = at < 0 ? undefined : process.argv[at + 1]
   if (file !== undefined) {
-    const kept: Costs = {
+    const storedCosts: Costs = {
       operations: Object.fromEntries(
         Object.entries(costs).map(([name, { replicaMs, databaseMs, walBytes }]) => [
           name,
@@ -184,7 +186,7 @@ try {
         rowsPerSecond: Math.round(tidied.rowsPerSecond),
       },
     }
-    writeFileSync(file, `${JSON.stringify(kept, undefined, 2)}\n`)
+    writeFileSync(file, `${JSON.stringify(storedCosts, undefined, 2)}\n`)
   }
 } finally {
   await server.stop()

@@ -42,11 +42,11 @@ if (answer.status !== 200) throw new Error(`show answers ${answer.status}: ${con
 const selects = await recordSelects(show)
 // Reads as any handler of this server does: the caller in one snapshot, the resource in another.
 const database = await openDatabase(`sqlite:${file}`)
-const [whoAsks, ...whatIsShown] = selects.map(({ text, values }) => {
+const [callerSelect, ...whatIsShown] = selects.map(({ text, values }) => {
   const query = { sql: text, parameters: values } as unknown as ReturnType<Compilable<unknown>["compile"]>
   return { compile: () => query }
 })
-if (whoAsks === undefined) throw new Error("a show asks the database nothing")
+if (callerSelect === undefined) throw new Error("a show asks the database nothing")
 const headers = { "content-type": "application/vnd.api+json" }
 
 const server = await serveApp(
@@ -55,7 +55,7 @@ const server = await serveApp(
       const { pathname } = new URL(request.url)
       if (pathname === "/empty") return respond(null, { status: 204 })
       if (pathname !== "/selects") return app.handle(request, exchange)
-      await database.read((session) => session.queryMany(whoAsks))
+      await database.read((session) => session.queryMany(callerSelect))
       await database.read(async (session) => {
         for (const select of whatIsShown) await session.queryMany(select)
       })

@@ -27,8 +27,8 @@ test("a program logs in with the commands of the guide, typed as written", async
     })
   await type(0)
   await type(1)
-  const told = JSON.parse(await readFile(join(folder.path, "secret-id.json"), "utf8")) as { data: object }
-  expect(told.data).toMatchObject({ secret_id_ttl: 86_400, secret_id_num_uses: 10 })
+  const secretId = JSON.parse(await readFile(join(folder.path, "secret-id.json"), "utf8")) as { data: object }
+  expect(secretId.data).toMatchObject({ secret_id_ttl: 86_400, secret_id_num_uses: 10 })
   const { auth } = JSON.parse(await type(2)) as { auth: { client_token: string } }
   expect(auth).toMatchObject({
     policies: ["default", "web"],

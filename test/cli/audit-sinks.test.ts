@@ -68,16 +68,17 @@ test.each([
     why: "a receiver that does not answer",
     auditLog: async () => `syslog+tcp://127.0.0.1:${await freePort()}`,
     code: 75,
-    says: /audit log syslog\+tcp:\/\/127.0.0.1:\d+ cannot be opened \(connect ECONNREFUSED.*Check that the receiver is running/,
+    message:
+      /audit log syslog\+tcp:\/\/127.0.0.1:\d+ cannot be opened \(connect ECONNREFUSED.*Check that the receiver is running/,
   },
   {
     why: "an invalid address",
     auditLog: async () => "syslog+tcp://",
     code: 78,
-    says: /setting auditLog cannot be "syslog\+tcp:\/\/"/,
+    message: /setting auditLog cannot be "syslog\+tcp:\/\/"/,
   },
-])("the server does not start with $why", async ({ auditLog, code, says }) => {
+])("the server does not start with $why", async ({ auditLog, code, message }) => {
   await using folder = await temporaryFolder()
   const ended = await run(["serve", "--data", join(folder.path, "data"), "--audit-log", await auditLog()])
-  expect([ended.code, ended.said]).toEqual([code, expect.stringMatching(says)])
+  expect([ended.code, ended.stderr]).toEqual([code, expect.stringMatching(message)])
 })

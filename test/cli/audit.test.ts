@@ -87,9 +87,9 @@ test("[F-S2] a command changes nothing when it cannot be recorded", async () => 
   const data = ["--data", folder.path]
   await run(["organization", "create", "first", "--email", "a@acme.example", ...data])
   const full = [...data, "--audit-log", "/dev/full"]
-  const { code, said } = await run(["organization", "create", "second", "--email", "a@acme.example", ...full])
+  const { code, stderr } = await run(["organization", "create", "second", "--email", "a@acme.example", ...full])
   expect(code).not.toBe(0)
-  expect(said).toContain("The audit log cannot be written")
+  expect(stderr).toContain("The audit log cannot be written")
   expect((await run(["organization", "list", ...full])).out).not.toContain("second")
   const off = await run(["organization", "create", "third", "--email", "a@acme.example", ...data, "--audit-log", "off"])
   expect(off.code).toBe(0)
@@ -130,15 +130,15 @@ test("SIGHUP opens a new audit log after the old one was moved, without losing e
 test("a server does not start when it cannot open its audit log, and writes none when it is off", async () => {
   await using folder = await temporaryFolder()
   const nowhere = join(folder.path, "nowhere", "audit.log")
-  const { code, said } = await run(["serve", "--data", folder.path, "--audit-log", nowhere])
+  const { code, stderr } = await run(["serve", "--data", folder.path, "--audit-log", nowhere])
   expect(code).toBe(78)
-  expect(said).toContain(`The audit log ${nowhere} cannot be opened`)
-  expect(said).toContain("CHANCERY_AUDIT_LOG")
+  expect(stderr).toContain(`The audit log ${nowhere} cannot be opened`)
+  expect(stderr).toContain("CHANCERY_AUDIT_LOG")
   await using served = await serve(["serve", "--data", folder.path, "--audit-log", "off"])
   expect((await send(served.url, "unknown")).status).toBe(401)
   await expect(stat(join(folder.path, "audit.log"))).rejects.toThrow("ENOENT")
   const hash = await run(["audit", "hash", "x", "--data", folder.path, "--audit-log", "off"])
-  expect([hash.code, hash.said]).toEqual([1, "chancery: There is no audit log.\n"])
+  expect([hash.code, hash.stderr]).toEqual([1, "chancery: There is no audit log.\n"])
 })
 
 test("changes get 503 and reads succeed when the disk is full; commands that read do not need the audit log", async () => {
@@ -147,7 +147,7 @@ test("changes get 503 and reads succeed when the disk is full; commands that rea
   await using served = await serve(["serve", "--data", folder.path, "--audit-log", "/dev/full"])
   expect((await send(served.url, token)).status).toBe(503)
   expect((await send(served.url, token, "GET")).status).toBe(200)
-  await expect.poll(() => served.said()).toContain("audit-log-failed")
+  await expect.poll(() => served.stderr()).toContain("audit-log-failed")
   expect((await run(["token", "list", "--user", "root", "--data", folder.path, "--audit-log", "/dev/full"])).code).toBe(
     0,
   )

@@ -16,7 +16,7 @@ export const builtChancery = fileURLToPath(new URL("../../engine/bin/chancery.js
 export interface Ended {
   readonly code: number | null
   readonly out: string
-  readonly said: string
+  readonly stderr: string
 }
 
 /** Killed on disposal, whatever the result of the test. */
@@ -24,7 +24,7 @@ export interface Running extends AsyncDisposable {
   readonly child: ChildProcess
   readonly ended: Promise<Ended>
   /** Returns the standard error so far, which contains the log. */
-  said(): string
+  stderr(): string
   out(): string
 }
 
@@ -45,18 +45,18 @@ export function start(
     ...(folder === undefined ? {} : { cwd: folder }),
   })
   let out = ""
-  let said = ""
+  let stderr = ""
   child.stdout.setEncoding("utf8").on("data", (text: string) => (out += text))
-  child.stderr.setEncoding("utf8").on("data", (text: string) => (said += text))
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text))
   const ended = new Promise<Ended>((resolve, reject) => {
     child.on("error", reject)
-    child.on("close", (code) => resolve({ code, out, said }))
+    child.on("close", (code) => resolve({ code, out, stderr }))
   })
   const kill = async (): Promise<void> => {
     child.kill("SIGKILL")
     await ended
   }
-  return { child, ended, said: () => said, out: () => out, [Symbol.asyncDispose]: kill }
+  return { child, ended, stderr: () => stderr, out: () => out, [Symbol.asyncDispose]: kill }
 }
 
 export const run = (words: readonly string[], invocation?: Invocation): Promise<Ended> => start(words, invocation).ended
@@ -91,7 +91,7 @@ export async function serve(words: readonly string[], invocation: Invocation = {
     await new Promise((resolve) => setTimeout(resolve, 25))
   }
   running.child.kill("SIGKILL")
-  throw new Error(`chancery ${words.join(" ")} did not become ready: ${running.said()}`)
+  throw new Error(`chancery ${words.join(" ")} did not become ready: ${running.stderr()}`)
 }
 
 async function isReady(url: string): Promise<boolean> {

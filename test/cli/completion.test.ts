@@ -19,7 +19,7 @@ async function offered(
   folder: string,
   beginnings: readonly (readonly string[])[],
 ): Promise<readonly (readonly string[])[]> {
-  const asked = beginnings.map(
+  const completions = beginnings.map(
     (words) => `
     COMP_WORDS=(chancery ${words.map((word) => `'${word}'`).join(" ")}) COMP_CWORD=${words.length}
     COMPREPLY=()
@@ -30,7 +30,7 @@ async function offered(
     ${framework}
     compopt() { :; }
     eval "$(chancery completion bash)"
-    ${asked.join(`\necho ${separator}`)}`
+    ${completions.join(`\necho ${separator}`)}`
   const { stdout } = await promisify(execFile)("bash", ["-c", script], {
     env: { ...process.env, PATH: `${folder}:${process.env["PATH"]}` },
   })
@@ -55,14 +55,14 @@ test("bash completes commands, subcommands and options", async () => {
 })
 
 test.each(["zsh", "fish", "powershell"])("completion for %s prints a script and nothing else", async (shell) => {
-  const { code, out, said } = await run(["completion", shell])
-  expect([code, said]).toEqual([0, ""])
+  const { code, out, stderr } = await run(["completion", shell])
+  expect([code, stderr]).toEqual([0, ""])
   expect(out).toMatch(/chancery complete|complete --/)
 })
 
 test("an unknown shell is rejected", async () => {
   expect(await run(["completion", "tcsh"])).toMatchObject({
     code: 64,
-    said: expect.stringContaining("Allowed choices"),
+    stderr: expect.stringContaining("Allowed choices"),
   })
 })

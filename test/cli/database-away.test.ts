@@ -2,10 +2,10 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { expect, test } from "vitest"
 import { findPostgresBinaries, postgresInstallation, startOwnPostgres } from "../toolchain/postgres.ts"
-import { sayMissing } from "../toolchain/missing.ts"
+import { warnMissing } from "../toolchain/missing.ts"
 import { serve, temporaryFolder } from "./chancery.ts"
 
-const binaries = (await findPostgresBinaries()) ?? sayMissing(postgresInstallation)
+const binaries = (await findPostgresBinaries()) ?? warnMissing(postgresInstallation)
 
 interface Line {
   readonly level: string
@@ -37,7 +37,7 @@ test.skipIf(binaries === undefined)("a database that restarts twice is logged tw
       expect(await status("/readyz")).toBe(503)
     }
     // Every job has started by then.
-    await expect.poll(() => served.said().split("\n").length).toBeGreaterThan(1)
+    await expect.poll(() => served.stderr().split("\n").length).toBeGreaterThan(1)
     for (const mode of ["fast", "immediate"] as const) {
       await postgres.halt(mode)
       // Requests, probes and jobs all notice the failure.
@@ -50,9 +50,9 @@ test.skipIf(binaries === undefined)("a database that restarts twice is logged tw
       await expect.poll(() => status("/readyz")).toBe(200)
     }
     served.child.kill("SIGTERM")
-    const { code, said } = await served.ended
+    const { code, stderr } = await served.ended
     expect(code).toBe(0)
-    const lines = said.trimEnd().split("\n")
+    const lines = stderr.trimEnd().split("\n")
     expect(lines.filter((line) => line.includes("stack"))).toEqual([])
     const events = lines
       .map((line) => JSON.parse(line) as Line)

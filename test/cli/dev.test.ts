@@ -90,9 +90,9 @@ test("dev serves without HTTPS when its certificate cannot be issued, and logs t
   expect(statusCode).toBe(200)
   await stop(served)
   await using without = await serve(["dev"], { folder: folder.path })
-  const { said } = await stop(without)
-  expect(said).toContain('"serving without HTTPS"')
-  expect(said).toContain("cannot issue itself a certificate from pki under the role local")
+  const { stderr } = await stop(without)
+  expect(stderr).toContain('"serving without HTTPS"')
+  expect(stderr).toContain("cannot issue itself a certificate from pki under the role local")
 })
 
 test("dev keeps its data on restart, and creates a new root token only when the old one is missing or revoked", async () => {

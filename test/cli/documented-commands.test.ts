@@ -19,14 +19,14 @@ test("every documented command for workspaces and certificates works as written"
   }
   for (const line of written) {
     const words = [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? "")
-    const said: string[] = []
+    const messages: string[] = []
     const code = await run(words.slice(1), {
       out: () => {},
-      say: (text) => void said.push(text),
+      say: (text) => void messages.push(text),
       input: async () => "",
       environment: { CHANCERY_DATA: folder.path },
     })
-    expect([line, code, said.filter((text) => !/^The workspace |^(Done|Checked) 100 %$/.test(text))]).toEqual([
+    expect([line, code, messages.filter((text) => !/^The workspace |^(Done|Checked) 100 %$/.test(text))]).toEqual([
       line,
       0,
       [],

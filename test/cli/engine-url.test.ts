@@ -73,7 +73,7 @@ describe("[F-C1] with CHANCERY_ENGINE_URL", () => {
     await using folder = await temporaryFolder()
     const environment = { CHANCERY_ENGINE_URL: url, CHANCERY_TOKEN: token }
     const ended = await run(["audit", "hash", "text"], { environment, folder: folder.path })
-    expect(ended).toMatchObject({ code: 78, out: "", said: expect.stringContaining("needs the store") })
+    expect(ended).toMatchObject({ code: 78, out: "", stderr: expect.stringContaining("needs the store") })
     await expect(access(join(folder.path, ".chancery"))).rejects.toMatchObject(missing)
   })
 })
@@ -89,7 +89,7 @@ test.each([
 ])("[F-C1] %s without a store creates none", async (words) => {
   await using folder = await temporaryFolder()
   const ended = await run(words, { folder: folder.path })
-  expect(ended).toMatchObject({ code: 78, out: "", said: expect.stringContaining("No store exists at") })
+  expect(ended).toMatchObject({ code: 78, out: "", stderr: expect.stringContaining("No store exists at") })
   await expect(access(join(folder.path, ".chancery"))).rejects.toMatchObject(missing)
 })
 
@@ -100,9 +100,9 @@ describe("[F-C4] a server with a certificate of a private authority", () => {
     })
 
   test("is rejected, and the error names --ca-file", async () => {
-    const { code, said } = await list({})
+    const { code, stderr } = await list({})
     expect(code).toBe(78)
-    expect(said).toMatch(/certificate that is not trusted.*--ca-file or CHANCERY_CA_FILE/)
+    expect(stderr).toMatch(/certificate that is not trusted.*--ca-file or CHANCERY_CA_FILE/)
   })
 
   test.each([
@@ -113,8 +113,8 @@ describe("[F-C4] a server with a certificate of a private authority", () => {
   })
 
   test("a CA file without a certificate is named in the error", async () => {
-    const { code, said } = await list({}, "--ca-file", file("key"))
+    const { code, stderr } = await list({}, "--ca-file", file("key"))
     expect(code).toBe(78)
-    expect(said).toContain(`${file("key")} does not contain a PEM certificate`)
+    expect(stderr).toContain(`${file("key")} does not contain a PEM certificate`)
   })
 })

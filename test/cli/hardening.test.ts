@@ -51,18 +51,19 @@ test("a server is hardened with the commands of the guide, typed as written", as
   const placed = (script: string) => script.replace("8420", port)
   expect(await type(ready, { placed })).toBe("ok\n")
   expect(await type(metrics, { placed })).toContain("chancery_http_requests_in_flight")
-  const unknowing = (script: string) => placed(script).replace("--cacert ca.pem", "")
-  await expect(type(ready, { placed: unknowing })).rejects.toThrow(/certificate/)
+  const withoutCa = (script: string) => placed(script).replace("--cacert ca.pem", "")
+  await expect(type(ready, { placed: withoutCa })).rejects.toThrow(/certificate/)
   const url = new URL((await type(database, { after: 'echo "$CHANCERY_STORAGE"' })).trim())
   expect(Object.fromEntries(url.searchParams)).toEqual({
     sslmode: "verify-full",
     sslrootcert: "/etc/chancery/database/ca.crt",
   })
 
-  const asked = () => fetch(`${served.url}/api/v2/account/details`, { headers: { authorization: `Bearer ${token}` } })
-  expect((await asked()).status).toBe(200)
+  const accountDetails = () =>
+    fetch(`${served.url}/api/v2/account/details`, { headers: { authorization: `Bearer ${token}` } })
+  expect((await accountDetails()).status).toBe(200)
   await type(guide.block("First tokens", 1))
-  expect((await asked()).status).toBe(401)
+  expect((await accountDetails()).status).toBe(401)
   expect(await type(guide.block("Verify the configuration"))).toContain("ok")
 })
 

@@ -3,7 +3,7 @@ import { execFile } from "node:child_process"
 import { promisify } from "node:util"
 import { expect, test } from "vitest"
 import { typedPage } from "../documents/typed-page.ts"
-import { sayLoudly } from "../toolchain/missing.ts"
+import { printNotice } from "../toolchain/missing.ts"
 import { run, serve, temporaryFolder } from "./chancery.ts"
 
 const guide = typedPage(import.meta.url, "docs/logins.md")
@@ -12,7 +12,7 @@ const hasTools = await promisify(execFile)("sh", ["-c", "command -v curl && comm
   () => true,
   () => false,
 )
-if (!hasTools) sayLoudly("There is no curl or no jq, so what the guide does with them is not typed.")
+if (!hasTools) printNotice("There is no curl or no jq, so what the guide does with them is not typed.")
 
 test.skipIf(!hasTools)(
   "an auth method and a token role are created and used, typed as written",
@@ -29,9 +29,9 @@ test.skipIf(!hasTools)(
     const first = guide.block("Enable a method")
     const post = first.commands.find((command) => command.startsWith("post()")) ?? ""
 
-    const told = await first.type(shell)
-    expect(told).toContain('"machines/"')
-    expect(told).toContain('"description": "Build machines"')
+    const output = await first.type(shell)
+    expect(output).toContain('"machines/"')
+    expect(output).toContain('"description": "Build machines"')
 
     const made = await guide.block("Token roles").type({ ...shell, before: post })
     expect(JSON.parse(made)).toEqual({ policies: ["default", "issue"], orphan: true, num_uses: 1_000 })

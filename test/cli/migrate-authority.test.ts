@@ -10,7 +10,7 @@ import { openTestEngine } from "../../engine/testing/test-engine.ts"
 import { oids } from "../../engine/src/x509/asn1/oids.ts"
 import { writePem } from "../../engine/src/x509/pem.ts"
 import { typedPage } from "../documents/typed-page.ts"
-import { sayLoudly } from "../toolchain/missing.ts"
+import { printNotice } from "../toolchain/missing.ts"
 import { main, serve, temporaryFolder } from "./chancery.ts"
 
 const page = typedPage(import.meta.url, "docs/migrate-authority.md")
@@ -19,7 +19,7 @@ const hasTools = await promisify(execFile)("sh", ["-c", "command -v curl && comm
   () => true,
   () => false,
 )
-if (!hasTools) sayLoudly("There is no curl or no jq, so the page about moving an authority is not typed.")
+if (!hasTools) printNotice("There is no curl or no jq, so the page about moving an authority is not typed.")
 
 /** Returns the CRL as PEM, from the server that previously had the CA. */
 async function revocationListOf({ certificate, key }: ForeignRoot, revoked: string): Promise<string> {

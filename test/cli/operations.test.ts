@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { expect, test } from "vitest"
 import { type Block, typedPage } from "../documents/typed-page.ts"
-import { sayLoudly, sayMissing } from "../toolchain/missing.ts"
+import { printNotice, warnMissing } from "../toolchain/missing.ts"
 import { findPostgresBinaries, postgresInstallation, startOwnPostgres } from "../toolchain/postgres.ts"
 import { main, serve, type Served, temporaryFolder } from "./chancery.ts"
 
@@ -19,7 +19,7 @@ const hasTools = await execute("sh", ["-c", "command -v curl && command -v jq"])
   () => true,
   () => false,
 )
-if (!hasTools) sayLoudly("There is no curl or no jq, so what the guide does with them is not typed.")
+if (!hasTools) printNotice("There is no curl or no jq, so what the guide does with them is not typed.")
 
 type Variables = Readonly<Record<string, string>>
 
@@ -76,11 +76,11 @@ async function openSession(databases: Partial<Databases> = {}): Promise<Session>
       const words = block.only(/^chancery serve/).words()
       const sets = block.commands.some((command) => command.startsWith("export "))
       const set = sets ? await block.without(/^chancery serve/).type({ ...shell({}), after: "env" }) : ""
-      const given = words.slice(1)
-      const listen = given.indexOf("--listen")
-      if (listen !== -1) given.splice(listen, 2)
+      const args = words.slice(1)
+      const listen = args.indexOf("--listen")
+      if (listen !== -1) args.splice(listen, 2)
       const exported = set.split("\n").flatMap((line) => (line.startsWith("CHANCERY_") ? [line] : []))
-      return serve(given, {
+      return serve(args, {
         folder,
         environment: {
           ...own,
@@ -173,11 +173,11 @@ test.skipIf(!hasTools)("authorities, policies, tidying and HTTPS, typed as writt
     await copyFile(fixture(name === "chain" ? "certificate.pem" : "key.pem"), join(session.folder, `${name}.pem`))
   for (const index of [0, 1]) {
     await using served = await session.serve(guide.block("TLS", index))
-    expect(served.said()).toContain('"httpsUrl":"https://')
+    expect(served.stderr()).toContain('"httpsUrl":"https://')
   }
 })
 
-const binaries = (await findPostgresBinaries()) ?? sayMissing(postgresInstallation)
+const binaries = (await findPostgresBinaries()) ?? warnMissing(postgresInstallation)
 
 test.skipIf(binaries === undefined)(
   "a server on PostgreSQL is installed, backed up and restored, typed as written",
@@ -200,16 +200,16 @@ test.skipIf(binaries === undefined)(
     const environment = { CHANCERY_STORAGE: postgres.url, CHANCERY_SEAL_KEY_FILE: keyFile }
     {
       await using served = await session.serve(guide.block("PostgreSQL"))
-      expect(served.said()).toContain('"storage":"postgres://')
+      expect(served.stderr()).toContain('"storage":"postgres://')
       expect((await stat(keyFile)).mode & 0o777).toBe(0o600)
       await session.look("chancery organization create acme --email ops@example.com", environment)
     }
     {
       // The other standby is unreachable, which does not affect the server.
       await using served = await session.serve(guide.block("Read replicas"), environment)
-      const told = async () => (await fetch(`${served.url}/metrics`)).text()
-      await expect.poll(told).toMatch(/^chancery_storage_read_replica_up\{.*\} 1$/m)
-      expect(await told()).toMatch(/^chancery_storage_read_replica_up\{.*\} 0$/m)
+      const metrics = async () => (await fetch(`${served.url}/metrics`)).text()
+      await expect.poll(metrics).toMatch(/^chancery_storage_read_replica_up\{.*\} 1$/m)
+      expect(await metrics()).toMatch(/^chancery_storage_read_replica_up\{.*\} 0$/m)
     }
     const found = await session.type(guide.block("Backup and restore", 1), { CHANCERY_SEAL_KEY_FILE: keyFile })
     expect(found).toContain("The schema matches this release")

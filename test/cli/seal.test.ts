@@ -37,7 +37,7 @@ test("seal rotate seals every secret under a new key, and the old key can then b
   await writeFile(file, before)
   expect(await chancery("organization", "list")).toMatchObject({
     code: 78,
-    said: expect.stringContaining("not among the given seal keys") as string,
+    stderr: expect.stringContaining("not among the given seal keys") as string,
   })
   await writeFile(file, after)
   expect(await chancery("seal", "retire", keyId ?? "")).toMatchObject({ code: 64 })
@@ -58,11 +58,11 @@ test("seal retire rejects a key that seals secrets", async () => {
   const [current, old] = JSON.parse((await chancery(both, "seal", "status", "--json")).out) as readonly KeyStatus[]
   expect([current?.secretCount, old?.use]).toEqual([0, "opens"])
   const refused = await chancery(both, "seal", "retire", old?.keyId ?? "")
-  expect(refused).toMatchObject({ code: 1, said: expect.stringContaining("rotate --no-new-key") as string })
+  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("rotate --no-new-key") as string })
   // The operator must change keys that are in no file; the command only reseals the secrets with the first key.
   expect(await chancery(both, "seal", "rotate")).toMatchObject({
     code: 78,
-    said: expect.stringContaining("CHANCERY_SEAL_KEY") as string,
+    stderr: expect.stringContaining("CHANCERY_SEAL_KEY") as string,
   })
   expect(await chancery(both, "seal", "rotate", "--no-new-key")).toMatchObject({ code: 0 })
   expect(await chancery(both, "seal", "retire", old?.keyId ?? "")).toMatchObject({ code: 0 })
@@ -134,11 +134,11 @@ test("a server without its seal key responds that it is sealed, and serves as so
   expect(await status("/v1/sys/health")).toBe(503)
   expect(await status("/v1/pki/issue/web")).toBe(503)
   expect(await status("/api/v2/organizations")).toBe(503)
-  expect(running.said()).toContain("is missing")
+  expect(running.stderr()).toContain("is missing")
 
   // Another key than the sealing one does not open the database.
   await writeFile(key, `${Buffer.alloc(32, 9).toString("base64")}\n`)
-  await expect.poll(() => running.said()).toContain("not among the given seal keys")
+  await expect.poll(() => running.stderr()).toContain("not among the given seal keys")
   expect(await status("/readyz")).toBe(503)
 
   await rename(`${key}.away`, key)
@@ -156,10 +156,10 @@ test("a sealed server stops on SIGTERM, and a server with a wrong key does not s
   expect((await run(["organization", "create", "acme", "--email", "a@example.com", "--data", data])).code).toBe(0)
   await writeFile(key, `${Buffer.alloc(32, 9).toString("base64")}\n`)
   const refused = await run(["serve", "--data", data])
-  expect([refused.code, refused.said]).toEqual([78, expect.stringContaining("not among the given seal keys")])
+  expect([refused.code, refused.stderr]).toEqual([78, expect.stringContaining("not among the given seal keys")])
   await rm(key)
   await using sealed = start(["serve", "--data", data, "--listen", `127.0.0.1:${await freePort()}`])
-  await expect.poll(() => sealed.said()).toContain('"sealed"')
+  await expect.poll(() => sealed.stderr()).toContain('"sealed"')
   sealed.child.kill("SIGTERM")
   expect((await sealed.ended).code).toBe(0)
   // One-shot commands fail immediately instead of waiting for the key.

@@ -39,9 +39,9 @@ test("a server on a store logs JSON, answers probes and metrics, and stops at SI
   )
 
   served.child.kill("SIGTERM")
-  const { code, said } = await served.ended
+  const { code, stderr } = await served.ended
   expect(code).toBe(0)
-  const events = said
+  const events = stderr
     .trim()
     .split("\n")
     .map((line) => (JSON.parse(line) as { event: string }).event)
@@ -53,11 +53,11 @@ test("a second signal ends the process without waiting for requests in flight", 
   await using folder = await temporaryFolder()
   await using served = await serve(["serve", "--data", folder.path, "--shutdown-delay", "30s"])
   served.child.kill("SIGTERM")
-  await expect.poll(() => served.said()).toContain('"stopping"')
+  await expect.poll(() => served.stderr()).toContain('"stopping"')
   served.child.kill("SIGTERM")
-  const { code, said } = await served.ended
+  const { code, stderr } = await served.ended
   expect(code).toBe(1)
-  expect(said).toContain('"stopped without waiting"')
+  expect(stderr).toContain('"stopped without waiting"')
 })
 
 test("the server stops when its log is no longer read", async () => {
@@ -79,7 +79,7 @@ test("the server serves only HTTPS with a certificate and its key", async () => 
   await using running = start(words, {
     environment: { CHANCERY_TLS_CERT: certificate ?? "", CHANCERY_TLS_KEY: key ?? "" },
   })
-  await expect.poll(running.said).toContain(`"url":"https://127.0.0.1:${port}"`)
+  await expect.poll(running.stderr).toContain(`"url":"https://127.0.0.1:${port}"`)
   const dispatcher = new Agent({ connect: { ca: await readFile(certificate ?? "", "utf8") } })
   const { statusCode } = await request(`https://localhost:${port}/readyz`, { dispatcher })
   expect(statusCode).toBe(200)
@@ -98,7 +98,7 @@ test("a renewed certificate is served without a restart, and open connections st
   const ports = [await freePort(), await freePort()]
   const words = ["serve", "--data", folder.path, "--tls-cert", certificate, "--tls-key", key]
   await using running = start([...words, "--listen", `127.0.0.1:${ports[0]}`, "--tls-listen", `127.0.0.1:${ports[1]}`])
-  await expect.poll(running.said).toContain(`"httpsUrl":"https://127.0.0.1:${ports[1]}"`)
+  await expect.poll(running.stderr).toContain(`"httpsUrl":"https://127.0.0.1:${ports[1]}"`)
 
   const ready = async (ca: string) => {
     const dispatcher = new Agent({ connect: { ca: await readFile(fixture(ca), "utf8") }, connections: 1 })
@@ -111,9 +111,9 @@ test("a renewed certificate is served without a restart, and open connections st
   await expect(after.ask()).rejects.toThrow("self-signed certificate")
 
   await copyFile(fixture("renewed-key"), key)
-  await expect.poll(running.said).toContain('"tls certificate not replaced"')
+  await expect.poll(running.stderr).toContain('"tls certificate not replaced"')
   await copyFile(fixture("renewed-certificate"), certificate)
-  await expect.poll(running.said).toContain('"tls certificate replaced"')
+  await expect.poll(running.stderr).toContain('"tls certificate replaced"')
   expect([await before.ask(), await after.ask()]).toEqual([200, 200])
   expect((await request(`http://127.0.0.1:${ports[0]}/readyz`)).statusCode).toBe(200)
 
@@ -142,7 +142,7 @@ test("[F-C3] a port in use ends with one sentence and exit code 75, and leaves n
   expect(second).toEqual({
     code: 75,
     out: "",
-    said: `chancery: ${host} is already in use; stop the process that listens there, or set another address with --listen.\n`,
+    stderr: `chancery: ${host} is already in use; stop the process that listens there, or set another address with --listen.\n`,
   })
 })
 
@@ -152,46 +152,46 @@ test.each([
     words: ["serve"],
     environment: { CHANCERY_LISTEN: "nowhere" },
     code: 78,
-    said: /^chancery: The setting listen cannot be "nowhere" \(from CHANCERY_LISTEN\); it must be host:port.*\n$/,
+    stderr: /^chancery: The setting listen cannot be "nowhere" \(from CHANCERY_LISTEN\); it must be host:port.*\n$/,
   },
   {
     why: "a missing configuration file",
     words: ["serve", "--config", "absent.json"],
     code: 78,
-    said: /^chancery: The configuration file absent.json does not exist; correct --config or CHANCERY_CONFIG.\n$/,
+    stderr: /^chancery: The configuration file absent.json does not exist; correct --config or CHANCERY_CONFIG.\n$/,
   },
   {
     why: "a missing certificate",
     words: ["serve", "--tls-cert", "absent.pem", "--tls-key", "absent.pem"],
     code: 78,
-    said: /^chancery: The TLS certificate absent.pem cannot be read; check that the file exists and is readable.\n$/,
+    stderr: /^chancery: The TLS certificate absent.pem cannot be read; check that the file exists and is readable.\n$/,
   },
   {
     why: "an invalid certificate",
     words: ["serve", "--tls-cert", "/dev/null", "--tls-key", "/dev/null"],
     code: 78,
-    said: /^chancery: The TLS certificate \/dev\/null does not contain PEM; check the path.\n$/,
+    stderr: /^chancery: The TLS certificate \/dev\/null does not contain PEM; check the path.\n$/,
   },
   {
     why: "a store in an impossible folder",
     words: ["serve", "--storage", "sqlite:/dev/null/chancery.db"],
     code: 78,
-    said: /^chancery: The store sqlite:\/dev\/null\/chancery.db cannot be opened \(.*\); check .*\n$/,
+    stderr: /^chancery: The store sqlite:\/dev\/null\/chancery.db cannot be opened \(.*\); check .*\n$/,
   },
   {
     why: "an unavailable database server",
     words: ["serve", "--storage", "postgres://chancery:hunter2@127.0.0.1:1/chancery"],
     code: 75,
-    said: /^chancery: The store postgres:\/\/chancery@127.0.0.1:1\/chancery is not available \(.*ECONNREFUSED.*\n$/,
+    stderr: /^chancery: The store postgres:\/\/chancery@127.0.0.1:1\/chancery is not available \(.*ECONNREFUSED.*\n$/,
   },
-  { why: "an unknown command", words: ["frobnicate"], code: 64, said: /^error: unknown command 'frobnicate'\n$/ },
-  { why: "an unknown flag", words: ["serve", "--fast"], code: 64, said: /^error: unknown option '--fast'\n$/ },
-])("$why ends with exit code $code and one sentence", async ({ words, environment, code, said }) => {
+  { why: "an unknown command", words: ["frobnicate"], code: 64, stderr: /^error: unknown command 'frobnicate'\n$/ },
+  { why: "an unknown flag", words: ["serve", "--fast"], code: 64, stderr: /^error: unknown option '--fast'\n$/ },
+])("$why ends with exit code $code and one sentence", async ({ words, environment, code, stderr }) => {
   await using folder = await temporaryFolder()
   const ended = await run(words, { folder: folder.path, ...(environment === undefined ? {} : { environment }) })
   expect(ended.code).toBe(code)
-  expect(ended.said).toMatch(said)
-  expect(ended.said).not.toContain("hunter2")
+  expect(ended.stderr).toMatch(stderr)
+  expect(ended.stderr).not.toContain("hunter2")
 })
 
 test("--version prints the version of the package", async () => {

@@ -19,19 +19,19 @@ interface Refusal {
   readonly why: string
   readonly environment: Readonly<Record<string, string>>
   readonly code: 75 | 78
-  readonly says: RegExp
+  readonly expectedError: RegExp
 }
 
 /** Returns the differences between the exit of `chancery serve` and the expected error; empty if there are none. */
-async function differences({ environment, code, says }: Omit<Refusal, "why">): Promise<readonly string[]> {
+async function differences({ environment, code, expectedError }: Omit<Refusal, "why">): Promise<readonly string[]> {
   await using folder = await temporaryFolder()
   const own = { CHANCERY_LISTEN: `127.0.0.1:${await freePort()}`, CHANCERY_DATA: join(folder.path, "data") }
   const ended = await run(["serve"], { folder: folder.path, environment: { ...own, ...environment } })
   const found: string[] = []
   // No output of Node, and no log lines.
-  if (!/^chancery: [A-Z0-9][^\n]*[^.\n]\.\n$/.test(ended.said)) found.push(`not one sentence: ${ended.said}`)
-  if (!says.test(ended.said)) found.push(`not ${says.source}: ${ended.said}`)
-  if (ended.said.includes("hunter2")) found.push("tells the password")
+  if (!/^chancery: [A-Z0-9][^\n]*[^.\n]\.\n$/.test(ended.stderr)) found.push(`not one sentence: ${ended.stderr}`)
+  if (!expectedError.test(ended.stderr)) found.push(`not ${expectedError.source}: ${ended.stderr}`)
+  if (ended.stderr.includes("hunter2")) found.push("tells the password")
   if (ended.code !== code) found.push(`exit code ${ended.code}`)
   if (ended.out !== "") found.push(`on standard output: ${ended.out}`)
   return found
@@ -42,49 +42,50 @@ test.each<Refusal>([
     why: "an unsupported store",
     environment: { CHANCERY_STORAGE: "mysql://chancery:hunter2@db/chancery" },
     code: 78,
-    says: /setting storage cannot be the given value \(from CHANCERY_STORAGE\); it must be sqlite:PATH or postgres:/,
+    expectedError:
+      /setting storage cannot be the given value \(from CHANCERY_STORAGE\); it must be sqlite:PATH or postgres:/,
   },
   {
     why: "a store without a path",
     environment: { CHANCERY_STORAGE: "sqlite:" },
     code: 78,
-    says: /setting storage cannot be the given value/,
+    expectedError: /setting storage cannot be the given value/,
   },
   {
     why: "a store in an impossible folder",
     environment: { CHANCERY_STORAGE: "sqlite:/dev/null/chancery.db" },
     code: 78,
-    says: /store sqlite:\/dev\/null\/chancery.db cannot be opened .* check that it exists/,
+    expectedError: /store sqlite:\/dev\/null\/chancery.db cannot be opened .* check that it exists/,
   },
   {
     why: "a seal key that is too short",
     environment: { CHANCERY_SEAL_KEY: "c2hvcnQ=" },
     code: 78,
-    says: /base64 of 32/,
+    expectedError: /base64 of 32/,
   },
   {
     why: "a key and a key file",
     environment: { CHANCERY_SEAL_KEY: key ?? "", CHANCERY_SEAL_KEY_FILE: "somewhere" },
     code: 78,
-    says: /Both CHANCERY_SEAL_KEY and a seal key file are set; omit one of them/,
+    expectedError: /Both CHANCERY_SEAL_KEY and a seal key file are set; omit one of them/,
   },
   {
     why: "a missing seal key file, for a new store",
     environment: { CHANCERY_SEAL_KEY_FILE: "/nowhere/seal-key" },
     code: 78,
-    says: /seal key file \/nowhere\/seal-key is missing; write the base64 of 32 random bytes/,
+    expectedError: /seal key file \/nowhere\/seal-key is missing; write the base64 of 32 random bytes/,
   },
   {
     why: "a seal key file without a key",
     environment: { CHANCERY_SEAL_KEY_FILE: "/dev/null" },
     code: 78,
-    says: /No seal key was given; it must be the base64 of 32 random bytes/,
+    expectedError: /No seal key was given; it must be the base64 of 32 random bytes/,
   },
   {
     why: "a seal key file that is a folder",
     environment: { CHANCERY_SEAL_KEY_FILE: "/tmp" },
     code: 78,
-    says: /seal key file \/tmp cannot be read \(EISDIR\); check that it is a file/,
+    expectedError: /seal key file \/tmp cannot be read \(EISDIR\); check that it is a file/,
   },
   {
     why: "a database server with an unknown name",
@@ -93,37 +94,38 @@ test.each<Refusal>([
       CHANCERY_SEAL_KEY: key ?? "",
     },
     code: 75,
-    says: /store postgres:\/\/chancery@nowhere.invalid\/chancery is not available \(.*(ENOTFOUND|EAI_AGAIN).*\); check that it is running/,
+    expectedError:
+      /store postgres:\/\/chancery@nowhere.invalid\/chancery is not available \(.*(ENOTFOUND|EAI_AGAIN).*\); check that it is running/,
   },
   {
     why: "a database server at an unused port",
     environment: { CHANCERY_STORAGE: "postgres://chancery:hunter2@127.0.0.1:1/chancery", CHANCERY_SEAL_KEY: key ?? "" },
     code: 75,
-    says: /is not available \(connect ECONNREFUSED 127.0.0.1:1\); check that it is running/,
+    expectedError: /is not available \(connect ECONNREFUSED 127.0.0.1:1\); check that it is running/,
   },
   {
     why: "an address that this machine does not have",
     environment: { CHANCERY_LISTEN: "192.0.2.1:8420", CHANCERY_SEAL_KEY: key ?? "" },
     code: 78,
-    says: /Cannot listen on 192.0.2.1:8420: .*; set another address with --listen/,
+    expectedError: /Cannot listen on 192.0.2.1:8420: .*; set another address with --listen/,
   },
   {
     why: "a TLS certificate of another key",
     environment: { CHANCERY_TLS_CERT: fixture("certificate"), CHANCERY_TLS_KEY: fixture("renewed-key") },
     code: 78,
-    says: /TLS certificate and key cannot be used \(.*\); check that they are complete and belong together/,
+    expectedError: /TLS certificate and key cannot be used \(.*\); check that they are complete and belong together/,
   },
   {
     why: "a TLS certificate without a key",
     environment: { CHANCERY_TLS_CERT: fixture("certificate") },
     code: 78,
-    says: /set --tls-key or CHANCERY_TLS_KEY too/,
+    expectedError: /set --tls-key or CHANCERY_TLS_KEY too/,
   },
   {
     why: "an audit log that cannot be written",
     environment: { CHANCERY_AUDIT_LOG: "/dev/null/audit.log", CHANCERY_SEAL_KEY: key ?? "" },
     code: 78,
-    says: /audit log \/dev\/null\/audit.log cannot be opened .* Check that its folder exists/,
+    expectedError: /audit log \/dev\/null\/audit.log cannot be opened .* Check that its folder exists/,
   },
 ])("$why", async (refusal) => {
   expect(await differences(refusal)).toEqual([])
@@ -138,7 +140,7 @@ test("an address in use, which may become free", async () => {
     await differences({
       environment: { CHANCERY_LISTEN: `127.0.0.1:${port}`, CHANCERY_SEAL_KEY: key ?? "" },
       code: 75,
-      says: /is already in use; stop the process that listens there, or set another address with --listen/,
+      expectedError: /is already in use; stop the process that listens there, or set another address with --listen/,
     }),
   ).toEqual([])
 })
@@ -152,7 +154,7 @@ test("a file that is not a database, which is not changed", async () => {
     await differences({
       environment: { CHANCERY_STORAGE: `sqlite:${file}`, CHANCERY_SEAL_KEY: key ?? "" },
       code: 78,
-      says: /notes.txt cannot be opened \(file is not a database\)/,
+      expectedError: /notes.txt cannot be opened \(file is not a database\)/,
     }),
   ).toEqual([])
   expect(await readFile(file, "utf8")).toBe(before)
@@ -165,7 +167,7 @@ test("a folder instead of the database file", async () => {
     await differences({
       environment: { CHANCERY_STORAGE: `sqlite:${folder.path}/chancery.db`, CHANCERY_SEAL_KEY: key ?? "" },
       code: 78,
-      says: /cannot be opened \(EISDIR/,
+      expectedError: /cannot be opened \(EISDIR/,
     }),
   ).toEqual([])
 })
@@ -192,7 +194,7 @@ describe.each(kinds)("on $name", (kind) => {
       await differences({
         environment: { CHANCERY_STORAGE: url, CHANCERY_SEAL_KEY: key ?? "" },
         code: 78,
-        says: /written by a newer release of Chancery .*"0999-later".* or restore a backup/,
+        expectedError: /written by a newer release of Chancery .*"0999-later".* or restore a backup/,
       }),
     ).toEqual([])
   })
@@ -201,13 +203,17 @@ describe.each(kinds)("on $name", (kind) => {
     {
       why: "another seal key",
       sealKey: otherKey,
-      says: /sealed under key [0-9a-f]{16}, which is not among the given seal keys\. Add it/,
+      expectedError: /sealed under key [0-9a-f]{16}, which is not among the given seal keys\. Add it/,
     },
-    { why: "an invalid seal key", sealKey: "hunter2", says: /base64 of 32/ },
-  ])("$why", async ({ sealKey, says }) => {
+    { why: "an invalid seal key", sealKey: "hunter2", expectedError: /base64 of 32/ },
+  ])("$why", async ({ sealKey, expectedError }) => {
     const url = await sealedStore()
     expect(
-      await differences({ environment: { CHANCERY_STORAGE: url, CHANCERY_SEAL_KEY: sealKey ?? "" }, code: 78, says }),
+      await differences({
+        environment: { CHANCERY_STORAGE: url, CHANCERY_SEAL_KEY: sealKey ?? "" },
+        code: 78,
+        expectedError,
+      }),
     ).toEqual([])
   })
 })
@@ -219,26 +225,26 @@ describe.runIf(postgres?.available)("a real PostgreSQL", () => {
     readonly why: string
     readonly change: (url: URL) => void
     readonly sealKey?: string
-    readonly says: RegExp
+    readonly expectedError: RegExp
   }[] = [
     {
       why: "when the database does not exist",
       change: (url) => (url.pathname = "/nowhere"),
-      says: /cannot be opened \(database "nowhere" does not exist\)/,
+      expectedError: /cannot be opened \(database "nowhere" does not exist\)/,
     },
     {
       why: "when the role does not exist",
       change: (url) => (url.username = "nobody_at_all"),
-      says: /cannot be opened \(role "nobody_at_all" does not exist\)/,
+      expectedError: /cannot be opened \(role "nobody_at_all" does not exist\)/,
     },
     {
       why: "without a seal key, which is not created because other servers would not have it",
       change: () => {},
       sealKey: "",
-      says: /No seal key was given; set its file with --seal-key-file/,
+      expectedError: /No seal key was given; set its file with --seal-key-file/,
     },
   ]
-  test.each(refusals)("$why", async ({ change, sealKey = key, says }) => {
+  test.each(refusals)("$why", async ({ change, sealKey = key, expectedError }) => {
     const place = await postgres?.place()
     if (place === undefined) throw new Error("no PostgreSQL")
     onTestFinished(() => place[Symbol.asyncDispose]())
@@ -248,7 +254,7 @@ describe.runIf(postgres?.available)("a real PostgreSQL", () => {
       await differences({
         environment: { CHANCERY_STORAGE: url.href, CHANCERY_SEAL_KEY: sealKey ?? "" },
         code: 78,
-        says,
+        expectedError,
       }),
     ).toEqual([])
   })
@@ -269,28 +275,33 @@ describe("a database server that rejects or does not respond", () => {
       why: "rejects the password",
       answer: errorResponse("28P01", 'password authentication failed for user "chancery"'),
       code: 78,
-      says: /cannot be opened \(password authentication failed for user "chancery"\)/,
+      expectedError: /cannot be opened \(password authentication failed for user "chancery"\)/,
     },
     {
       why: "is starting",
       answer: errorResponse("57P03", "the database system is starting up"),
       code: 75,
-      says: /is not available \(the database system is starting up\)/,
+      expectedError: /is not available \(the database system is starting up\)/,
     },
     {
       why: "has no free connection",
       answer: errorResponse("53300", "sorry, too many clients already"),
       code: 75,
-      says: /is not available \(sorry, too many clients already\)/,
+      expectedError: /is not available \(sorry, too many clients already\)/,
     },
     {
       why: "speaks another protocol",
       answer: Buffer.from("HTTP/1.1 400 Bad Request\r\n\r\n"),
       code: 75,
-      says: /is not available \(.*\); check that it is running/,
+      expectedError: /is not available \(.*\); check that it is running/,
     },
-    { why: "does not answer", answer: undefined, code: 75, says: /is not available \(.*timeout.*\); check that it is running/ },
-  ] as const)("$why", async ({ answer, code, says }) => {
+    {
+      why: "does not answer",
+      answer: undefined,
+      code: 75,
+      expectedError: /is not available \(.*timeout.*\); check that it is running/,
+    },
+  ] as const)("$why", async ({ answer, code, expectedError }) => {
     const sockets = new Set<Socket>()
     const server = createServer((socket) => {
       sockets.add(socket)
@@ -305,7 +316,7 @@ describe("a database server that rejects or does not respond", () => {
     const { port } = server.address() as { port: number }
     const url = `postgres://chancery:hunter2@127.0.0.1:${port}/chancery`
     expect(
-      await differences({ environment: { CHANCERY_STORAGE: url, CHANCERY_SEAL_KEY: key ?? "" }, code, says }),
+      await differences({ environment: { CHANCERY_STORAGE: url, CHANCERY_SEAL_KEY: key ?? "" }, code, expectedError }),
     ).toEqual([])
   })
 })

@@ -40,7 +40,7 @@ test.runIf(postgres !== undefined)("the documented move to PostgreSQL and back, 
     expect(await typed(there)).toMatchObject({
       code: 75,
       out: "",
-      said: expect.stringContaining("A running server uses") as string,
+      stderr: expect.stringContaining("A running server uses") as string,
     })
     served.child.kill("SIGTERM")
     await served.ended
@@ -49,7 +49,7 @@ test.runIf(postgres !== undefined)("the documented move to PostgreSQL and back, 
   const copied = await typed(there)
   expect(copied).toMatchObject({
     code: 0,
-    said: expect.stringMatching(/Copied 100 %\n(.*\n)*Compared 100 %/) as string,
+    stderr: expect.stringMatching(/Copied 100 %\n(.*\n)*Compared 100 %/) as string,
   })
   expect(copied.out).toMatch(/: \d+ rows, all tables verified\.\nThe copy uses the seal keys of the old store/)
   expect(copied.out).not.toContain(new URL(place.url).password || "no password")
@@ -93,18 +93,18 @@ test("storage copy rejects with one sentence and creates nothing when it cannot 
   const refused = (code: number, sentence: string) => ({
     code,
     out: "",
-    said: expect.stringMatching(new RegExp(`^chancery: [^\\n]*${sentence}[^\\n]*\\n$`)) as string,
+    stderr: expect.stringMatching(new RegExp(`^chancery: [^\\n]*${sentence}[^\\n]*\\n$`)) as string,
   })
   expect(await copy("nothing", "target")).toEqual(refused(78, "The store to copy does not exist"))
   expect(await copy("https://chancery.example", "target")).toEqual(refused(64, '"https:…" cannot be copied'))
   expect(await copy("sqlite::memory:", "target")).toEqual(refused(64, "cannot be copied"))
   expect(await copy("nothing", "nothing")).toEqual(refused(78, "Both stores are the same"))
   const unreachable = "postgres://chancery:secret@127.0.0.1:1/chancery"
-  const { said } = await copy(unreachable, "target")
+  const { stderr } = await copy(unreachable, "target")
   expect(await copy(unreachable, "target")).toEqual(
     refused(75, "postgres://chancery@127.0.0.1:1/chancery is not available"),
   )
-  expect(said).not.toContain("secret")
+  expect(stderr).not.toContain("secret")
   await expect(stat(join(folder.path, "target"))).rejects.toThrow("ENOENT")
 })
 

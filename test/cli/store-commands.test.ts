@@ -17,7 +17,7 @@ describe("commands on the file of a running server", () => {
 
     const created = await chancery("token", "create", "--user", "root", "--description", "laptop", "--expires", "90d")
     expect(created.code).toBe(0)
-    expect(created.said).toMatch(/^Token at-\w{16} for the user root expires at .*Z. It is shown only this once:\n$/)
+    expect(created.stderr).toMatch(/^Token at-\w{16} for the user root expires at .*Z. It is shown only this once:\n$/)
     const token = created.out.trim()
     expect(await status(served.url, token)).toBe(200)
 
@@ -64,16 +64,16 @@ describe("commands on the file of a running server", () => {
 
     const file = join(folder.path, "store.backup")
     const backup = await chancery("backup", file, "--with-seal-key")
-    expect(backup).toMatchObject({ code: 0, said: expect.stringContaining("Copied 100 %") as string })
+    expect(backup).toMatchObject({ code: 0, stderr: expect.stringContaining("Copied 100 %") as string })
     expect((await stat(file)).mode & 0o777).toBe(0o600)
     expect((await chancery("organization", "create", "after", "--email", "a@example.com")).code).toBe(0)
     expect(await chancery("restore", file)).toMatchObject({
       code: 1,
-      said: expect.stringContaining("already") as string,
+      stderr: expect.stringContaining("already") as string,
     })
     expect(await chancery("restore", file, "--overwrite")).toMatchObject({
       code: 1,
-      said: expect.stringContaining("server") as string,
+      stderr: expect.stringContaining("server") as string,
     })
     served.child.kill("SIGTERM")
     await served.ended
@@ -117,12 +117,12 @@ test("a backup that cannot be written or read ends with one sentence and a remed
     ["restore", folder.path, "--data", join(folder.path, "other")],
   ]
   for (const one of words) {
-    const { code, said } = await chancery(...one)
-    expect([code, said]).toEqual([
+    const { code, stderr } = await chancery(...one)
+    expect([code, stderr]).toEqual([
       1,
       expect.stringMatching(/^chancery: [^\n]*; check that the file and its folder exist/),
     ])
-    expect(said.trim().split("\n")).toHaveLength(1)
+    expect(stderr.trim().split("\n")).toHaveLength(1)
   }
 })
 

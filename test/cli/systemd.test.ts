@@ -9,7 +9,7 @@ import { exitCodes } from "../../engine/src/cli/exit-code.ts"
 import { environmentNameOf, settingNames, settings } from "../../engine/src/cli/settings.ts"
 import { parseDuration } from "../../engine/src/core/time.ts"
 import { typedPage } from "../documents/typed-page.ts"
-import { sayLoudly } from "../toolchain/missing.ts"
+import { printNotice } from "../toolchain/missing.ts"
 import { main, run, temporaryFolder } from "./chancery.ts"
 
 const execute = promisify(execFile)
@@ -23,7 +23,7 @@ const answers = await execute("systemd-analyze", ["--version"]).then(
   () => false,
 )
 if (!answers)
-  sayLoudly("There is no systemd-analyze (Debian's package systemd), so that systemd is not asked about its unit.")
+  printNotice("There is no systemd-analyze (Debian's package systemd), so that systemd is not asked about its unit.")
 
 /** Returns all values of each directive, in order. */
 async function directivesIn(file: string): Promise<ReadonlyMap<string, readonly string[]>> {
@@ -44,7 +44,7 @@ async function only(name: string): Promise<string> {
 test("starts an existing command with existing settings", async () => {
   const [program, ...words] = (await only("ExecStart")).split(" ")
   expect(program).toBe("/usr/local/bin/chancery")
-  expect(await run([...words, "--help"])).toMatchObject({ code: 0, said: "" })
+  expect(await run([...words, "--help"])).toMatchObject({ code: 0, stderr: "" })
   const known = settingNames.map(environmentNameOf)
   for (const file of [unitFile, ...dropIns])
     for (const assignment of (await directivesIn(file)).get("Environment") ?? []) {
@@ -106,10 +106,10 @@ describe.skipIf(!answers)("systemd", () => {
     await using place = await temporaryFolder()
     const unit = join(place.path, "chancery.service")
     await copyFile(unitFile, unit)
-    const asked = (threshold: number) =>
+    const analyze = (threshold: number) =>
       execute("systemd-analyze", ["security", "--offline=true", `--threshold=${threshold}`, "--no-pager", unit])
-    expect((await asked(20)).stdout).toMatch(/Overall exposure level for chancery\.service: 1\.\d OK/)
-    await expect(asked(1)).rejects.toThrow("--threshold=1 ")
+    expect((await analyze(20)).stdout).toMatch(/Overall exposure level for chancery\.service: 1\.\d OK/)
+    await expect(analyze(1)).rejects.toThrow("--threshold=1 ")
   })
 
   test("accepts the commands of the guide, typed as written, for a machine in a folder", async () => {

@@ -22,14 +22,14 @@ test("a server with a collector exports the rest when it stops, and logs the tra
   const answer = await request(`${served.url}/api/v2/account/details`)
   expect(answer.statusCode).toBe(401)
   served.child.kill("SIGTERM")
-  const { code, said } = await served.ended
+  const { code, stderr } = await served.ended
   expect(code).toBe(0)
   expect(receiver.exports.map(({ headers }) => headers["x-api-key"])).toContain("sesame")
   const [span] = receiver.spans().filter(({ name }) => name === "GET /api/v2/account/details")
   expect(span?.attributes["http.response.status_code"]).toBe(401)
   expect(span?.resource).toMatchObject({ "service.name": "chancery", "deployment.environment.name": "test" })
   expect(span?.resource["service.instance.id"]).toMatch(/^[0-9a-f-]{36}$/)
-  const line = said
+  const line = stderr
     .split("\n")
     .filter((text) => text.includes('"event":"request"'))
     .map((text) => JSON.parse(text) as { readonly route?: string; readonly traceId?: string })
@@ -74,11 +74,11 @@ test("the documented collector gets data with the documented command", async () 
 
 test("an invalid variable ends the command before it serves, with one sentence and exit code 78", async () => {
   await using folder = await temporaryFolder()
-  const { code, said } = await run(["serve", "--data", folder.path, "--otlp-endpoint", "http://127.0.0.1:4318"], {
+  const { code, stderr } = await run(["serve", "--data", folder.path, "--otlp-endpoint", "http://127.0.0.1:4318"], {
     environment: { OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" },
   })
   expect(code).toBe(78)
-  expect(said).toContain(
+  expect(stderr).toContain(
     'The variable OTEL_EXPORTER_OTLP_PROTOCOL cannot be "grpc"; it must be one of http/protobuf, http/json.',
   )
 })

@@ -18,8 +18,8 @@ test("`workspace events --follow` prints changes of another process until it is 
   await engine.workspaces.create("acme", { name: "after" })
   await poll(() => following.out()).toContain("after")
   following.child.kill("SIGINT")
-  const { code, out, said } = await following.ended
-  expect([code, said]).toEqual([0, ""])
+  const { code, out, stderr } = await following.ended
+  expect([code, stderr]).toEqual([0, ""])
   expect(
     out
       .trim()

@@ -245,9 +245,12 @@ export function accessCases(engine: () => OpenedEngine): void {
       rule("pki/issue/+", "update") + rule("pki/issue/root", "deny") + rule("sys/capabilities-self", "update"),
     )
     const paths = ["pki/issue/web", "pki/issue/root", "pki/roles/a,b", "/pki/issue/web"]
-    const told = paths.map((path) => ({ path, capabilities: [path.endsWith("/web") ? "update" : "deny"] }))
-    expect(await holder.engine.serviceTokens.capabilities("self", paths)).toEqual(told)
-    expect(await root.serviceTokens.capabilities({ secret: holder.token }, paths)).toEqual(told)
+    const expectedCapabilities = paths.map((path) => ({
+      path,
+      capabilities: [path.endsWith("/web") ? "update" : "deny"],
+    }))
+    expect(await holder.engine.serviceTokens.capabilities("self", paths)).toEqual(expectedCapabilities)
+    expect(await root.serviceTokens.capabilities({ secret: holder.token }, paths)).toEqual(expectedCapabilities)
     expect(await root.serviceTokens.capabilities("self", ["x"])).toEqual([{ path: "x", capabilities: ["root"] }])
     await expect(root.serviceTokens.capabilities("self", [])).rejects.toMatchObject(refused("invalid", ["paths"]))
     await expect(root.serviceTokens.capabilities({ accessor: "at-none" }, ["x"])).rejects.toMatchObject(

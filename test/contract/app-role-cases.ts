@@ -128,19 +128,19 @@ export function appRoleCases(engine: () => OpenedEngine): void {
       })
       const { secretId, accessor } = made
       expect(made).toEqual({ secretId, accessor, ttlMs: minuteMs, usesLeft: 2, warnings: [] })
-      const told = await secretIds.get("web", { accessor })
-      expect(told).toEqual({
+      const view = await secretIds.get("web", { accessor })
+      expect(view).toEqual({
         accessor,
         usesLeft: 2,
         ttlMs: minuteMs,
         createdAt: expect.any(Number),
-        updatedAt: told.createdAt,
-        expiresAt: told.createdAt + minuteMs,
+        updatedAt: view.createdAt,
+        expiresAt: view.createdAt + minuteMs,
         metadata: { job: "7", note: "a=b, c" },
         cidrList: ["127.0.0.1"],
         tokenBoundCidrs: ["127.0.0.1/32"],
       })
-      expect(await secretIds.get("WEB", { secretId })).toEqual(told)
+      expect(await secretIds.get("WEB", { secretId })).toEqual(view)
       await roles.save("web", { secretIdNumUses: 0, secretIdTtlMs: 0 })
       const chosen = await secretIds.create("web", { secretId: "chosen" })
       expect(chosen).toMatchObject({ secretId: "chosen", ttlMs: null, usesLeft: null })

@@ -94,12 +94,12 @@ export function certificateCases(engine: () => OpenedEngine): void {
       const all = await pki.certificates.list()
       root = all[0] ?? ""
       expect(rootOf && subjectOf(rootOf)).toBe("CN=Root")
-      const asked = [
+      const calls = [
         { commonName: "a.test", altNames: ["b.test"], certMetadata: "b3duZXI=" },
         { commonName: "c.test", ttlMs: 2 * hourMs },
       ]
       const made: string[] = []
-      for (const one of asked) made.push((await pki.certificates.issue("any", one)).serialNumber)
+      for (const one of calls) made.push((await pki.certificates.issue("any", one)).serialNumber)
       issued = made
     })
 

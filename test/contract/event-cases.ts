@@ -13,7 +13,7 @@ export function eventCases(engine: () => OpenedEngine): void {
   })
 
   /** Reads all events that match the query, page by page. */
-  async function told(of: Engine, query: EventQuery, pageSize = 3): Promise<readonly EventView[]> {
+  async function allEvents(of: Engine, query: EventQuery, pageSize = 3): Promise<readonly EventView[]> {
     const found: EventView[] = []
     for (let since = query.since; ;) {
       const page = await of.events.list(
@@ -28,9 +28,9 @@ export function eventCases(engine: () => OpenedEngine): void {
   }
 
   /** Reads until at least `count` events match: an event can become readable shortly after its change. */
-  async function toldOf(count: number, of: Engine, query: EventQuery): Promise<readonly EventView[]> {
+  async function untilEventCount(count: number, of: Engine, query: EventQuery): Promise<readonly EventView[]> {
     let found: readonly EventView[] = []
-    await expect.poll(async () => (found = await told(of, query)).length).toBeGreaterThanOrEqual(count)
+    await expect.poll(async () => (found = await allEvents(of, query)).length).toBeGreaterThanOrEqual(count)
     return found
   }
 
@@ -54,7 +54,7 @@ export function eventCases(engine: () => OpenedEngine): void {
     await own.workspaces.unlock({ id })
     await own.tags.remove(id, [{ name: "net" }])
     await own.workspaces.safeDelete({ id })
-    const events = await toldOf(6, own, { workspaces: [id] })
+    const events = await untilEventCount(6, own, { workspaces: [id] })
     expect(kinds(events)).toEqual([
       "workspace.created",
       "workspace.updated",
@@ -98,7 +98,7 @@ export function eventCases(engine: () => OpenedEngine): void {
       await own.variables.create({ id: other.id }, variable)
       // Events of earlier tests can become readable after the cursor `before` was read.
       const here = { ...query, workspaces: [id, other.id], since: before }
-      expect(kinds(await toldOf(expected.length, own, here))).toEqual(expected)
+      expect(kinds(await untilEventCount(expected.length, own, here))).toEqual(expected)
     })
 
     test("with an unknown kind or start is rejected", async () => {
@@ -136,7 +136,7 @@ export function eventCases(engine: () => OpenedEngine): void {
     const seen = await first
     expect(kinds(seen)).toEqual(["workspace.locked", "workspace.unlocked"])
     await own.workspaces.update({ id }, { description: "meanwhile" })
-    await toldOf(3, own, query)
+    await untilEventCount(3, own, query)
     const again = await own.events.follow(testUsers.organization, { ...query, since: seen[0]?.id ?? "" })
     expect(kinds(await taken(again, 2))).toEqual(["workspace.unlocked", "workspace.updated"])
   })
@@ -159,19 +159,19 @@ export function eventCases(engine: () => OpenedEngine): void {
       const { id } = await testUsers.newWorkspace()
       const member = await testUsers.newMemberOn(id, { access: "read" })
       const other = await testUsers.newWorkspace()
-      await toldOf(1, own, { workspaces: [other.id] })
-      const since = (await toldOf(1, own, { workspaces: [id] })).at(-1)?.id ?? ""
+      await untilEventCount(1, own, { workspaces: [other.id] })
+      const since = (await untilEventCount(1, own, { workspaces: [id] })).at(-1)?.id ?? ""
       const following = await member.engine.events.follow(testUsers.organization, { since })
       const seen = taken(following, 3)
       await own.workspaces.lock({ id: other.id }, { reason: "" })
       await own.workspaces.lock({ id }, { reason: "" })
       await own.workspaces.unlock({ id })
       // Waits until both events have reached the follower: of a deleted workspace, only the deletion is reported.
-      await expect.poll(async () => kinds(await told(member.engine, { workspaces: [id], since }))).toHaveLength(2)
+      await expect.poll(async () => kinds(await allEvents(member.engine, { workspaces: [id], since }))).toHaveLength(2)
       await new Promise((resolve) => void setTimeout(resolve, 1_500))
       await own.workspaces.forceDelete({ id })
       expect(kinds(await seen)).toEqual(["workspace.locked", "workspace.unlocked", "workspace.deleted"])
-      expect(kinds(await told(member.engine, { workspaces: [other.id] }))).toEqual([])
+      expect(kinds(await allEvents(member.engine, { workspaces: [other.id] }))).toEqual([])
     })
 
     test("receives none of them after the access is removed", async () => {
@@ -180,9 +180,9 @@ export function eventCases(engine: () => OpenedEngine): void {
       const member = await testUsers.newMemberOn(id, { access: "read" })
       const [access] = (await own.teamWorkspaces.list(id, { number: 1, size: 1 })).items
       await own.workspaces.lock({ id }, { reason: "" })
-      expect(await toldOf(1, member.engine, { workspaces: [id], kinds: ["workspace.locked"] })).toHaveLength(1)
+      expect(await untilEventCount(1, member.engine, { workspaces: [id], kinds: ["workspace.locked"] })).toHaveLength(1)
       await own.teamWorkspaces.delete(access?.id ?? "")
-      expect(await told(member.engine, { workspaces: [id] })).toEqual([])
+      expect(await allEvents(member.engine, { workspaces: [id] })).toEqual([])
     })
   })
 

@@ -30,7 +30,7 @@ const reasons = {
 type Row =
   | "reads"
   | keyof typeof reasons
-  | { readonly makes: readonly EventKind[]; readonly given?: Call; readonly call?: Call }
+  | { readonly makes: readonly EventKind[]; readonly prepare?: Call; readonly call?: Call }
 
 const made = (...makes: readonly EventKind[]): Row => ({ makes })
 
@@ -108,7 +108,7 @@ const table: Readonly<Record<string, Row>> = {
   "teamProjects.delete": made("project.updated"),
   "teamWorkspaces.create": {
     makes: ["team-access.updated"],
-    given: ({ teamWorkspaces }, { teamWorkspaceId }) => teamWorkspaces.delete(teamWorkspaceId),
+    prepare: ({ teamWorkspaces }, { teamWorkspaceId }) => teamWorkspaces.delete(teamWorkspaceId),
   },
   "teamWorkspaces.list": "reads",
   "teamWorkspaces.get": "reads",
@@ -196,26 +196,26 @@ const table: Readonly<Record<string, Row>> = {
       await workspaces.extendLock(workspace)
     },
   },
-  "workspaces.unlock": { makes: ["workspace.unlocked"], given: locked },
-  "workspaces.forceUnlock": { makes: ["workspace.force-unlocked"], given: locked },
+  "workspaces.unlock": { makes: ["workspace.unlocked"], prepare: locked },
+  "workspaces.forceUnlock": { makes: ["workspace.force-unlocked"], prepare: locked },
   "workspaces.moveToProject": made("workspace.moved"),
-  "stateVersions.create": { makes: ["state.created", "state.finalized"], given: locked },
+  "stateVersions.create": { makes: ["state.created", "state.finalized"], prepare: locked },
   "stateVersions.get": "reads",
   "stateVersions.current": "reads",
   "stateVersions.list": "reads",
   "stateVersions.upload": {
     makes: ["state.created", "state.finalized"],
-    given: locked,
+    prepare: locked,
     call: async ({ stateVersions }, { workspace }) => {
       const { state, ...announced } = newStateInput(2)
       const { id } = await stateVersions.create(workspace, { ...announced, state: null })
       await stateVersions.upload(id, "state", inPieces(state ?? new Uint8Array()))
     },
   },
-  "stateVersions.rollback": { makes: ["state.created", "state.finalized"], given: locked },
+  "stateVersions.rollback": { makes: ["state.created", "state.finalized"], prepare: locked },
   "stateVersions.softDeleteBackingData": {
     makes: ["state.created", "state.finalized", "state.updated"],
-    given: locked,
+    prepare: locked,
     call: async ({ stateVersions }, { workspace, stateVersionId }) => {
       await stateVersions.create(workspace, newStateInput(2))
       await stateVersions.softDeleteBackingData(stateVersionId)
@@ -223,7 +223,7 @@ const table: Readonly<Record<string, Row>> = {
   },
   "stateVersions.restoreBackingData": {
     makes: ["state.created", "state.finalized", "state.updated", "state.updated"],
-    given: locked,
+    prepare: locked,
     call: async ({ stateVersions }, { workspace, stateVersionId }) => {
       await stateVersions.create(workspace, newStateInput(2))
       await stateVersions.softDeleteBackingData(stateVersionId)
@@ -232,7 +232,7 @@ const table: Readonly<Record<string, Row>> = {
   },
   "stateVersions.permanentlyDeleteBackingData": {
     makes: ["state.created", "state.finalized", "state.updated", "state.updated"],
-    given: locked,
+    prepare: locked,
     call: async ({ stateVersions }, { workspace, stateVersionId }) => {
       await stateVersions.create(workspace, newStateInput(2))
       await stateVersions.softDeleteBackingData(stateVersionId)
@@ -505,10 +505,10 @@ describe.each(databaseKinds.filter(({ name }) => name !== "SQLite memory"))("on 
 
   test.each(Object.entries(table).flatMap(([name, row]) => (typeof row === "string" ? [] : [{ name, row }])))(
     "$name produces its events",
-    async ({ name, row: { makes, given, call = calls[name] } }) => {
+    async ({ name, row: { makes, prepare: prepare, call = calls[name] } }) => {
       const { testUsers, subject } = await newFixture()
       const own = testUsers.owner.engine
-      await given?.(own, subject)
+      await prepare?.(own, subject)
       const before = await newestOf(testUsers)
       await call?.(own, subject)
       // Transactions of other tests can hold up these events too.

@@ -324,9 +324,9 @@ export function identityCases(engine: () => OpenedEngine): void {
         description: "",
       })
       expect(await tokens.getForOrganization(testUsers.organization)).toEqual(made)
-      const machine = await engine().as(secret)
-      expect(await machine.users.account()).toMatchObject({ serviceAccount: true })
-      expect((await machine.organizations.list(undefined, firstPage)).items.map(({ name }) => name)).toEqual([
+      const tokenEngine = await engine().as(secret)
+      expect(await tokenEngine.users.account()).toMatchObject({ serviceAccount: true })
+      expect((await tokenEngine.organizations.list(undefined, firstPage)).items.map(({ name }) => name)).toEqual([
         testUsers.organization,
       ])
       await tokens.deleteForOrganization(testUsers.organization)

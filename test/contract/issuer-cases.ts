@@ -65,8 +65,8 @@ export function issuerCases(engine: () => OpenedEngine): void {
     test("is requested, and set once it is signed", async () => {
       const [top, below] = [await newMount(), await newMount()]
       await top.issuers.generateRoot({ ...ec, commonName: "Root" })
-      const asked = await below.issuers.generateIntermediate({ ...ec, commonName: "CA", addBasicConstraints: true })
-      expect(asked).toMatchObject({ keyName: null, privateKey: undefined, warnings: [] })
+      const requested = await below.issuers.generateIntermediate({ ...ec, commonName: "CA", addBasicConstraints: true })
+      expect(requested).toMatchObject({ keyName: null, privateKey: undefined, warnings: [] })
       const exported = await below.issuers.generateIntermediate(
         { ...ec, commonName: "CA", keySource: "exported", keyName: "exported" },
         "issuers/generate/intermediate",
@@ -155,8 +155,8 @@ export function issuerCases(engine: () => OpenedEngine): void {
     test("is generated, imported, read, renamed and deleted", async () => {
       const { keys } = await newMount()
       expect(await keys.list()).toEqual([])
-      const kept = await keys.generate({ ...ec, keyName: "kept" })
-      expect(kept).toMatchObject({ name: "kept", type: "ec", privateKey: undefined, warnings: [] })
+      const generated = await keys.generate({ ...ec, keyName: "kept" })
+      expect(generated).toMatchObject({ name: "kept", type: "ec", privateKey: undefined, warnings: [] })
       const { privateKey } = await keys.generate({ keyType: "ed25519", keySource: "exported" })
       expect(privateKey?.algorithm).toEqual({ type: "ed25519" })
       const imported = await keys.import(openssl("genpkey", "-algorithm", "ed25519"), "imported")
@@ -166,7 +166,7 @@ export function issuerCases(engine: () => OpenedEngine): void {
       expect(await keys.rename("imported", "renamed")).toMatchObject({ id: imported.id, name: "renamed" })
       expect(await keys.rename("renamed", null)).toMatchObject({ name: null })
       expect(await keys.list()).toMatchObject([
-        { id: kept.id, name: "kept", isDefault: true },
+        { id: generated.id, name: "kept", isDefault: true },
         { name: null, isDefault: false },
         { id: imported.id, name: null, isDefault: false },
       ])

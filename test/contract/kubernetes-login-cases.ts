@@ -36,13 +36,13 @@ export function kubernetesLoginCases(engine: () => OpenedEngine): void {
       const logins = await newMethod()
       await expect(logins.getConfig()).rejects.toMatchObject(notFound)
       const tokenReviewerJwt = await projectedToken()
-      const told = await logins.configure({
+      const configured = await logins.configure({
         ...clusterConfig(),
         tokenReviewerJwt,
         issuer: "https://i",
         disableLocalCaJwt: true,
       })
-      expect(told).toEqual({ warnings: [] })
+      expect(configured).toEqual({ warnings: [] })
       const config = {
         ...clusterConfig(),
         pemKeys: [],

@@ -546,14 +546,15 @@ export async function newSubject({ root, organization, owner, newMember, newWork
 export function methodCases(engine: () => OpenedEngine): void {
   let testUsers: Users
   let subject: Subject
-  let nobody: Engine
+  let revoked: Engine
   beforeAll(async () => {
     testUsers = await newUsers(engine())
     subject = await newSubject(testUsers)
-    const { token, engine: somebody } = await testUsers.newPerson()
-    const [{ id } = { id: "" }] = (await somebody.tokens.listForUser((await somebody.users.account()).id, page)).items
-    await somebody.tokens.delete(id)
-    nobody = await engine().as(token)
+    const { token, engine: revokedUser } = await testUsers.newPerson()
+    const [{ id } = { id: "" }] = (await revokedUser.tokens.listForUser((await revokedUser.users.account()).id, page))
+      .items
+    await revokedUser.tokens.delete(id)
+    revoked = await engine().as(token)
   })
 
   test("the table of cases contains every method and no other", () => {
@@ -571,7 +572,7 @@ export function methodCases(engine: () => OpenedEngine): void {
   test.each(Object.entries(calls).filter(([name]) => !openToAll.has(name)))(
     "rejects a revoked token: %s",
     async (_name, call) => {
-      await expect(call(nobody, subject)).rejects.toMatchObject(refused("unauthenticated"))
+      await expect(call(revoked, subject)).rejects.toMatchObject(refused("unauthenticated"))
     },
   )
 }

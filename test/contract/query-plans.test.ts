@@ -64,14 +64,14 @@ function capture(kind: keyof typeof captured) {
   }
   const query = Client.prototype.query as (...words: readonly unknown[]) => unknown
   return vi.spyOn(Client.prototype, "query").mockImplementation(function (this: Client, ...words: unknown[]) {
-    const [asked] = words as [{ text?: string; values?: unknown[] }]
-    if (asked.text !== undefined) note(asked.text, asked.values ?? [])
+    const [queryConfig] = words as [{ text?: string; values?: unknown[] }]
+    if (queryConfig.text !== undefined) note(queryConfig.text, queryConfig.values ?? [])
     return query.apply(this, words) as never
   })
 }
 
 /** Calls every method as permitted callers. Methods that delete or end records come last. Returns the names of those that succeeded. */
-async function askEverything(served: ServedEngine): Promise<ReadonlySet<string>> {
+async function callEveryMethod(served: ServedEngine): Promise<ReadonlySet<string>> {
   const as = async (token: string): Promise<Engine> => actingFor(served, token)
   const { secret } = await served.tokens.createForUser((await served.users.account()).id, {})
   const root = await as(secret)
@@ -216,7 +216,7 @@ describe.each([
     try {
       {
         await using engine = await openEmbedded(place.url, { sealKeys })
-        const answered = await askEverything(engine)
+        const answered = await callEveryMethod(engine)
         const lists = Object.keys(calls).filter((method) => /\.(list|find|search|queue|capacity)/i.test(method))
         expect(lists.filter((method) => !answered.has(method))).toEqual([])
       }

@@ -54,9 +54,9 @@ export function runCases(engine: () => OpenedEngine): void {
       await runClaims.report(claim.id, { status: "planning", hasChanges: null })
       await expect(runs.forceCancel(run.id)).rejects.toMatchObject(refused("conflict"))
       await runs.cancel(run.id)
-      const { run: asked } = await runClaims.heartbeat(claim.id)
-      expect(asked).toMatchObject({ status: "planning", cancelRequestedAt: expect.any(Number) })
-      expect(await runs.get(run.id)).toMatchObject({ cancelRequestedAt: asked.cancelRequestedAt })
+      const { run: canceled } = await runClaims.heartbeat(claim.id)
+      expect(canceled).toMatchObject({ status: "planning", cancelRequestedAt: expect.any(Number) })
+      expect(await runs.get(run.id)).toMatchObject({ cancelRequestedAt: canceled.cancelRequestedAt })
       const { workspaces } = testUsers.owner.engine
       expect((await workspaces.get({ id: workspaceId })).lock).toMatchObject({ by: { kind: "runs", id: run.id } })
       await expect(runs.cancel(run.id)).rejects.toMatchObject(refused("conflict"))

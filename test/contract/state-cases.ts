@@ -305,7 +305,7 @@ export function stateCases(engine: () => OpenedEngine): void {
     test("keeps its options, and is found in its organization", async () => {
       const { runs } = testUsers.owner.engine
       const { id, name } = await testUsers.newWorkspace()
-      const asked = {
+      const runOptions = {
         refresh: false,
         savePlan: true,
         allowConfigGeneration: true,
@@ -313,15 +313,15 @@ export function stateCases(engine: () => OpenedEngine): void {
         replaceAddrs: ["terraform_data.b"],
         variables: [{ key: "region", value: '"eu"' }],
       }
-      const made = await runs.create({ id }, { ...newRunInput(), ...asked })
-      expect(made).toMatchObject({ ...asked, planCounts: null, executor: null })
+      const made = await runs.create({ id }, { ...newRunInput(), ...runOptions })
+      expect(made).toMatchObject({ ...runOptions, planCounts: null, executor: null })
       const query = { operations: ["save_plan"], workspaceNames: [name], unfinished: true } as const
       expect((await runs.listForOrganization(testUsers.organization, query, firstPage)).items).toEqual([made])
       await runs.advance(made.id, { status: "planning", hasChanges: null })
       const counts = { additions: 1, changes: 2, destructions: 3, imports: 4 }
       const saved = await runs.advance(made.id, { status: "planned", hasChanges: null, counts })
       expect(saved).toMatchObject({ status: "planned_and_saved", hasChanges: true, planCounts: counts })
-      const impossible = { ...newRunInput(), ...asked, planOnly: true }
+      const impossible = { ...newRunInput(), ...runOptions, planOnly: true }
       await expect(runs.create({ id }, impossible)).rejects.toMatchObject(refused("invalid", ["savePlan"]))
     })
 

@@ -84,7 +84,7 @@ export function tagCases(engine: () => OpenedEngine): void {
 
   describe("tag owners", () => {
     const [pulumi, cluster] = [{ owner: "pulumi:site/prod" }, { owner: "kubernetes:acme/default/api" }]
-    const held = (
+    const format = (
       bindings: readonly { readonly key: string; readonly value: string; readonly owners?: readonly string[] }[],
     ) => bindings.map(({ key, value, owners = ["?"] }) => `${key}=${value}@${owners.join(",")}`).toSorted()
 
@@ -93,7 +93,7 @@ export function tagCases(engine: () => OpenedEngine): void {
       const { id } = await testUsers.newWorkspace({ tags: [{ name: "nobodys" }] })
       await tags.add(id, [{ name: "one" }, { name: "both" }], pulumi)
       await tags.add(id, [{ name: "both" }, { name: "other" }], cluster)
-      const all = async () => held(await tags.bindings(id, { owners: true, tags: true }))
+      const all = async () => format(await tags.bindings(id, { owners: true, tags: true }))
       expect(await all()).toEqual([
         `both=@${cluster.owner},${pulumi.owner}`,
         "nobodys=@",
@@ -114,16 +114,16 @@ export function tagCases(engine: () => OpenedEngine): void {
         cluster,
       )
       const { id } = await testUsers.newWorkspace({ projectId: project.id })
-      expect(held(await tags.bind(id, [{ key: "env", value: "prod" }], pulumi))).toEqual(["env=prod@?"])
-      expect(held(await tags.bindings(id, { tags: true }))).toEqual(["env=prod@?"])
-      expect(held(await tags.effectiveBindings(id))).toEqual(["cost=42@?", "env=prod@?"])
-      expect(held(await tags.projectBindings(project.id))).toEqual(["cost=42@?"])
-      expect(held(await tags.bindings(id, { owners: true, tags: true }))).toEqual([`env=prod@${pulumi.owner}`])
-      expect(held(await tags.effectiveBindings(id, { owners: true }))).toEqual([
+      expect(format(await tags.bind(id, [{ key: "env", value: "prod" }], pulumi))).toEqual(["env=prod@?"])
+      expect(format(await tags.bindings(id, { tags: true }))).toEqual(["env=prod@?"])
+      expect(format(await tags.effectiveBindings(id))).toEqual(["cost=42@?", "env=prod@?"])
+      expect(format(await tags.projectBindings(project.id))).toEqual(["cost=42@?"])
+      expect(format(await tags.bindings(id, { owners: true, tags: true }))).toEqual([`env=prod@${pulumi.owner}`])
+      expect(format(await tags.effectiveBindings(id, { owners: true }))).toEqual([
         `cost=42@${cluster.owner}`,
         `env=prod@${pulumi.owner}`,
       ])
-      expect(held(await tags.projectBindings(project.id, { owners: true }))).toEqual([`cost=42@${cluster.owner}`])
+      expect(format(await tags.projectBindings(project.id, { owners: true }))).toEqual([`cost=42@${cluster.owner}`])
     })
 
     test("are shown with the bindings of a workspace, when requested", async () => {
@@ -165,13 +165,13 @@ export function tagCases(engine: () => OpenedEngine): void {
       )
       await workspaces.update({ id }, { tagBindings: [b] }, cluster)
       await workspaces.update({ id }, { tagBindings: [c] }, pulumi)
-      expect(held(await tags.bindings(id, { owners: true, tags: true }))).toEqual([
+      expect(format(await tags.bindings(id, { owners: true, tags: true }))).toEqual([
         `b=1@${cluster.owner}`,
         `c=1@${pulumi.owner}`,
         `flat=@${pulumi.owner}`,
       ])
       await workspaces.update({ id }, { tagBindings: [a] })
-      expect(held(await tags.bindings(id, { owners: true, tags: true }))).toEqual(["a=1@", `flat=@${pulumi.owner}`])
+      expect(format(await tags.bindings(id, { owners: true, tags: true }))).toEqual(["a=1@", `flat=@${pulumi.owner}`])
 
       const project = await projects.create(
         testUsers.organization,
@@ -181,7 +181,7 @@ export function tagCases(engine: () => OpenedEngine): void {
       await projects.update(project.id, { tagBindings: [b] }, cluster)
       await projects.update(project.id, { tagBindings: [c] }, pulumi)
       await tags.bindProject(project.id, [b], pulumi)
-      expect(held(await tags.projectBindings(project.id, { owners: true }))).toEqual([
+      expect(format(await tags.projectBindings(project.id, { owners: true }))).toEqual([
         `b=1@${cluster.owner},${pulumi.owner}`,
         `c=1@${pulumi.owner}`,
       ])
@@ -194,9 +194,9 @@ export function tagCases(engine: () => OpenedEngine): void {
       const project = await projects.create(testUsers.organization, { name: testUsers.newName("project") })
       await tags.bind(id, prod, pulumi)
       await tags.bindProject(project.id, prod, pulumi)
-      const said = `Tag env=prod is owned by ${pulumi.owner}; ${cluster.owner} cannot change it to env=dev`
-      const inList = { ...refused("conflict", ["data", 0, "value"]), message: said }
-      const inDocument = { ...refused("conflict", ["tagBindings", 0, "value"]), message: said }
+      const message = `Tag env=prod is owned by ${pulumi.owner}; ${cluster.owner} cannot change it to env=dev`
+      const inList = { ...refused("conflict", ["data", 0, "value"]), message }
+      const inDocument = { ...refused("conflict", ["tagBindings", 0, "value"]), message }
       await expect(tags.bind(id, dev, cluster)).rejects.toMatchObject(inList)
       await expect(tags.bindProject(project.id, dev, cluster)).rejects.toMatchObject(inList)
       await expect(workspaces.update({ id }, { name: "other", tagBindings: dev }, cluster)).rejects.toMatchObject(

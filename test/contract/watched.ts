@@ -62,8 +62,8 @@ function watch(method: string, call: Method, { answered, refused }: CallRecord, 
       refused.add(method)
       // The failed call changed nothing, so calling the engine behind the server changes nothing either.
       if (twin !== undefined) {
-        const said = await twin(...args).catch((refusal: unknown) => refusal)
-        expect({ method, ...spoken(error) }).toEqual({ method, ...spoken(said) })
+        const twinError = await twin(...args).catch((refusal: unknown) => refusal)
+        expect({ method, ...comparable(error) }).toEqual({ method, ...comparable(twinError) })
       }
       throw error
     }
@@ -84,7 +84,7 @@ function plain(value: unknown): unknown {
 }
 
 /** Returns the comparable part of an error. Faults replace the message if there are any, as on the wire. */
-const spoken = (error: unknown) =>
+const comparable = (error: unknown) =>
   isEngineError(error)
     ? {
         code: error.code,

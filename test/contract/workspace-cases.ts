@@ -143,14 +143,14 @@ export function workspaceCases(engine: () => OpenedEngine): void {
       async (text) => {
         const { workspaces } = testUsers.owner.engine
         const { id } = await testUsers.newWorkspace()
-        const unkeepable = refused("bad-request")
-        await expect(workspaces.update({ id }, { description: text })).rejects.toMatchObject(unkeepable)
-        await expect(workspaces.get({ id: text })).rejects.toMatchObject(unkeepable)
+        const badRequest = refused("bad-request")
+        await expect(workspaces.update({ id }, { description: text })).rejects.toMatchObject(badRequest)
+        await expect(workspaces.get({ id: text })).rejects.toMatchObject(badRequest)
         await expect(workspaces.get({ organization: testUsers.organization, name: text })).rejects.toMatchObject(
-          unkeepable,
+          badRequest,
         )
         await expect(workspaces.list(testUsers.organization, { name: text }, firstPage)).rejects.toMatchObject(
-          unkeepable,
+          badRequest,
         )
       },
     )
@@ -339,9 +339,9 @@ export function workspaceCases(engine: () => OpenedEngine): void {
     test("is acquired by one of many concurrent requests", async () => {
       const { id } = await testUsers.newWorkspace()
       const lockers = await Promise.all([1, 2, 3].map(() => testUsers.newMemberOn(id, locking)))
-      const asked = [...lockers, ...lockers, ...lockers, ...lockers]
+      const contenders = [...lockers, ...lockers, ...lockers, ...lockers]
       const outcomes = await Promise.allSettled(
-        asked.map(({ engine: it }) => it.workspaces.lock({ id }, { reason: "" })),
+        contenders.map(({ engine: it }) => it.workspaces.lock({ id }, { reason: "" })),
       )
       expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1)
       const reasons = outcomes.flatMap((outcome) => (outcome.status === "rejected" ? [outcome.reason] : []))

@@ -25,9 +25,9 @@ export function blocksIn(text: string): readonly GuideBlock[] {
     const [, mark, language = ""] = /^ *(```+|~~~+) *([^`]*?) *$/.exec(line) ?? []
     if (fence !== undefined) {
       if (mark !== undefined && mark.startsWith(fence.mark) && language === "") {
-        const { lines, language: spoken } = fence
-        const commands = shells.includes(spoken) ? commandsIn(lines) : [lines.join("\n")]
-        blocks.push({ heading, language: spoken, commands })
+        const { lines, language: fenceLanguage } = fence
+        const commands = shells.includes(fenceLanguage) ? commandsIn(lines) : [lines.join("\n")]
+        blocks.push({ heading, language: fenceLanguage, commands })
         fence = undefined
       } else fence.lines.push(line)
     } else if (mark !== undefined) fence = { mark, language, lines: [] }

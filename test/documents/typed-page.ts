@@ -5,7 +5,7 @@ import { relative } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { afterAll, expect } from "vitest"
-import { sayLoudly } from "../toolchain/missing.ts"
+import { printNotice } from "../toolchain/missing.ts"
 import { blocksOf, root } from "./guide-blocks.ts"
 import { type DocExample, docExamples } from "./doc-examples.ts"
 
@@ -59,7 +59,9 @@ export function typedPage(testUrl: string, document: string): Page {
     const untyped = [...left].flatMap(([heading, commands]) => [...commands].map((command) => ({ heading, command })))
     if (untyped.length > 0 && !haveAllPassed(suite)) {
       // The failure is reported separately, and so are missing programs.
-      sayLoudly(`Of ${document} ${untyped.length} commands were not typed, because not all tests of ${test} have run.`)
+      printNotice(
+        `Of ${document} ${untyped.length} commands were not typed, because not all tests of ${test} have run.`,
+      )
       return
     }
     expect(untyped, `${test} types every command of ${document} that it is named for in typists.ts`).toEqual([])
@@ -81,8 +83,8 @@ const commandsOf = (blocks: ReturnType<typeof blocksOf>, heading: string, { exce
     .filter((command) => !Object.hasOwn(except, command))
 
 function blockOf(language: string, commands: readonly string[], typed: (command: string) => void): Block {
-  const part = (kept: (command: string) => boolean) => {
-    const chosen = commands.filter(kept)
+  const part = (isIncluded: (command: string) => boolean) => {
+    const chosen = commands.filter(isIncluded)
     if (chosen.length === 0) throw new Error(`none of these commands: ${commands.join("; ")}`)
     return blockOf(language, chosen, typed)
   }

@@ -72,8 +72,8 @@ describe.skipIf(noTool).each(tools)("the example executor, with $kind $version",
     /** Executes all waiting runs until they end. */
     async function executed(): Promise<string> {
       await using running = execute("--once")
-      const { code, out, said } = await running.ended
-      expect([code, said]).toEqual([0, ""])
+      const { code, out, stderr } = await running.ended
+      expect([code, stderr]).toEqual([0, ""])
       return out
     }
     const log = async (planOrApply: string): Promise<string> => {
@@ -141,15 +141,15 @@ describe.skipIf(noTool).each(tools)("the example executor, with $kind $version",
     const { pool, upload, latest, executed } = await newWorkspace({ "main.tf": greeting })
     await upload()
     const target = { kind: "agent-pool", id: pool.id } as const
-    const held = await engine.runClaims.claim(target, { name: "other", leaseMs: 60_000, waitMs: 0 })
+    const claim = await engine.runClaims.claim(target, { name: "other", leaseMs: 60_000, waitMs: 0 })
     expect(await executed()).toBe("")
     expect(await latest()).toMatchObject({ status: "plan_queued", executor: { name: "other" } })
     // The executor belongs to the pool, but did not claim the run.
     const { secret } = await engine.tokens.createForAgentPool(pool.id, { description: "another" })
     await using agent = openRemote(url, { token: secret, random: systemRuntime().random })
-    await expect(agent.runClaims.heartbeat(held?.id ?? "")).rejects.toMatchObject({ code: "not-found" })
-    await expect(agent.runClaims.state(held?.id ?? "")).rejects.toMatchObject({ code: "not-found" })
-    await engine.runClaims.release(held?.id ?? "")
+    await expect(agent.runClaims.heartbeat(claim?.id ?? "")).rejects.toMatchObject({ code: "not-found" })
+    await expect(agent.runClaims.state(claim?.id ?? "")).rejects.toMatchObject({ code: "not-found" })
+    await engine.runClaims.release(claim?.id ?? "")
     await executed()
     expect(await latest()).toMatchObject({ status: "planned" })
   })

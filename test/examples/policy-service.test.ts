@@ -73,10 +73,10 @@ async function ask(parameters: Readonly<Record<string, unknown>>, change: Partia
   })
 }
 
-const asked = { common_name: "shop.svc.example", team: "payments" }
+const requestValues = { common_name: "shop.svc.example", team: "payments" }
 
 test("the example answers with a certificate that can be signed unchanged", async () => {
-  const answer = await ask(asked)
+  const answer = await ask(requestValues)
   expect(answer).toMatchObject({ kind: "allowed", store: true, warnings: [expect.stringContaining("web") as string] })
   const template = readPolicyTemplate(answer.kind === "allowed" ? answer.template : "")
   const { notBefore: now } = template.certificate
@@ -108,7 +108,7 @@ test.each([
     reason: "This service makes no certificate authorities.",
   },
 ])("the example rejects $why with a reason", async ({ change, parameters, reason }) => {
-  expect(await ask({ ...asked, ...parameters }, change)).toEqual({ kind: "refused", reason, warnings: [] })
+  expect(await ask({ ...requestValues, ...parameters }, change)).toEqual({ kind: "refused", reason, warnings: [] })
 })
 
 test("its README, typed as written, issues a certificate for a team and rejects another", async () => {
@@ -136,7 +136,7 @@ test("its README, typed as written, issues a certificate for a team and rejects 
   ])
   const { subject } = new X509Certificate(answers[1]?.data["certificate"] as string)
   expect(subject).toBe("CN=shop.svc.example\nOU=payments")
-  expect(service.said()).toContain('"mode":"issue","policy":"web"')
+  expect(service.stderr()).toContain('"mode":"issue","policy":"web"')
 
   const refused = (await typed(script.replace("team=payments", "team=nobody"))).split(/(?<=\})(?=\{"errors)/)
   expect(JSON.parse(refused.at(-1) ?? "")).toEqual({ errors: ['"team" must be one of payments, search.'] })

@@ -8,7 +8,7 @@ export const tlsFile = (name: string): string => fileURLToPath(new URL(`../cli/t
 export interface RunningPolicyService extends AsyncDisposable {
   readonly url: string
   /** Returns its output so far. */
-  said(): string
+  stderr(): string
 }
 
 export interface PolicyServiceFiles {
@@ -30,20 +30,20 @@ export async function startPolicyService(
   const words = ["--listen", "127.0.0.1:0", "--certificate", certificate, "--key", key]
   if (clientAuthority !== undefined) words.push("--client-authority", clientAuthority)
   const child: ChildProcess = spawn(process.execPath, [program, ...words], { stdio: ["ignore", "pipe", "inherit"] })
-  let said = ""
+  let stderr = ""
   const ended = new Promise<void>((resolve) => child.on("close", () => resolve()))
   const url = await new Promise<string>((resolve, reject) => {
     child.on("error", reject)
-    child.on("close", () => reject(new Error(`the policy service ended: ${said}`)))
+    child.on("close", () => reject(new Error(`the policy service ended: ${stderr}`)))
     child.stdout?.setEncoding("utf8").on("data", (text: string) => {
-      said += text
-      const [, address] = /listening on (https:\S+)/.exec(said) ?? []
+      stderr += text
+      const [, address] = /listening on (https:\S+)/.exec(stderr) ?? []
       if (address !== undefined) resolve(address)
     })
   })
   return {
     url,
-    said: () => said,
+    stderr: () => stderr,
     async [Symbol.asyncDispose]() {
       child.kill()
       await ended

@@ -82,7 +82,7 @@ interface PayloadTarget {
   readonly name: string
   readonly payloads: readonly object[]
   readonly mutations?: readonly Mutation[]
-  readonly mend?: FuzzTarget["mend"]
+  readonly repair?: FuzzTarget["repair"]
   /** Returns the URL to send to. It belongs to a new object if an earlier request used the previous one up. */
   readonly url: () => Promise<string> | string
   /** Set if requests are signed with a key without an account. */
@@ -126,7 +126,7 @@ async function payloads(applicant: Applicant, other: Applicant): Promise<FuzzTar
       name: "finalization",
       payloads: [{ csr }],
       mutations: documents("csr"),
-      mend: signedMember("csr"),
+      repair: signedMember("csr"),
       url: async () => order.finalize,
       async after({ body }) {
         const complaint = await complaintAboutOrder(applicant, body)
@@ -141,12 +141,12 @@ async function payloads(applicant: Applicant, other: Applicant): Promise<FuzzTar
       url: () => `${base}/revoke-cert`,
     },
   ]
-  return targets.map(({ name, payloads: corpus, mutations = jsonMutations, mend, url, byKey = false, after }) => ({
+  return targets.map(({ name, payloads: corpus, mutations = jsonMutations, repair, url, byKey = false, after }) => ({
     name: `ACME ${name}`,
     corpus: corpus.map((each) => Buffer.from(JSON.stringify(each))),
     mutations,
     turnMs,
-    ...(mend === undefined ? {} : { mend }),
+    ...(repair === undefined ? {} : { repair }),
     async attempt(input) {
       const answer = await applicant.post(await url(), input, { byKey })
       return complaintAbout(answer) ?? (answer.status < 300 ? await after?.(answer) : undefined)
@@ -312,8 +312,8 @@ function complaintAbout({ status, headers: found, body }: Answer): string | unde
   if ((found.get("replay-nonce") ?? "") === "") return `${answered} without a nonce`
   if (status < 400) return undefined
   if (found.get("content-type") !== "application/problem+json") return `${answered} as no problem`
-  const { type, detail, status: told } = body as Readonly<Record<string, unknown>>
+  const { type, detail, status: bodyStatus } = body as Readonly<Record<string, unknown>>
   const name = String(type).replace("urn:ietf:params:acme:error:", "")
-  const isInOrder = problems.has(name) && typeof detail === "string" && detail !== "" && told === status
+  const isInOrder = problems.has(name) && typeof detail === "string" && detail !== "" && bodyStatus === status
   return isInOrder ? undefined : answered
 }

@@ -17,7 +17,7 @@ const corpus: readonly Uint8Array[] = [
 ]
 
 export const archives = (): readonly FuzzTarget[] => [
-  { name: "archive", corpus, mutations: byteMutations, mend: checked, attempt: (input) => read(gzipSync(input)) },
+  { name: "archive", corpus, mutations: byteMutations, repair: checked, attempt: (input) => read(gzipSync(input)) },
   {
     name: "compressed archive",
     corpus: corpus.map((each) => Uint8Array.from(gzipSync(each))),

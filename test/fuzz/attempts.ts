@@ -24,7 +24,7 @@ async function attemptAll({ seed, module, targets: names, current, milliseconds 
   let number = 0n
   // Each target gets a turn, however long opening them took.
   const isOver = (turn: number) => turn >= targets.length && Date.now() >= deadline
-  for (let turn = 0; !isOver(turn) && toldFaults.size < maxFaults; turn += 1) {
+  for (let turn = 0; !isOver(turn) && reportedFaults.size < maxFaults; turn += 1) {
     const index = turn % targets.length
     const target = targets[index]!
     const begun = made[index]!
@@ -34,19 +34,19 @@ async function attemptAll({ seed, module, targets: names, current, milliseconds 
       writeSync(file, attempted, 0, attempted.length, 0)
       await attempt(target, input)
     }
-    tell({ kind: "count", target: target.name, count: made[index]! - begun })
+    report({ kind: "count", target: target.name, count: made[index]! - begun })
   }
 }
 
-function inputOf({ corpus, mutations, mend }: FuzzTarget, choice: ReturnType<typeof chance>): Uint8Array {
+function inputOf({ corpus, mutations, repair }: FuzzTarget, choice: ReturnType<typeof chance>): Uint8Array {
   const mutated = mutate(mutations, choice.of(corpus), corpus, choice)
-  return mend === undefined || choice.oneIn(3) ? mutated : mend(mutated)
+  return repair === undefined || choice.oneIn(3) ? mutated : repair(mutated)
 }
 
 /** Kinds of reported faults. Many inputs cause the same fault, and the first is enough. */
-const toldFaults = new Set<string>()
+const reportedFaults = new Set<string>()
 /** Number of reported slow inputs by target. */
-const toldSlow = new Map<string, number>()
+const reportedSlow = new Map<string, number>()
 
 /** Slow inputs that are reported for one target; further ones are similar. */
 const maxSlow = 20
@@ -55,18 +55,18 @@ async function attempt(target: FuzzTarget, input: Uint8Array): Promise<void> {
   const { complaint, ms } = await timed(target, input)
   const encoded = () => Buffer.from(input).toString("base64")
   const kind = `${target.name} ${complaint?.replaceAll(/\d+/g, "0")}`
-  if (complaint !== undefined && !toldFaults.has(kind)) {
-    toldFaults.add(kind)
-    tell({ kind: "fault", target: target.name, input: encoded(), complaint })
+  if (complaint !== undefined && !reportedFaults.has(kind)) {
+    reportedFaults.add(kind)
+    report({ kind: "fault", target: target.name, input: encoded(), complaint })
   }
-  const slowBefore = toldSlow.get(target.name) ?? 0
+  const slowBefore = reportedSlow.get(target.name) ?? 0
   if (ms <= slowMs || input.length > maxSlowInput || slowBefore >= maxSlow) return
   // Measured again, because a busy machine or garbage collection can delay any input.
   const again = [await timed(target, input), await timed(target, input)]
   const least = Math.min(ms, ...again.map((each) => each.ms))
   if (least <= slowMs) return
-  toldSlow.set(target.name, slowBefore + 1)
-  tell({ kind: "slow", target: target.name, input: encoded(), ms: least })
+  reportedSlow.set(target.name, slowBefore + 1)
+  report({ kind: "slow", target: target.name, input: encoded(), ms: least })
 }
 
 async function timed(target: FuzzTarget, input: Uint8Array): Promise<{ complaint: string | undefined; ms: number }> {
@@ -80,7 +80,7 @@ async function timed(target: FuzzTarget, input: Uint8Array): Promise<{ complaint
   return { complaint, ms: performance.now() - begun }
 }
 
-function tell(message: AttemptMessage): void {
+function report(message: AttemptMessage): void {
   process.send?.(message)
 }
 

@@ -55,7 +55,7 @@ async function targetOf(testUsers: PkiUsers, endpoint: string): Promise<FuzzTarg
     name: endpoint,
     corpus: isRaw ? rawCorpus(body) : bodies(body as Json).map((each) => Buffer.from(JSON.stringify(each))),
     mutations: isRaw ? derMutations : documentMutations,
-    ...(isRaw ? {} : { mend: signedAgainInJson }),
+    ...(isRaw ? {} : { repair: signedAgainInJson }),
     turnMs,
     async attempt(input) {
       attempts += 1
@@ -178,10 +178,10 @@ function rawCorpus(valid: Uint8Array): readonly Uint8Array[] {
 function signedAgainInJson(input: Uint8Array): Uint8Array {
   const document = parseJson(input)
   if (document === undefined) return input
-  const mended = mapTexts(document, (text) =>
+  const repaired = mapTexts(document, (text) =>
     text.includes("-----BEGIN CERTIFICATE")
       ? Buffer.from(signedAgainInPem(Buffer.from(text))).toString("latin1")
       : text,
   )
-  return Buffer.from(JSON.stringify(mended))
+  return Buffer.from(JSON.stringify(repaired))
 }

@@ -84,10 +84,10 @@ export async function fuzz({
     const child = fork(join(import.meta.dirname, "attempts.ts"), [JSON.stringify(settings)], {
       execArgv: [`--max-old-space-size=${heapMegabytes}`],
     })
-    const told: Promise<void>[] = []
-    child.on("message", (message: AttemptMessage) => told.push(note(message)))
+    const reports: Promise<void>[] = []
+    child.on("message", (message: AttemptMessage) => reports.push(note(message)))
     const ending = await endOf(child, current, hangMs)
-    await Promise.all(told)
+    await Promise.all(reports)
     const attempted = existsSync(current) ? readRecord(readFileSync(current)) : undefined
     if (ending !== undefined) faults.push(await fault(ending, attempted))
     if (ending !== undefined && attempted === undefined) break

@@ -28,7 +28,7 @@ export function mutate(
 
 // Bytes
 
-const telling = [
+const notableValues = [
   0x00, 0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x0c, 0x17, 0x1f, 0x30, 0x31, 0x7f, 0x80, 0x81, 0x84, 0xa0, 0xff,
 ]
 
@@ -42,7 +42,7 @@ const flipBits: Mutation = (input, _, chance) => {
 const setBytes: Mutation = (input, _, chance) => {
   const bytes = Uint8Array.from(input)
   for (let sets = 1 + chance.below(4); sets > 0 && bytes.length > 0; sets -= 1)
-    bytes[chance.below(bytes.length)] = chance.of(telling)
+    bytes[chance.below(bytes.length)] = chance.of(notableValues)
   return bytes
 }
 
@@ -63,7 +63,7 @@ const repeat: Mutation = (input, _, chance) => {
 const insert: Mutation = (input, _, chance) => {
   const at = chance.below(input.length + 1)
   const bytes = chance.oneIn(3)
-    ? new Uint8Array(1 + chance.below(5_000)).fill(chance.of(telling))
+    ? new Uint8Array(1 + chance.below(5_000)).fill(chance.of(notableValues))
     : chance.bytes(1 + chance.below(20))
   return Buffer.concat([input.subarray(0, at), bytes, input.subarray(at)])
 }
@@ -130,12 +130,14 @@ const indefiniteLength = ofTree(({ node }) => {
 })
 
 const otherTag = ofTree(({ node }, _, chance) => {
-  node.tag = chance.oneIn(4) ? chance.below(256) : chance.of([...telling, node.tag ^ 0x20, 0x82, 0x86, 0x87, 0xa3])
+  node.tag = chance.oneIn(4)
+    ? chance.below(256)
+    : chance.of([...notableValues, node.tag ^ 0x20, 0x82, 0x86, 0x87, 0xa3])
 })
 
 const duplicate = ofTree(({ siblings, index, node }, _, chance) => {
-  const wished = chance.oneIn(10) ? 50 + chance.below(500) : 1 + chance.below(3)
-  const times = Math.min(wished, Math.ceil((2 * largeLength) / (contentOf(node).length + 2)))
+  const wanted = chance.oneIn(10) ? 50 + chance.below(500) : 1 + chance.below(3)
+  const times = Math.min(wanted, Math.ceil((2 * largeLength) / (contentOf(node).length + 2)))
   siblings.splice(index, 0, ...Array.from({ length: times }, () => copied(node)))
 })
 
@@ -179,7 +181,7 @@ const hugeInteger = ofTree(({ node }, _, chance) => {
 const otherContent = ofTree(({ node }, _, chance) => {
   node.content = chance.of([
     () => chance.bytes(chance.below(40)),
-    () => new Uint8Array(chance.of([1, 20, 64, 255, 40_000])).fill(chance.of(telling)),
+    () => new Uint8Array(chance.of([1, 20, 64, 255, 40_000])).fill(chance.of(notableValues)),
     () => Buffer.from(chance.of(strangeTexts)),
     () => Buffer.concat([contentOf(node), contentOf(node)]),
   ])()

@@ -38,14 +38,14 @@ export const parsers = (): readonly FuzzTarget[] => [
     name: "certificate",
     corpus: samples("CERTIFICATE"),
     mutations: derMutations,
-    mend: signedAgain,
+    repair: signedAgain,
     attempt: refusing(readCertificate),
   },
   {
     name: "certification request",
     corpus: samples("CERTIFICATE REQUEST"),
     mutations: derMutations,
-    mend: signedAgain,
+    repair: signedAgain,
     attempt: refusing(readRequest),
   },
   {

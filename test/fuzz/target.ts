@@ -9,7 +9,7 @@ export interface FuzzTarget {
   /** Milliseconds of one turn; default: 250. */
   readonly turnMs?: number
   /** Repairs a mutated input that would be refused early, such as by its signature; returns other input unchanged. */
-  readonly mend?: (input: Uint8Array) => Uint8Array
+  readonly repair?: (input: Uint8Array) => Uint8Array
   /** Returns a complaint if the input was handled wrongly; undefined if it was accepted or properly refused. */
   attempt(input: Uint8Array): string | undefined | Promise<string | undefined>
 }

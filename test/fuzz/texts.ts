@@ -128,12 +128,12 @@ const starsIn = (text: string): number => text.split("*").length - 1
 function identityOf(entity: Json | undefined): Identity {
   const { id, name, metadata, aliases } = membersOf(entity)
   const own = { id: textOf(id), name: textOf(name), metadata: textsOf(metadata) }
-  const held = Object.entries(membersOf(aliases)).map(([accessor, alias]) => {
+  const described = Object.entries(membersOf(aliases)).map(([accessor, alias]) => {
     const members = membersOf(alias)
     const { id: aliasId, name: aliasName } = members
     return [accessor, { id: textOf(aliasId), name: textOf(aliasName), metadata: textsOf(members["metadata"]) }] as const
   })
-  return { entity: { ...own, aliases: Object.fromEntries(held) }, groups: [{ id: own.id, name: own.name }] }
+  return { entity: { ...own, aliases: Object.fromEntries(described) }, groups: [{ id: own.id, name: own.name }] }
 }
 
 const membersOf = (value: Json | undefined): Readonly<Record<string, Json>> =>

@@ -93,9 +93,10 @@ test("the OpenTelemetry exporter is loaded only when a collector is configured",
       const { silentLog } = await import("${sourceOf("engine/src/core/runtime.ts")}")
       const telemetry = await openTelemetry({}, ${JSON.stringify(environment)}, { ...silentLog, flush() {} })
       await telemetry?.[Symbol.asyncDispose]()`)
-  const spoken = (packages: readonly string[]) => packages.filter((name) => name.startsWith("@opentelemetry/"))
-  expect(spoken(await loaded({}))).toEqual([])
-  expect(spoken(await loaded({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: "http://127.0.0.1:4318/v1/traces" }))).toContain(
-    "@opentelemetry/sdk-trace",
-  )
+  const telemetryPackages = (packages: readonly string[]) =>
+    packages.filter((name) => name.startsWith("@opentelemetry/"))
+  expect(telemetryPackages(await loaded({}))).toEqual([])
+  expect(
+    telemetryPackages(await loaded({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: "http://127.0.0.1:4318/v1/traces" })),
+  ).toContain("@opentelemetry/sdk-trace")
 })

@@ -50,10 +50,10 @@ describe("a test that opens a store", () => {
   const onBoth = new Set(filesOnUsualStore(root, patterns, exclude))
 
   test("is part of both runs, names the kinds of store itself, or has a reason for SQLite alone", () => {
-    const strays = files.filter(
+    const unlisted = files.filter(
       (file) => !onBoth.has(file) && opens.test(textOf(file)) && !namesKinds.test(textOf(file)),
     )
-    expect(strays.toSorted()).toEqual(Object.keys(onSqliteAlone).toSorted())
+    expect(unlisted.toSorted()).toEqual(Object.keys(onSqliteAlone).toSorted())
   })
 
   test("names the store of each of its engines when it is listed as naming the kinds itself", () => {

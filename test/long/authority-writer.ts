@@ -82,11 +82,11 @@ export class AuthorityWriter {
 
   /** Creates an issuer whose certificate the CA of another mount signs. */
   async #signedElsewhere(api: CrashApi, seen: (csr: string) => void): Promise<void> {
-    const asked = { common_name: this.#newName(), key_type: "ec" }
-    const made = await this.#making(api, { keys: 1, issuers: 0 }, "intermediate/generate/internal", asked)
+    const parameters = { common_name: this.#newName(), key_type: "ec" }
+    const made = await this.#making(api, { keys: 1, issuers: 0 }, "intermediate/generate/internal", parameters)
     seen(made.data.csr)
     this.#keys.add(made.data.key_id)
-    const signed = await api.change("POST", "/pki/root/sign-intermediate", { csr: made.data.csr, ...asked })
+    const signed = await api.change("POST", "/pki/root/sign-intermediate", { csr: made.data.csr, ...parameters })
     const { certificate } = signed.data
     const { data } = await this.#making(api, { keys: 0, issuers: 1 }, "intermediate/set-signed", { certificate })
     this.#issuers.set(data.imported_issuers[0], made.data.key_id)

@@ -69,18 +69,18 @@ test.each(crashKinds)(
       for (let round = 0; round < kills; round += 1) {
         const locked = await send("POST", `/workspaces/${mortal}/actions/lock`, { reason: `round ${round}`, ttl: 1 })
         expect(locked.status).toBe(200)
-        const asking = bulk(round).then(
+        const pending = bulk(round).then(
           ({ status }) => status,
           () => "cut",
         )
         await sleep(random(runMs))
         await server.kill()
-        if ((await asking) === "cut") cut += 1
+        if ((await pending) === "cut") cut += 1
         await server.start()
         const { status, body } = await bulk(round)
         expect([status, body?.errors]).toEqual([200, undefined])
-        const { results, ...told } = body.data.attributes
-        expect(told).toMatchObject({ "done-count": workspaceCount, "unchanged-count": 0, "refused-count": 0 })
+        const { results, ...summary } = body.data.attributes
+        expect(summary).toMatchObject({ "done-count": workspaceCount, "unchanged-count": 0, "refused-count": 0 })
         expect(new Set(results.map(({ id }: { id: string }) => id))).toEqual(new Set(many))
         const until = Date.parse(locked.body.data.attributes["locked-until"])
         await sleep(Math.max(0, until - Date.now()))
@@ -101,7 +101,7 @@ test.each(crashKinds)(
             .filter((row) => row["kind"] === wanted)
             .map((row) => [String(row["workspace_id"]), Number(row["count"])]),
         )
-      const [taken, given, expired] = [
+      const [taken, released, expired] = [
         counts("workspace.locked"),
         counts("workspace.unlocked"),
         counts("workspace.lock-expired"),
@@ -109,7 +109,7 @@ test.each(crashKinds)(
       expect([taken.get(mortal), expired.get(mortal)]).toEqual([kills, kills])
       // The two timed actions count as well.
       const [locks, unlocks] = [1 + Math.ceil(kills / 2), 1 + Math.floor(kills / 2)]
-      for (const id of many) expect([taken.get(id), given.get(id)]).toEqual([locks, unlocks])
+      for (const id of many) expect([taken.get(id), released.get(id)]).toEqual([locks, unlocks])
       await store.expectWhole()
     } finally {
       await server.kill()

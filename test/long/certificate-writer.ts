@@ -8,7 +8,7 @@ import { type CrashApi, Unanswered } from "./crash-api.ts"
 
 const mount = "/pki"
 /** Number of most recently revoked certificates to query over OCSP after each crash. */
-const askedAfterCrash = 3
+const checkedAfterCrash = 3
 
 interface Issued {
   readonly serialNumber: string
@@ -63,10 +63,10 @@ export class CertificateWriter {
   async verify(api: CrashApi, listed: ReadonlySet<string>, seen: (signed: Uint8Array) => void): Promise<void> {
     expect(this.revoked.filter((serialNumber) => !listed.has(serialNumber))).toEqual([])
     expect(this.#valid.filter(({ serialNumber }) => listed.has(serialNumber))).toEqual([])
-    const last = this.revoked.slice(-askedAfterCrash)
+    const last = this.revoked.slice(-checkedAfterCrash)
     const unsure = this.#inFlight
     for (const serialNumber of unsure === undefined ? last : [...last, unsure.serialNumber]) {
-      const { status, tbs } = await askOcsp(api, serialNumber)
+      const { status, tbs } = await queryOcsp(api, serialNumber)
       seen(tbs)
       expect([serialNumber, status]).toEqual([serialNumber, listed.has(serialNumber) ? "revoked" : "good"])
     }
@@ -77,15 +77,15 @@ export class CertificateWriter {
   }
 }
 
-async function askOcsp(api: CrashApi, serialNumber: string) {
+async function queryOcsp(api: CrashApi, serialNumber: string) {
   const issuer = (await api.read("GET", `${mount}/ca`)).bytes
   const octets = Buffer.from(serialNumber.replaceAll(":", ""), "hex")
   const { bytes } = await api.ask(`${mount}/ocsp`, ocspQuestion({ digest: "sha256", issuer, serialNumber: octets }))
   const outer = new DerReader(bytes, "answer").sequence("OCSPResponse")
   outer.value("responseStatus")
-  const given = outer.enter(contextConstructed(0), "responseBytes").sequence("responseBytes")
-  given.oid("responseType")
-  const tbs = new DerReader(given.octetString("response"), "answer").sequence("basic").value("tbsResponseData")
+  const responseBytes = outer.enter(contextConstructed(0), "responseBytes").sequence("responseBytes")
+  responseBytes.oid("responseType")
+  const tbs = new DerReader(responseBytes.octetString("response"), "answer").sequence("basic").value("tbsResponseData")
   const response = new DerReader(tbs, "answer").sequence("tbsResponseData")
   response.value("responderID")
   response.value("producedAt")

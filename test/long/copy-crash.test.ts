@@ -32,13 +32,13 @@ async function copyKilling(from: string, to: string, random: (below: number) => 
     await using copying = start(["storage", "copy", from, to, "--json"])
     if (killed < kills) {
       const { child } = copying
-      while (child.exitCode === null && !copying.said().includes("%")) await sleep(1)
+      while (child.exitCode === null && !copying.stderr().includes("%")) await sleep(1)
       await sleep(random(250))
       child.kill("SIGKILL")
     }
-    const { code, out, said } = await copying.ended
+    const { code, out, stderr } = await copying.ended
     if (code === 0) return { killed, report: JSON.parse(out) as Report }
-    if (code !== null && code !== busyCode) throw new Error(`the copy failed with ${code}: ${said}`)
+    if (code !== null && code !== busyCode) throw new Error(`the copy failed with ${code}: ${stderr}`)
     if (code === null) killed += 1
     else await sleep(50)
   }

@@ -12,7 +12,7 @@ const writerCount = 12
 /** A kill comes up to this long after up to this many more acknowledged changes, so that slow machines make progress too. */
 const longestRunMs = 250
 const mostChanges = 4 * writerCount
-const patienceMs = 30_000
+const timeoutMs = 30_000
 const seed = Number(process.env["CHANCERY_SEED"] ?? Date.now() % 1_000_000)
 
 const kills = { "SQLite file": 100, "SQLite memory": 0, PostgreSQL: process.env["CHANCERY_SHORT"] === "1" ? 15 : 100 }
@@ -37,7 +37,7 @@ test.each(crashKinds)(
         const stop = new AbortController()
         const writing = writers.map((writer) => writer.write(client, stop.signal))
         const wanted = total(writers) + random(mostChanges)
-        for (let waitedMs = 0; total(writers) < wanted && waitedMs < patienceMs; waitedMs += 10) await sleep(10)
+        for (let waitedMs = 0; total(writers) < wanted && waitedMs < timeoutMs; waitedMs += 10) await sleep(10)
         await sleep(random(longestRunMs))
         await server.kill()
         stop.abort()

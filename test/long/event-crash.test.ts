@@ -25,7 +25,7 @@ test.each(crashKinds)(
       const token = await server.rootToken()
       await server.start()
       await using patient = await openEngine(server.url, { token })
-      const heard = listening(patient, stopping.signal)
+      const followed = listening(patient, stopping.signal)
       const writers: Writer[] = []
       let acknowledged = 0
       for (let round = 0; round < kills; round += 1) {
@@ -46,11 +46,11 @@ test.each(crashKinds)(
       for (const writer of writers) await writer.verify(patient)
       expect(acknowledged).toBeGreaterThan(kills)
 
-      const told = (await allEvents(patient)).map(({ id }) => id)
-      expect(new Set(told).size).toBe(told.length)
-      const began = told.indexOf((await heard.first) ?? "")
-      await expect.poll(() => heard.ids.length, { timeout: 120_000 }).toBe(told.length - began)
-      expect(heard.ids).toEqual(told.slice(began))
+      const eventIds = (await allEvents(patient)).map(({ id }) => id)
+      expect(new Set(eventIds).size).toBe(eventIds.length)
+      const began = eventIds.indexOf((await followed.first) ?? "")
+      await expect.poll(() => followed.ids.length, { timeout: 120_000 }).toBe(eventIds.length - began)
+      expect(followed.ids).toEqual(eventIds.slice(began))
     } finally {
       stopping.abort()
       await server.kill()

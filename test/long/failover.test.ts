@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { command } from "../../engine/testing/temporary-database.ts"
 import { openTestEngine, type TestEngine } from "../../engine/testing/test-engine.ts"
-import { sayMissing } from "../toolchain/missing.ts"
+import { warnMissing } from "../toolchain/missing.ts"
 import {
   findPostgresBinaries,
   type OwnPostgres,
@@ -16,7 +16,7 @@ import {
 import { type LossyProxy, openLossyProxy } from "./blackhole.ts"
 
 const binaries = await findPostgresBinaries()
-if (binaries === undefined) sayMissing(postgresInstallation)
+if (binaries === undefined) warnMissing(postgresInstallation)
 
 const storageLimits = { connectTimeoutMs: 1_000, statementTimeoutMs: 1_000, lockTimeoutMs: 500, idleTimeoutMs: 1_000 }
 
@@ -26,40 +26,40 @@ interface Trouble {
   readonly begin: (server: OwnPostgres, proxy: LossyProxy) => Promise<unknown>
   readonly end: (server: OwnPostgres, proxy: LossyProxy) => Promise<unknown>
   /** Minimum number of requests that the failure must affect. */
-  readonly felt: 0 | 1
+  readonly minFailures: 0 | 1
   /** Duration, if a server would otherwise wait indefinitely; longer than a server waits for an answer. */
   readonly lastsMs?: number
 }
 
 const troubles: readonly Trouble[] = [
-  { name: "restarted", begin: (server) => server.halt("fast"), end: (server) => server.start(), felt: 1 },
-  { name: "crashed and recovered", begin: (server) => server.halt("immediate"), end: startAgain, felt: 1 },
-  { name: "killed", begin: (server) => server.signal("SIGKILL"), end: startAgain, felt: 1 },
+  { name: "restarted", begin: (server) => server.halt("fast"), end: (server) => server.start(), minFailures: 1 },
+  { name: "crashed and recovered", begin: (server) => server.halt("immediate"), end: startAgain, minFailures: 1 },
+  { name: "killed", begin: (server) => server.signal("SIGKILL"), end: startAgain, minFailures: 1 },
   {
     name: "suspended by SIGSTOP",
     begin: (server) => server.signal("SIGSTOP"),
     end: (server) => server.signal("SIGCONT"),
-    felt: 1,
+    minFailures: 1,
     lastsMs: 4_000,
   },
   {
     name: "behind a network that drops every packet",
     begin: async (_, proxy) => proxy.lose(true),
     end: async (_, proxy) => proxy.lose(false),
-    felt: 1,
+    minFailures: 1,
     lastsMs: 4_000,
   },
   {
     name: "stripped of its sessions",
-    begin: (server) => asked(server, "select pg_terminate_backend(pid) from pg_stat_activity where usename = 'app'"),
+    begin: (server) => runSql(server, "select pg_terminate_backend(pid) from pg_stat_activity where usename = 'app'"),
     end: async () => {},
-    felt: 0,
+    minFailures: 0,
   },
   {
     name: "closed for writes",
-    begin: (server) => asked(server, "alter system set default_transaction_read_only = on", "select pg_reload_conf()"),
-    end: (server) => asked(server, "alter system reset default_transaction_read_only", "select pg_reload_conf()"),
-    felt: 1,
+    begin: (server) => runSql(server, "alter system set default_transaction_read_only = on", "select pg_reload_conf()"),
+    end: (server) => runSql(server, "alter system reset default_transaction_read_only", "select pg_reload_conf()"),
+    minFailures: 1,
   },
   {
     name: "a standby, and then the primary again",
@@ -69,29 +69,29 @@ const troubles: readonly Trouble[] = [
       await server.start()
     },
     end: (server) => server.promote(),
-    felt: 1,
+    minFailures: 1,
   },
   {
     name: "out of connections",
     begin: (server) =>
-      asked(
+      runSql(
         server,
         "alter role app connection limit 0",
         "select pg_terminate_backend(pid) from pg_stat_activity where usename = 'app'",
       ),
-    end: (server) => asked(server, "alter role app connection limit -1"),
-    felt: 1,
+    end: (server) => runSql(server, "alter role app connection limit -1"),
+    minFailures: 1,
   },
   {
     name: "of another mind about who may come in",
     begin: (server) =>
-      asked(
+      runSql(
         server,
         "alter role app nologin",
         "select pg_terminate_backend(pid) from pg_stat_activity where usename = 'app'",
       ),
-    end: (server) => asked(server, "alter role app login"),
-    felt: 1,
+    end: (server) => runSql(server, "alter role app login"),
+    minFailures: 1,
   },
 ]
 
@@ -104,14 +104,14 @@ describe.runIf(binaries !== undefined)("while PostgreSQL is", () => {
   beforeAll(async () => {
     server = await startOwnPostgres(binaries ?? "")
     opened.defer(() => server.stop())
-    await asked(server, "create role app login superuser", "create database app owner app")
+    await runSql(server, "create role app login superuser", "create database app owner app")
     // The first start needs a superuser, who can create extensions, and the tests need a role without, because superusers are exempt from
     // connection limits.
     const folder = new URL(server.url).searchParams.get("host") ?? ""
     proxy = opened.use(await openLossyProxy(join(folder, ".s.PGSQL.5432")))
     const url = `postgres://app@127.0.0.1:${proxy.port}/app`
     await openTestEngine({ url, jobs: false }).then((first) => first[Symbol.asyncDispose]())
-    await asked(server, "alter role app nosuperuser")
+    await runSql(server, "alter role app nosuperuser")
     testEngine = opened.use(await openTestEngine({ url, jobs: false, storageLimits, connections: 5 }))
     await testEngine.request("POST", "/organizations", {
       body: { data: { type: "organizations", attributes: { name: "acme", email: "ops@acme.example" } } },
@@ -129,7 +129,7 @@ describe.runIf(binaries !== undefined)("while PostgreSQL is", () => {
     const seen = await load.end()
 
     expect(seen.odd).toEqual([])
-    expect(seen.refused.length + seen.uncertain.length).toBeGreaterThanOrEqual(trouble.felt)
+    expect(seen.refused.length + seen.uncertain.length).toBeGreaterThanOrEqual(trouble.minFailures)
     const there = await namesOf(testEngine)
     expect(seen.acknowledged.filter((name) => !there.has(name))).toEqual([])
     expect(seen.refused.filter((name) => there.has(name))).toEqual([])
@@ -219,6 +219,6 @@ async function startAgain(server: OwnPostgres): Promise<void> {
   }
 }
 
-async function asked({ url }: OwnPostgres, ...statements: readonly string[]): Promise<void> {
+async function runSql({ url }: OwnPostgres, ...statements: readonly string[]): Promise<void> {
   for (const text of statements) await command(url, text)
 }

@@ -7,7 +7,7 @@ import { basename, dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { beforeAll, describe, expect, test } from "vitest"
-import { sayLoudly } from "../toolchain/missing.ts"
+import { printNotice } from "../toolchain/missing.ts"
 import { dockerAnswers } from "../toolchain/postgres.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
@@ -89,7 +89,7 @@ describe("the image", () => {
   beforeAll(async () => {
     const docker = await dockerAnswers()
     if (!docker)
-      sayLoudly("No Docker engine answers, so the image is built from its Dockerfile in folders, without its bases.")
+      printNotice("No Docker engine answers, so the image is built from its Dockerfile in folders, without its bases.")
     image = docker ? await buildWithDocker() : await carryOut()
     return () => image[Symbol.asyncDispose]()
   })

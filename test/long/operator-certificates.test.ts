@@ -37,28 +37,28 @@ async function unreliable(target: string): Promise<{ readonly url: string; heal(
       headers: headers as Record<string, string>,
       ...(sent.length === 0 ? {} : { body: sent }),
     })
-    const { "content-length": _length, "transfer-encoding": _encoding, ...kept } = answer.headers
-    return { status: answer.statusCode, kept, text: await answer.body.text() }
+    const { "content-length": _length, "transfer-encoding": _encoding, ...forwardedHeaders } = answer.headers
+    return { status: answer.statusCode, forwardedHeaders, text: await answer.body.text() }
   }
-  const server = createServer((asked, answer) => {
+  const server = createServer((incoming, answer) => {
     const pieces: Buffer[] = []
-    asked.on("data", (piece: Buffer) => pieces.push(piece))
-    asked.on("end", () => {
+    incoming.on("data", (piece: Buffer) => pieces.push(piece))
+    incoming.on("end", () => {
       count += 1
       const fault = isHealed ? undefined : (["late", "busy", "limited", "cut", "deaf"] as const)[count % 15]
       if (fault === "busy") answer.writeHead(503).end("{}")
       else if (fault === "limited") answer.writeHead(429, { "retry-after": "1" }).end("{}")
-      else if (fault === "cut") asked.socket.destroy()
+      else if (fault === "cut") incoming.socket.destroy()
       else
-        forward(asked, Buffer.concat(pieces)).then(
-          ({ status, kept, text }) => {
-            const send = () => void answer.writeHead(status, kept).end(text)
+        forward(incoming, Buffer.concat(pieces)).then(
+          ({ status, forwardedHeaders, text }) => {
+            const send = () => void answer.writeHead(status, forwardedHeaders).end(text)
             // The engine executed the request, but its answer is lost.
-            if (fault === "deaf") asked.socket.destroy()
+            if (fault === "deaf") incoming.socket.destroy()
             else if (fault === "late") setTimeout(send, 1_000)
             else send()
           },
-          () => asked.socket.destroy(),
+          () => incoming.socket.destroy(),
         )
     })
   })
@@ -71,15 +71,15 @@ async function unreliable(target: string): Promise<{ readonly url: string; heal(
 }
 
 describe.skipIf(programs === undefined)("many certificates", () => {
-  let plane: ControlPlane
+  let controlPlane: ControlPlane
   let cluster: Cluster
   let testEngine: TestEngine
   let config: KubeConfig
   let engine: Awaited<ReturnType<typeof unreliable>>
 
   beforeAll(async () => {
-    plane = closing.use(await startControlPlane(programs!, { flags: ["--etcd-compaction-interval=10s"] }))
-    cluster = openCluster(plane)
+    controlPlane = closing.use(await startControlPlane(programs!, { flags: ["--etcd-compaction-interval=10s"] }))
+    cluster = openCluster(controlPlane)
     await cluster.installDefinitions()
     config = await cluster.operatorAccess("operator")
     testEngine = closing.use(await openTestEngine({ jobs: false }))
@@ -152,13 +152,13 @@ describe.skipIf(programs === undefined)("many certificates", () => {
       const next = startReplica(`replica-${round}`)
       await stop()
       stop = next
-      if (round % 2 === 0) await plane.restartServer()
+      if (round % 2 === 0) await controlPlane.restartServer()
       const token = `chancery.dev/renew-requested-at=${round}`
       await cluster.kubectl(["annotate", "certificates.chancery.dev", "--all", "-n", namespace, "--overwrite", token])
     }
     engine.heal()
-    const asked = "chancery.dev/reconcile-requested-at=healed"
-    await cluster.kubectl(["annotate", "certificates.chancery.dev", "--all", "-n", namespace, "--overwrite", asked])
+    const incoming = "chancery.dev/reconcile-requested-at=healed"
+    await cluster.kubectl(["annotate", "certificates.chancery.dev", "--all", "-n", namespace, "--overwrite", incoming])
     const unfinished = async () =>
       (await list("certificates.chancery.dev")).flatMap(({ metadata, status }) => {
         const { lastHandledRenewAt, conditions = [] } = (status ?? {}) as {
@@ -167,8 +167,8 @@ describe.skipIf(programs === undefined)("many certificates", () => {
         }
         const is = (type: string) => conditions.some((one) => one.type === type && one.status === "True")
         if (is("Ready") && !is("Issuing") && lastHandledRenewAt === String(rounds)) return []
-        const told = conditions.map(({ type, status: value, message }) => `${type} ${value}: ${message}`)
-        return [`${metadata.name}, renewal ${lastHandledRenewAt}: ${told.join("; ")}`]
+        const summaries = conditions.map(({ type, status: value, message }) => `${type} ${value}: ${message}`)
+        return [`${metadata.name}, renewal ${lastHandledRenewAt}: ${summaries.join("; ")}`]
       })
     await expect.poll(unfinished, { timeout: 240_000, interval: 1_000 }).toEqual([])
 

@@ -15,7 +15,7 @@ import { startCuttableProxy, startFaultyEngine } from "../e2e/operator/faults.ts
 import { type OperatorProcess, startOperatorProcess } from "../e2e/operator/operator-process.ts"
 import { inParallel, openRawApi } from "../e2e/operator/raw-api.ts"
 import { findKubernetes, kubernetesInstallation } from "../toolchain/kubernetes.ts"
-import { sayMissing } from "../toolchain/missing.ts"
+import { warnMissing } from "../toolchain/missing.ts"
 
 const short = process.env["CHANCERY_SHORT"] === "1"
 const restarts = short ? 3 : 100
@@ -23,7 +23,7 @@ const objects = short ? 15 : 150
 /** The longest backoff is five minutes. */
 const readyMs = 900_000
 const seed = Number(process.env["CHANCERY_SEED"] ?? Date.now() % 2 ** 32)
-const programs = (await findKubernetes()) ?? sayMissing(kubernetesInstallation)
+const programs = (await findKubernetes()) ?? warnMissing(kubernetesInstallation)
 
 interface Shown {
   readonly kind: string
@@ -44,8 +44,8 @@ test.skipIf(programs === undefined)(
     const bytes = seededRandom(seed)
     const random = () => Buffer.from(bytes.bytes(4)).readUInt32BE() / 2 ** 32
     await using folder = await temporaryFolder()
-    await using plane = await startControlPlane(programs!, { flags: ["--etcd-compaction-interval=10s"] })
-    const cluster = openCluster(plane)
+    await using controlPlane = await startControlPlane(programs!, { flags: ["--etcd-compaction-interval=10s"] })
+    const cluster = openCluster(controlPlane)
     await cluster.installDefinitions()
     const direct = await cluster.operatorAccess("chancery")
     await using api = await openRawApi(cluster.adminAccess())
@@ -65,7 +65,7 @@ test.skipIf(programs === undefined)(
 
     const secret = { metadata: { name: "engine", namespace: "chancery" }, stringData: { token: testEngine.rootToken } }
     await cluster.kubectl(["apply", "-f", "-"], JSON.stringify({ apiVersion: "v1", kind: "Secret", ...secret }))
-    const apply = (object: object) => persistently(() => cluster.kubectl(["apply", "-f", "-"], JSON.stringify(object)))
+    const apply = (object: object) => retrying(() => cluster.kubectl(["apply", "-f", "-"], JSON.stringify(object)))
     const connectionRef = { kind: "ClusterConnection", name: "default" }
     const ours = (kind: string, name: string, spec: object, namespace?: string) => ({
       apiVersion: "chancery.dev/v1alpha1",
@@ -89,8 +89,8 @@ test.skipIf(programs === undefined)(
     const keepAlive = async (identity: string) => {
       for (let life = 0; !ending.signal.aborted; life += 1) {
         const kubeconfig = join(folder.path, `kubeconfig-${identity}`)
-        const given = { config, kubeconfig, namespace: "chancery", identity: `${identity}-${life}` }
-        const operator = await startOperatorProcess(given).catch(() => undefined)
+        const options = { config, kubeconfig, namespace: "chancery", identity: `${identity}-${life}` }
+        const operator = await startOperatorProcess(options).catch(() => undefined)
         if (operator === undefined) continue
         living.set(identity, operator)
         if (ending.signal.aborted) await operator.kill()
@@ -108,14 +108,14 @@ test.skipIf(programs === undefined)(
     // After another replica was seen as leader, the earlier leader must never be seen as leader again.
     const deposed = new Set<OperatorProcess>()
     let leader: OperatorProcess | undefined
-    let twoLeaders = 0
+    let twoLeadersCount = 0
     const looking = new AbortController()
     const watchLeaders = async () => {
       while (!looking.signal.aborted) {
         for (const operator of living.values()) {
           const leads = await operator.metric("leader_election_master_status").catch(() => 0)
           if (leads !== 1) continue
-          if (deposed.has(operator)) twoLeaders += 1
+          if (deposed.has(operator)) twoLeadersCount += 1
           if (leader !== undefined && leader !== operator) deposed.add(leader)
           leader = operator
         }
@@ -146,7 +146,7 @@ test.skipIf(programs === undefined)(
     let kills = 0
     for (let restart = 1; restart <= restarts; restart += 1) {
       proxy.cut()
-      await plane.restartServer()
+      await controlPlane.restartServer()
       const edited = Math.floor(random() * objects)
       await apply(workspaceOf(`w${edited}`, restart))
       await source("Secret", { stringData: { hidden: String(restart) } })
@@ -166,7 +166,7 @@ test.skipIf(programs === undefined)(
 
     const list = async (plural: string) => {
       const path = `/apis/chancery.dev/v1alpha1/namespaces/default/${plural}`
-      return ((await persistently(() => api.send("GET", path))) as { readonly items: readonly Shown[] }).items
+      return ((await retrying(() => api.send("GET", path))) as { readonly items: readonly Shown[] }).items
     }
     const unready = async () =>
       [...(await list("workspaces")), ...(await list("certificates"))]
@@ -182,14 +182,17 @@ test.skipIf(programs === undefined)(
     for (let number = 1; made.size < objects && number <= 100; number += 1)
       for (const one of (await testEngine.engine.workspaces.list("acme", {}, { number, size: 100 })).items)
         made.set(one.name, one)
-    expect(Object.fromEntries([...made].map(([name, { id, description: told }]) => [name, { id, told }]))).toEqual(
+    expect(Object.fromEntries([...made].map(([name, { id, description }]) => [name, { id, description }]))).toEqual(
       Object.fromEntries(
-        workspaces.map(({ metadata, spec, status }) => [metadata.name, { id: status.id, told: spec.description }]),
+        workspaces.map(({ metadata, spec, status }) => [
+          metadata.name,
+          { id: status.id, description: spec.description },
+        ]),
       ),
     )
     // Remaining differences are found by the next poll at the latest.
-    const variablesOf = async ({ spec: { description: told = "" }, status: { id = "" } }: Shown) => {
-      const [edit = ""] = /\d+$/.exec(told) ?? []
+    const variablesOf = async ({ spec: { description: shownText = "" }, status: { id = "" } }: Shown) => {
+      const [edit = ""] = /\d+$/.exec(shownText) ?? []
       const found = await testEngine.engine.variables.list({ id })
       return { edit, found: found.map(({ key, value, sensitive }) => (sensitive ? key : `${key}=${value}`)).toSorted() }
     }
@@ -207,7 +210,7 @@ test.skipIf(programs === undefined)(
       expect(certificate.checkPrivateKey(createPrivateKey(part("tls.key")))).toBe(true)
       expect(status.serialNumber?.replaceAll(":", "").toUpperCase()).toBe(certificate.serialNumber)
     }
-    expect(twoLeaders).toBe(0)
+    expect(twoLeadersCount).toBe(0)
     console.log(`${restarts} restarts, ${kills} leaders killed, ${JSON.stringify(engine.faults)} of the engine`)
   },
 )
@@ -219,7 +222,7 @@ const isReady = ({ metadata, status }: Shown): boolean =>
 const maxAttempts = 120
 
 /** Repeats an operation of the administrator until it succeeds, because the API server is often down. */
-async function persistently<Value>(work: () => Promise<Value>): Promise<Value> {
+async function retrying<Value>(work: () => Promise<Value>): Promise<Value> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await work()

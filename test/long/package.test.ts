@@ -61,7 +61,7 @@ test("the command is installed with the commands of the guide, typed as written"
     for (const each of ["package.json", "bin", "dist", "LICENSE", "README.md"])
       await cp(join(root, "engine", each), join(folder, "engine", each), { recursive: true })
     const prefix = join(folder, "usr")
-    const said = await guide
+    const output = await guide
       .block("Install")
       .without(/^npm (ci|run build)$/)
       .type({
@@ -74,7 +74,7 @@ test("the command is installed with the commands of the guide, typed as written"
         },
       })
     const { version } = JSON.parse(await readFile(join(root, "engine/package.json"), "utf8")) as Versioned
-    expect(said.trim().split("\n").at(-1)).toBe(version)
+    expect(output.trim().split("\n").at(-1)).toBe(version)
   } finally {
     await rm(folder, { recursive: true, force: true })
   }

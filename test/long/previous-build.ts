@@ -6,7 +6,7 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
-import { sayLoudly } from "../toolchain/missing.ts"
+import { printNotice } from "../toolchain/missing.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 const run = promisify(execFile)
@@ -25,7 +25,7 @@ export async function commitNamed(name: string): Promise<string | undefined> {
     return (await run("git", ["rev-parse", "--verify", "--quiet", `${name}^{commit}`], { cwd: root })).stdout.trim()
   } catch {
     // Not an error in CI, because no installation would help: a copy of the sources without history cannot be upgraded from.
-    sayLoudly(
+    printNotice(
       `There is no commit ${name}, so no upgrade from it is tried. It takes a clone with its history (git fetch --unshallow).`,
     )
     return undefined

@@ -12,7 +12,7 @@ const pulumi = await pulumiProgram()
 
 beforeAll(buildProvider)
 
-const declared = (word: string, doomed: string) => async () => {
+const declared = (word: string, dyingOperation: string) => async () => {
   const { csr } = new PkiIssuer("outside", { kind: "intermediate", commonName: "Outside", keyType: "ec" })
   new PkiIssuer("issuing", {
     kind: "intermediate",
@@ -31,7 +31,7 @@ const declared = (word: string, doomed: string) => async () => {
     commonName: "Outside",
     csr: csr.apply((known) => known ?? ""),
   })
-  new PkiRevocation("doomed", { serialNumber: doomed })
+  new PkiRevocation("doomed", { serialNumber: dyingOperation })
 }
 
 async function inventory({ certificates, issuers, keys }: Pki) {

@@ -2,13 +2,13 @@
 import { beforeAll, describe, expect, test } from "vitest"
 import { twoTierPki } from "../examples/two-tier-pki.ts"
 import {
-  certificateStory,
+  certificateScenario,
   declareCertificate,
   prepareAuthority,
-  signedStory,
+  signedScenario,
 } from "../e2e/pulumi/certificate-scenario.ts"
 import { openFaultInjectingProxy } from "../e2e/pulumi/fault-injecting-proxy.ts"
-import { issuerStory } from "../e2e/pulumi/issuer-scenario.ts"
+import { issuerScenario } from "../e2e/pulumi/issuer-scenario.ts"
 import { buildProvider, openStack } from "../e2e/pulumi/stack.ts"
 import { pulumiProgram } from "../toolchain/pulumi.ts"
 
@@ -19,17 +19,17 @@ beforeAll(buildProvider)
 describe.skipIf(pulumi === undefined).each(["embedded", "remote"] as const)("with the %s engine", (mode) => {
   test("a certificate is issued, renewed when due, and revoked, and no state contains its key in plain text", async () => {
     await using stack = await openStack(pulumi ?? "", mode)
-    await expect(certificateStory(stack)).resolves.toBeUndefined()
+    await expect(certificateScenario(stack)).resolves.toBeUndefined()
   })
 
   test("requests are signed by a role, verbatim and as an intermediate, and certificates are revoked permanently", async () => {
     await using stack = await openStack(pulumi ?? "", mode)
-    await expect(signedStory(stack)).resolves.toBeUndefined()
+    await expect(signedScenario(stack)).resolves.toBeUndefined()
   })
 
   test("authorities are created, signed elsewhere, imported, renamed, repaired, replaced and deleted", async () => {
     await using stack = await openStack(pulumi ?? "", mode)
-    await expect(issuerStory(stack)).resolves.toBeUndefined()
+    await expect(issuerScenario(stack)).resolves.toBeUndefined()
   })
 
   test("the example of two tiers is created, kept and destroyed", async () => {
@@ -44,9 +44,9 @@ test.skipIf(pulumi === undefined)("no certificate is issued twice and left valid
   stack.setEnvironment({ CHANCERY_ENGINE_URL: proxy.url })
   const pki = await prepareAuthority(stack)
   const isIssuing = (method: string, path: string) => method === "POST" && path.endsWith("/issue/web")
-  proxy.ahead.push({ matches: isIssuing, answer: "lost" })
+  proxy.nextFaults.push({ matches: isIssuing, answer: "lost" })
   await stack.up(declareCertificate({ onDestroy: "revoke" }))
-  expect(proxy.ahead).toEqual([])
+  expect(proxy.nextFaults).toEqual([])
   const statuses = async () => (await pki.certificates.search({ role: "web" })).items.map(({ status }) => status)
   expect((await statuses()).toSorted()).toEqual(["revoked", "valid"])
   await stack.destroy()

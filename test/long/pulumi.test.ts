@@ -13,10 +13,10 @@ import {
 } from "@chancery/pulumi"
 import { beforeAll, describe, expect, test } from "vitest"
 import { openFaultInjectingProxy } from "../e2e/pulumi/fault-injecting-proxy.ts"
-import { importStory } from "../e2e/pulumi/import-scenario.ts"
-import { pkiStory } from "../e2e/pulumi/pki-scenario.ts"
+import { importScenario } from "../e2e/pulumi/import-scenario.ts"
+import { pkiScenario } from "../e2e/pulumi/pki-scenario.ts"
 import { buildProvider, openStack } from "../e2e/pulumi/stack.ts"
-import { workspaceStory } from "../e2e/pulumi/workspace-scenario.ts"
+import { workspaceScenario } from "../e2e/pulumi/workspace-scenario.ts"
 import { pulumiProgram } from "../toolchain/pulumi.ts"
 
 const pulumi = await pulumiProgram()
@@ -33,7 +33,7 @@ describe.skipIf(pulumi === undefined)("the provider", () => {
     "creates, changes, repairs and deletes workspaces and tags with the %s engine",
     async (mode) => {
       await using stack = await openStack(pulumi ?? "", mode)
-      await expect(workspaceStory(stack)).resolves.toBeUndefined()
+      await expect(workspaceScenario(stack)).resolves.toBeUndefined()
     },
   )
 
@@ -70,7 +70,7 @@ describe.skipIf(pulumi === undefined)("the provider", () => {
 
   test("imports all existing resources into a stack unchanged", async () => {
     await using stack = await openStack(pulumi ?? "", "remote")
-    await expect(importStory(stack)).resolves.toBeUndefined()
+    await expect(importScenario(stack)).resolves.toBeUndefined()
   })
 
   test("adopts existing resources on request, and retains them on destroy", async () => {
@@ -160,14 +160,14 @@ describe.skipIf(pulumi === undefined)("the provider", () => {
     stack.setEnvironment({ CHANCERY_ENGINE_URL: proxy.url })
     const any = () => true
     const made = (what: string) => (method: string, path: string) => method === "POST" && path.endsWith(what)
-    proxy.ahead.push(
+    proxy.nextFaults.push(
       { matches: any, answer: { status: 429, headers: { "retry-after": "1" } } },
       { matches: any, answer: { status: 503, headers: { "retry-after": "0" } } },
       { matches: any, answer: { status: 429 } },
       { matches: made("/organizations/acme/workspaces"), answer: "lost" },
     )
     await stack.up(workspace({ autoApply: true }))
-    expect(proxy.ahead).toEqual([])
+    expect(proxy.nextFaults).toEqual([])
     const { items } = await stack.engine.workspaces.list("acme", {}, firstHundred)
     expect(items.map(({ name, autoApply }) => [name, autoApply])).toEqual([["api", true]])
     expect((await stack.up(workspace({ autoApply: true }))).operations).toEqual({ api: "same" })
@@ -177,14 +177,14 @@ describe.skipIf(pulumi === undefined)("the provider", () => {
       const { id } = new Workspace("api", { autoApply: true })
       new Tag("prod", { workspaceIds: [id] })
     }
-    proxy.ahead.push({ matches: made("/relationships/workspaces"), answer: { status: 409 } })
+    proxy.nextFaults.push({ matches: made("/relationships/workspaces"), answer: { status: 409 } })
     await expect(stack.up(tagged)).rejects.toThrow(/409 conflict/)
     expect((await stack.up(tagged)).operations).toEqual({ api: "same", prod: "update" })
     const tags = await stack.engine.tags.list("acme", {}, firstHundred)
     expect(tags.items.map(({ name, instanceCount }) => [name, instanceCount])).toEqual([["prod", 1]])
 
     // The deletion is executed, but its answer is lost.
-    proxy.ahead.push({ matches: made("/actions/safe-delete"), answer: "lost" })
+    proxy.nextFaults.push({ matches: made("/actions/safe-delete"), answer: "lost" })
     await expect(stack.destroy()).rejects.toThrow(/next `pulumi up` detects the result/)
     await stack.destroy()
     expect((await stack.engine.workspaces.list("acme", {}, firstHundred)).items).toEqual([])
@@ -207,7 +207,7 @@ describe.skipIf(pulumi === undefined)("the provider", () => {
     "creates, changes, repairs and deletes mounts and roles with the %s engine",
     async (mode) => {
       await using stack = await openStack(pulumi ?? "", mode)
-      await expect(pkiStory(stack)).resolves.toBeUndefined()
+      await expect(pkiScenario(stack)).resolves.toBeUndefined()
     },
   )
 })

@@ -8,7 +8,7 @@ import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { expect, test } from "vitest"
 import { openEmbedded } from "../../engine/src/embedded.ts"
-import { sayMissing } from "../toolchain/missing.ts"
+import { warnMissing } from "../toolchain/missing.ts"
 import {
   type OwnPostgres,
   findPostgresBinaries,
@@ -38,7 +38,7 @@ const longestRestMs = isShort ? 1_500 : 4_000
 /** Longer than some leases. */
 const longestPauseMs = isShort ? 2_000 : 20_000
 const seed = Number(process.env["CHANCERY_SEED"] ?? Date.now() % 1_000_000)
-const binaries = (await findPostgresBinaries()) ?? sayMissing(postgresInstallation)
+const binaries = (await findPostgresBinaries()) ?? warnMissing(postgresInstallation)
 
 test.skipIf(binaries === undefined)(
   `${replicaCount} replicas keep every invariant under all faults (seed ${seed})`,
@@ -88,7 +88,7 @@ test.skipIf(binaries === undefined)(
     const stop = new AbortController()
     const loading = Promise.all(loads.map((load) => load.run(stop.signal)))
     closing.defer(() => stop.abort())
-    const done = await Promise.race([breakThings({ random, postgres, replicas }), loading])
+    const done = await Promise.race([injectFaults({ random, postgres, replicas }), loading])
     stop.abort()
     await loading
     const counts = { ...client.counts }
@@ -134,8 +134,8 @@ interface Breakable {
 type Fault = "kill" | "pause" | "restart"
 
 /** Breaks one replica after another, so that two are always up, and restarts PostgreSQL twice in between. */
-async function breakThings({ random, postgres, replicas }: Breakable): Promise<string> {
-  const told: string[] = []
+async function injectFaults({ random, postgres, replicas }: Breakable): Promise<string> {
+  const summaries: string[] = []
   const until = performance.now() + loadMs
   const restarts = (["fast", "immediate"] as const).map((mode, index) => ({
     mode,
@@ -145,7 +145,7 @@ async function breakThings({ random, postgres, replicas }: Breakable): Promise<s
     const next = restarts[0]
     if (next !== undefined && performance.now() >= next.at) {
       restarts.shift()
-      told.push(`postgres ${next.mode}`)
+      summaries.push(`postgres ${next.mode}`)
       await postgres.halt(next.mode)
       await postgres.start()
     }
@@ -155,7 +155,7 @@ async function breakThings({ random, postgres, replicas }: Breakable): Promise<s
     const fault = (["kill", "pause", "restart"] as const satisfies readonly Fault[])[random(3)] ?? "kill"
     const restMs = random(longestRestMs)
     const pauseMs = random(longestPauseMs)
-    told.push(`${fault} ${count % replicas.length}`)
+    summaries.push(`${fault} ${count % replicas.length}`)
     if (replica === undefined) continue
     if (fault === "pause") {
       replica.pause()
@@ -167,5 +167,5 @@ async function breakThings({ random, postgres, replicas }: Breakable): Promise<s
     await sleep(restMs / 4)
     await replica.start()
   }
-  return told.join(", ")
+  return summaries.join(", ")
 }

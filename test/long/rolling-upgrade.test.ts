@@ -56,7 +56,7 @@ test.skipIf(postgres === undefined || from === undefined)(
     }
     const command = async (...words: string[]) => {
       const ended = await run(words, { program: previous.program, environment, folder: folder.path })
-      expect([ended.code, ended.said]).toEqual([0, ended.said])
+      expect([ended.code, ended.stderr]).toEqual([0, ended.stderr])
       return ended.out
     }
     await command("organization", "create", "default", "--email", "upgrade@example.com")
@@ -77,8 +77,8 @@ test.skipIf(postgres === undefined || from === undefined)(
       balanced.add(coming)
       await expect.poll(() => balancer.targets, { interval: 20 }).toContain(portOf(coming))
       leaving.child.kill("SIGTERM")
-      const { code, said } = await leaving.ended
-      expect({ code, said }).toEqual({ code: 0, said: expect.stringContaining('"cutRequestCount":0') })
+      const { code, stderr } = await leaving.ended
+      expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('"cutRequestCount":0') })
       balanced.delete(leaving)
       await load.untilAllHaveGoneOn(rounds)
       expect(load.failures).toEqual([])
@@ -101,10 +101,12 @@ function checkReadiness(
   let sawUnready = 0
   const check = async () => {
     while (!stop.signal.aborted) {
-      const asked = replicas()
-      const ready = await Promise.all(asked.map(isReady))
-      sawUnready += asked.filter((one, at) => ready[at] === false && balancer.targets.includes(portOf(one))).length
-      balancer.targets = asked.filter((_, at) => ready[at]).map(portOf)
+      const replicasBefore = replicas()
+      const ready = await Promise.all(replicasBefore.map(isReady))
+      sawUnready += replicasBefore.filter(
+        (one, at) => ready[at] === false && balancer.targets.includes(portOf(one)),
+      ).length
+      balancer.targets = replicasBefore.filter((_, at) => ready[at]).map(portOf)
       await sleep(readinessCheckMs)
     }
   }

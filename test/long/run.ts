@@ -4,16 +4,16 @@
 import { spawnSync } from "node:child_process"
 import { fileURLToPath } from "node:url"
 
-const given = process.argv.slice(2)
+const args = process.argv.slice(2)
 const vitest = fileURLToPath(new URL("../../node_modules/vitest/vitest.mjs", import.meta.url))
 const config = fileURLToPath(new URL("vitest.config.ts", import.meta.url))
 
 const { status } = spawnSync(
   process.execPath,
-  [vitest, "run", "--config", config, ...given.filter((argument) => argument !== "--short")],
+  [vitest, "run", "--config", config, ...args.filter((argument) => argument !== "--short")],
   {
     stdio: "inherit",
-    env: given.includes("--short") ? { ...seedOfCommit(), ...process.env, CHANCERY_SHORT: "1" } : process.env,
+    env: args.includes("--short") ? { ...seedOfCommit(), ...process.env, CHANCERY_SHORT: "1" } : process.env,
   },
 )
 process.exitCode = status ?? 1

@@ -15,7 +15,7 @@ const writerCount = 6
 /** A kill comes up to this long after up to this many more acknowledged states, so that slow machines make progress too. */
 const longestRunMs = 300
 const mostStates = 5
-const patienceMs = 30_000
+const timeoutMs = 30_000
 /** Small states take another path through the server than those of several chunks. */
 const sizes = [1_000, 100_000, 1_000_000, 6_000_000]
 const seed = Number(process.env["CHANCERY_SEED"] ?? Date.now() % 1_000_000)
@@ -42,7 +42,7 @@ test.each(crashKinds)(
         const stop = new AbortController()
         const writing = writers.map((writer) => writer.write(client, stop.signal))
         const wanted = total(writers) + random(mostStates)
-        for (let waitedMs = 0; total(writers) < wanted && waitedMs < patienceMs; waitedMs += 10) await sleep(10)
+        for (let waitedMs = 0; total(writers) < wanted && waitedMs < timeoutMs; waitedMs += 10) await sleep(10)
         await sleep(random(longestRunMs))
         await server.kill()
         stop.abort()

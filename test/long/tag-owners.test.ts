@@ -8,13 +8,13 @@ import { administrator, connect, startReplica } from "../e2e/operator/fixture.ts
 import { threeOwners } from "../e2e/pulumi/tag-owners-scenario.ts"
 import { buildProvider, openStack } from "../e2e/pulumi/stack.ts"
 import { findKubernetes, kubernetesInstallation } from "../toolchain/kubernetes.ts"
-import { sayMissing } from "../toolchain/missing.ts"
+import { warnMissing } from "../toolchain/missing.ts"
 import { pulumiProgram } from "../toolchain/pulumi.ts"
 
 const rounds = process.env["CHANCERY_SHORT"] === "1" ? 3 : 34
 const seed = Number(process.env["CHANCERY_SEED"] ?? Date.now() % 2 ** 32)
 const namespace = "tag-owners"
-const programs = (await findKubernetes()) ?? sayMissing(kubernetesInstallation)
+const programs = (await findKubernetes()) ?? warnMissing(kubernetesInstallation)
 const pulumi = await pulumiProgram()
 
 beforeAll(buildProvider)
@@ -23,8 +23,8 @@ test.skipIf(programs === undefined || pulumi === undefined)(
   `three owners of one workspace's tags never touch each other's (seed ${seed})`,
   { timeout: 3_600_000 },
   async () => {
-    await using plane = await startControlPlane(programs!)
-    const cluster = openCluster(plane)
+    await using controlPlane = await startControlPlane(programs!)
+    const cluster = openCluster(controlPlane)
     await cluster.installDefinitions()
     const config = await cluster.operatorAccess(namespace)
     await using stack = await openStack(pulumi!, "remote")

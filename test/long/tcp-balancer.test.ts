@@ -10,26 +10,26 @@ async function greeter(name: string): Promise<{ readonly server: Server; readonl
   return { server, port: (server.address() as AddressInfo).port }
 }
 
-const told = async (port: number): Promise<string> => text(connect({ host: "127.0.0.1", port }))
+const greetingAt = async (port: number): Promise<string> => text(connect({ host: "127.0.0.1", port }))
 
 test("connections are balanced round-robin, skip a target that refuses, and are closed when none is left", async () => {
   const targets = await Promise.all(["a", "b", "c"].map(greeter))
   await using balancer = new TcpBalancer(targets.map(({ port }) => port))
   const port = await balancer.listen()
 
-  const round = [await told(port), await told(port), await told(port)]
+  const round = [await greetingAt(port), await greetingAt(port), await greetingAt(port)]
   expect(round.toSorted()).toEqual(["a", "b", "c"])
 
   targets[1]?.server.close()
-  const passed = [await told(port), await told(port), await told(port)]
+  const passed = [await greetingAt(port), await greetingAt(port), await greetingAt(port)]
   expect(passed).not.toContain("b")
   expect(passed).toEqual(expect.arrayContaining(["a", "c"]))
 
   balancer.targets = [targets[2]?.port ?? 0]
-  expect(await told(port)).toBe("c")
+  expect(await greetingAt(port)).toBe("c")
   targets[0]?.server.close()
   targets[2]?.server.close()
-  expect(await told(port)).toBe("")
+  expect(await greetingAt(port)).toBe("")
 })
 
 test("a target that dies closes its connections", async () => {

@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest"
 import { cloud, noTool, openTerraformFixture, organization, tools } from "../e2e/clients/terraform/fixture.ts"
 
 /** The tool retries each of its requests for minutes; it takes thirteen in all. */
-const patienceMs = 25 * 60_000
+const timeoutMs = 25 * 60_000
 const isShort = process.env["CHANCERY_SHORT"] === "1"
 
 const slow = `resource "terraform_data" "made" {
@@ -19,7 +19,7 @@ const slow = `resource "terraform_data" "made" {
 describe.skipIf(noTool || isShort).each(tools.slice(0, 1))("a server outage, by $kind $version", (tool) => {
   test(
     "leaves the result in a file and the workspace locked; both are repaired once the server is back",
-    { timeout: patienceMs },
+    { timeout: timeoutMs },
     async () => {
       await using fixture = await openTerraformFixture()
       const name = "away"

@@ -26,9 +26,9 @@ test("a server that is killed instead of drained fails requests, and each kind o
 
   served.child.kill("SIGKILL")
   const kinds = ["issue", "keep", "contend", "order"]
-  await expect.poll(() => load.failures.map(({ asked }) => asked)).toEqual(expect.arrayContaining(kinds))
+  await expect.poll(() => load.failures.map(({ request }) => request)).toEqual(expect.arrayContaining(kinds))
   // The requests that failed, in addition to the failed rounds of each client.
-  const requests = load.failures.filter(({ asked }) => !kinds.includes(asked))
+  const requests = load.failures.filter(({ request }) => !kinds.includes(request))
   expect(requests.length).toBeGreaterThan(0)
   const broken = /closed|ECONNREFUSED|ECONNRESET|terminated/
   expect(requests.filter(({ answered }) => !broken.test(answered))).toEqual([])

@@ -5,7 +5,7 @@ import { expect } from "vitest"
 import { AcmeOrders, csrFor, serveAcme } from "../bench/acme-orders.ts"
 
 export interface Failure {
-  readonly asked: string
+  readonly request: string
   readonly answered: string
 }
 
@@ -137,7 +137,7 @@ export class UpgradeLoad implements AsyncDisposable {
         this.rounds.set(worker.kind, (this.rounds.get(worker.kind) ?? 0) + 1)
         await sleep(number % longestPauseMs)
       } catch (error) {
-        this.failures.push({ asked: worker.kind, answered: String(error) })
+        this.failures.push({ request: worker.kind, answered: String(error) })
         return
       }
     }
@@ -244,23 +244,23 @@ const watched =
   (failures: Failure[]): Dispatcher.DispatcherComposeInterceptor =>
   (dispatch) =>
   (options, handler) => {
-    const asked = `${options.method} ${options.path}`
-    const fail = (answered: string) => void failures.push({ asked, answered })
+    const request = `${options.method} ${options.path}`
+    const fail = (answered: string) => void failures.push({ request, answered })
     let refused: number | undefined
-    const said: Uint8Array[] = []
+    const chunks: Uint8Array[] = []
     return dispatch(options, {
-      onRequestStart: (...given) => handler.onRequestStart?.(...given),
-      onResponseStart(controller, status, ...given) {
-        if (status >= 300 && !(status === 409 && asked.endsWith(contested))) refused = status
-        handler.onResponseStart?.(controller, status, ...given)
+      onRequestStart: (...args) => handler.onRequestStart?.(...args),
+      onResponseStart(controller, status, ...args) {
+        if (status >= 300 && !(status === 409 && request.endsWith(contested))) refused = status
+        handler.onResponseStart?.(controller, status, ...args)
       },
       onResponseData(controller, chunk) {
-        if (refused !== undefined) said.push(chunk)
+        if (refused !== undefined) chunks.push(chunk)
         handler.onResponseData?.(controller, chunk)
       },
-      onResponseEnd(...given) {
-        if (refused !== undefined) fail(`${refused} ${Buffer.concat(said).toString().slice(0, longestSaying)}`)
-        handler.onResponseEnd?.(...given)
+      onResponseEnd(...args) {
+        if (refused !== undefined) fail(`${refused} ${Buffer.concat(chunks).toString().slice(0, longestSaying)}`)
+        handler.onResponseEnd?.(...args)
       },
       onResponseError(controller, error) {
         fail(refused === undefined ? String(error) : `${refused}, and then ${String(error)}`)

@@ -79,12 +79,12 @@ test("a certificate is issued under a role of the folder, stored readable by its
     out: expect.stringMatching(/Certificate +default\/web +ready +Issued/) as string,
   })
 
-  const kept = at("data/manifests")
-  const file = join(kept, "secrets/default/web-tls.yaml")
+  const stateFolder = at("data/manifests")
+  const file = join(stateFolder, "secrets/default/web-tls.yaml")
   const read = async () => parse(await readFile(file, "utf8")) as { data: Record<string, string> }
   expect((await stat(file)).mode & 0o777).toBe(0o600)
-  expect((await readdir(join(kept, "secrets/default"))).toSorted()).toEqual(["engine.yaml", "web-tls.yaml"])
-  expect((await readdir(join(kept, "configmaps/default"))).toSorted()).toEqual(["chain.yaml", "trust.yaml"])
+  expect((await readdir(join(stateFolder, "secrets/default"))).toSorted()).toEqual(["engine.yaml", "web-tls.yaml"])
+  expect((await readdir(join(stateFolder, "configmaps/default"))).toSorted()).toEqual(["chain.yaml", "trust.yaml"])
   const { data } = await read()
   const pem = (key: string) => Buffer.from(data[key] ?? "", "base64").toString()
   const files = { "chain.pem": pem("tls.crt"), "ca.pem": pem("ca.crt") }
@@ -99,5 +99,5 @@ test("a certificate is issued under a role of the folder, stored readable by its
   await rm(at("manifests/web.yaml"))
   expect((await reconcile()).code).toBe(0)
   expect((await pki.certificates.get(serialNumber)).revokedAt).not.toBeNull()
-  expect(await readdir(join(kept, "secrets/default"))).toEqual(["engine.yaml"])
+  expect(await readdir(join(stateFolder, "secrets/default"))).toEqual(["engine.yaml"])
 })

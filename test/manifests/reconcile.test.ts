@@ -21,15 +21,15 @@ async function setting() {
     folder: folder.path,
     put: (file: string, text: string) => writeFile(join(manifests, file), text),
     drop: (file: string) => rm(join(manifests, file)),
-    kept: join(folder.path, "data/manifests"),
+    stateFolder: join(folder.path, "data/manifests"),
     start: (...args: string[]) => start(folder.path, ["reconcile", "manifests", "--data", "data", ...args]),
-    async status(path: string): Promise<Kept["status"]> {
-      return (parse(await readFile(join(folder.path, "data/manifests", `${path}.yaml`), "utf8")) as Kept).status
+    async status(path: string): Promise<StoredObject["status"]> {
+      return (parse(await readFile(join(folder.path, "data/manifests", `${path}.yaml`), "utf8")) as StoredObject).status
     },
   }
 }
 
-interface Kept {
+interface StoredObject {
   readonly status: { readonly observedGeneration: number; readonly conditions?: readonly { readonly reason: string }[] }
 }
 
@@ -65,12 +65,12 @@ spec:
 `
 
 test("once: it reports the status of every object, and its exit code tells whether all are ready", async () => {
-  const { put, start, kept, status } = await setting()
+  const { put, start, stateFolder, status } = await setting()
   const engine = await startEngine()
   await put("secret.yaml", secret(engine.token))
   await put("connection.yaml", connection(engine.url))
   const good = start()
-  expect([await good.ended, good.said()]).toEqual([0, expect.stringContaining("seal-key-created")])
+  expect([await good.ended, good.stderr()]).toEqual([0, expect.stringContaining("seal-key-created")])
   expect(good.out()).toMatch(/^Connection default\/acme: Connected\. /)
   expect(good.out().replaceAll(/ +/g, " ")).toContain(
     "KIND NAME STATE REASON MESSAGE\nConnection default/acme ready Connected The engine responds",
@@ -79,13 +79,13 @@ test("once: it reports the status of every object, and its exit code tells wheth
     observedGeneration: 1,
     conditions: [{ reason: "Connected" }],
   })
-  expect((await stat(join(kept, "secrets/default/engine.yaml"))).mode & 0o777).toBe(0o600)
+  expect((await stat(join(stateFolder, "secrets/default/engine.yaml"))).mode & 0o777).toBe(0o600)
 
   // Nothing differs, so nothing is written. Errors are reported with their place in the manifest.
   await put("connection.yaml", connection(engine.url, "nobody"))
   await put("broken.yaml", `${connection(engine.url).replace("name: acme", "name: other")}  organisation: acme\n`)
   const bad = start("--json")
-  expect([await bad.ended, bad.said()]).toEqual([
+  expect([await bad.ended, bad.stderr()]).toEqual([
     1,
     expect.stringContaining("1 of 1 objects are not ready, and 1 manifests"),
   ])
@@ -96,40 +96,40 @@ test("once: it reports the status of every object, and its exit code tells wheth
 })
 
 test("with --watch: it applies created, changed and deleted files until it is interrupted", async () => {
-  const { put, drop, start, kept } = await setting()
+  const { put, drop, start, stateFolder } = await setting()
   const engine = await startEngine()
   const watching = start("--watch")
   await put("secret.yaml", secret(engine.token))
   await put("connection.yaml", connection(engine.url))
   await expect.poll(watching.out).toContain("Connection default/acme: Connected.")
   await put("connection.yaml", connection(engine.url, "no one"))
-  await expect.poll(watching.said).toMatch(/connection\.yaml:9: spec\.organization: /)
+  await expect.poll(watching.stderr).toMatch(/connection\.yaml:9: spec\.organization: /)
   await put("connection.yaml", connection(engine.url, "nobody"))
   await expect.poll(watching.out).toContain("Connection default/acme: OrganizationNotFound.")
-  expect(watching.said()).toContain("All manifests are valid.")
+  expect(watching.stderr()).toContain("All manifests are valid.")
   // A second process would do everything twice.
   const second = start("--watch")
-  expect([await second.ended, second.said()]).toEqual([
+  expect([await second.ended, second.stderr()]).toEqual([
     75,
     expect.stringMatching(/Another process uses the status folder/),
   ])
   await put("secret.yaml", secret("chy_of-nobody"))
   await expect.poll(watching.out).toContain("Connection default/acme: TokenRefused.")
   await drop("connection.yaml")
-  await expect.poll(() => readdir(join(kept, "connections/default"))).toEqual([])
+  await expect.poll(() => readdir(join(stateFolder, "connections/default"))).toEqual([])
   watching.child.kill("SIGTERM")
   expect(await watching.ended).toBe(0)
-  expect(await readdir(kept)).not.toContain("lock")
+  expect(await readdir(stateFolder)).not.toContain("lock")
 })
 
 test("after a kill it continues where it was, and writes nothing when all objects are ready", async () => {
-  const { put, start, kept } = await setting()
+  const { put, start, stateFolder } = await setting()
   const engine = await startEngine()
   await put("secret.yaml", secret(engine.token))
   await put("connection.yaml", connection(engine.url))
   const first = start("--watch")
   await expect.poll(first.out).toContain("Connected.")
-  const file = join(kept, "connections/default/acme.yaml")
+  const file = join(stateFolder, "connections/default/acme.yaml")
   await expect.poll(async () => await readFile(file, "utf8")).toContain("reason: Connected")
   first.child.kill("SIGKILL")
   await first.ended
@@ -163,8 +163,8 @@ test.each([
     )
   const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
   const environment = { CHANCERY_TOKEN: "chy_x", TRACEPARENT: traceparent }
-  const given = words.length === 0 ? [] : [...words, url]
-  await using _running = startCommand(["reconcile", "manifests", "--data", "data", ...given], {
+  const commandArgs = words.length === 0 ? [] : [...words, url]
+  await using _running = startCommand(["reconcile", "manifests", "--data", "data", ...commandArgs], {
     folder,
     program: builtChancery,
     environment,
@@ -175,7 +175,7 @@ test.each([
 test("a remote engine is accessed with the token of the environment, without the store", async () => {
   const { folder, start } = await setting()
   const without = start("--engine-url", "http://127.0.0.1:1")
-  expect([await without.ended, without.said()]).toEqual([
+  expect([await without.ended, without.stderr()]).toEqual([
     64,
     expect.stringContaining("The server needs a token; set CHANCERY_TOKEN"),
   ])
@@ -183,13 +183,13 @@ test("a remote engine is accessed with the token of the environment, without the
 })
 
 test.each([
-  { words: ["reconcile", "nowhere"], code: 64, says: "There is no folder nowhere." },
-  { words: ["reconcile", ".", "--timeout", "soon"], code: 64, says: '--timeout cannot be "soon"' },
-  { words: ["reconcile"], code: 64, says: "missing required argument 'folder'" },
-])("$words is rejected in one sentence", async ({ words, code, says }) => {
+  { words: ["reconcile", "nowhere"], code: 64, message: "There is no folder nowhere." },
+  { words: ["reconcile", ".", "--timeout", "soon"], code: 64, message: '--timeout cannot be "soon"' },
+  { words: ["reconcile"], code: 64, message: "missing required argument 'folder'" },
+])("$words is rejected in one sentence", async ({ words, code, message }) => {
   const { folder } = await setting()
   const running = start(folder, words)
-  expect([await running.ended, running.said()]).toEqual([code, expect.stringContaining(says)])
+  expect([await running.ended, running.stderr()]).toEqual([code, expect.stringContaining(message)])
 })
 
 test("it is among the listed commands, and loads no Kubernetes client", async () => {
@@ -212,16 +212,16 @@ test("it is among the listed commands, and loads no Kubernetes client", async ()
 })
 
 test("variables are read from Secrets and ConfigMaps of the folder, and outputs are written beside the objects", async () => {
-  const { put, start, kept } = await setting()
+  const { put, start, stateFolder } = await setting()
   const engine = await startEngine()
   const source = (kind: string, name: string, value: string) =>
     `apiVersion: v1\nkind: ${kind}\nmetadata:\n  name: ${name}\n${kind === "Secret" ? "stringData" : "data"}:\n  a: ${value}\n`
-  const workspace = (asked: string) =>
+  const workspace = (yaml: string) =>
     `apiVersion: chancery.dev/v1alpha1
 kind: Workspace
 metadata:
   name: web
-  annotations: { chancery.dev/reconcile-requested-at: ${asked} }
+  annotations: { chancery.dev/reconcile-requested-at: ${yaml} }
 spec:
   connectionRef: { name: acme }
   variables:
@@ -251,14 +251,14 @@ spec:
   })
   await put("web.yaml", workspace("second"))
   const dataOf = async (path: string) =>
-    (parse(await readFile(join(kept, path), "utf8").catch(() => "")) as { readonly data?: unknown } | null)?.data
+    (parse(await readFile(join(stateFolder, path), "utf8").catch(() => "")) as { readonly data?: unknown } | null)?.data
   await expect.poll(() => dataOf("configmaps/default/web-outputs.yaml")).toEqual({ plain: "p" })
   await expect.poll(() => dataOf("secrets/default/web-outputs.yaml")).toEqual({ secret: "cQ==" })
-  expect((await stat(join(kept, "secrets/default/web-outputs.yaml"))).mode & 0o777).toBe(0o600)
+  expect((await stat(join(stateFolder, "secrets/default/web-outputs.yaml"))).mode & 0o777).toBe(0o600)
   watching.child.kill("SIGTERM")
   expect(await watching.ended).toBe(0)
   expect(
-    `${watching.out()}${watching.said()}${await readFile(join(kept, "workspaces/default/web.yaml"), "utf8")}`,
+    `${watching.out()}${watching.stderr()}${await readFile(join(stateFolder, "workspaces/default/web.yaml"), "utf8")}`,
   ).not.toMatch(/s3cret|0ther/)
   // A restarted process writes nothing again.
   const written = await valueOf("hidden")

@@ -26,7 +26,7 @@ export function parseExposition(text: string): Exposed {
 }
 
 /** Shortens the intervals of jobs; their timeouts stay unchanged. */
-const hurried: Timers = {
+const fastTimers: Timers = {
   after: (delayMs, work) => systemTimers.after(delayMs >= 4_000 && delayMs <= 30_000 ? 100 : delayMs, work),
 }
 
@@ -38,14 +38,14 @@ export async function serverExposition(folder: string, isComplete: (text: string
   const url = `sqlite:${folder}/chancery.db`
   // Before the jobs start, because jobs refresh their counts only every few minutes.
   await usedAuthority(url)
-  await using testEngine = await openTestEngine({ url, metrics: createServerMetrics(), jobs: true, timers: hurried })
+  await using testEngine = await openTestEngine({ url, metrics: createServerMetrics(), jobs: true, timers: fastTimers })
   const { status } = await testEngine.pki("GET", "/pki/crl/rotate")
   if (status !== 200) throw new Error(`the rotation of the revocation list was answered with ${status}`)
   const server = await startServer({ engine: testEngine.engine })
   try {
     // Counted by their route, whether or not they are authorized.
     for (const [method, path] of requests) await fetch(`${server.url}/api/v2${path}`, { method })
-    for (let asked = 0; asked < maxAsked; asked += 1) {
+    for (let attempt = 0; attempt < maxAsked; attempt += 1) {
       const text = await (await fetch(`${server.url}/metrics`)).text()
       if (isComplete(text)) return text
       await new Promise((resolve) => setTimeout(resolve, 500))

@@ -93,8 +93,8 @@ describe.runIf(program !== undefined)("promtool", () => {
       })),
     )
     await writeFile(path, stringify({ rule_files: [alertsFile], evaluation_interval: "5m", tests }))
-    const said = await check("test", "rules", path)
-    expect(said.replaceAll(path, "").trim()).toMatch(/^Unit Testing:\s+SUCCESS$/)
+    const output = await check("test", "rules", path)
+    expect(output.replaceAll(path, "").trim()).toMatch(/^Unit Testing:\s+SUCCESS$/)
   })
 })
 

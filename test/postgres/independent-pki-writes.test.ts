@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { recordedMetrics } from "../../engine/testing/recorded-metrics.ts"
 import { openPkiUsers, type PkiUsers } from "../security/permissions/pki/users.ts"
-import { askPki, preparePki } from "../security/permissions/pki/matrix.ts"
+import { requestPki, preparePki } from "../security/permissions/pki/matrix.ts"
 import {
   clients,
   isServerFault,
@@ -36,7 +36,7 @@ describe.runIf(kind?.available)("16 clients that write different objects", () =>
     test.each(endpoints)("[F-R3] repeat fewer than one in twenty transactions: %s", async (endpoint) => {
       const { retries, writes, statuses } = await retriesOf(metrics, async () => {
         const ready = await preparePki(endpoint, await testUsers.newSubject(), "root")
-        return () => askPki(testUsers, ready, "root")
+        return () => requestPki(testUsers, ready, "root")
       })
       expect(statuses.filter(isServerFault)).toEqual([])
       expect(retries).toBeLessThan(writes * retriesPerWrite)

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { recordedMetrics } from "../../engine/testing/recorded-metrics.ts"
 import { type Users, openUsers } from "../security/permissions/users.ts"
-import { ask, prepare } from "../security/permissions/matrix.ts"
+import { request, prepare } from "../security/permissions/matrix.ts"
 import {
   apiWrites,
   isServerFault,
@@ -36,7 +36,7 @@ describe.runIf(kind?.available)("16 clients that write different objects", () =>
       async (endpoint) => {
         const { retries, writes, statuses } = await retriesOf(metrics, async () => {
           const ready = await prepare(endpoint, await testUsers.newSubject(), "site administrator")
-          return () => ask(testUsers, ready, "site administrator")
+          return () => request(testUsers, ready, "site administrator")
         })
         expect(statuses.filter(isServerFault)).toEqual([])
         expect(retries).toBeLessThan(writes * retriesPerWrite)

@@ -21,7 +21,7 @@ describe.runIf(kind?.available)("16 clients in one organization", () => {
     const body = { data: { type: "workspaces", attributes: { name } } }
     return (await send("POST", "/organizations/busy/workspaces", body)).data.id
   }
-  const everyone = <T>(work: (client: number) => Promise<T>) =>
+  const allClients = <T>(work: (client: number) => Promise<T>) =>
     Promise.all(Array.from({ length: clients }, (_, client) => work(client)))
   const retriesIn = async (work: () => Promise<unknown>) => {
     const before = retryCount(metrics)
@@ -39,7 +39,7 @@ describe.runIf(kind?.available)("16 clients in one organization", () => {
 
   test("[F-R1] create workspaces of different names without repeating a transaction", async () => {
     const retries = await retriesIn(() =>
-      everyone(async (client) => {
+      allClients(async (client) => {
         for (let index = 0; index < writesEach; index += 1) await newWorkspace(`made-${client}-${index}`)
       }),
     )
@@ -48,7 +48,7 @@ describe.runIf(kind?.available)("16 clients in one organization", () => {
 
   test("[F-R1] create one workspace of one name at once, and the others fail", async () => {
     const body = { data: { type: "workspaces", attributes: { name: "contended" } } }
-    const answers = await everyone(() => testEngine.request("POST", "/organizations/busy/workspaces", { body }))
+    const answers = await allClients(() => testEngine.request("POST", "/organizations/busy/workspaces", { body }))
     const statuses = answers.map(({ status }) => status)
     expect(statuses.filter((status) => status === 201)).toHaveLength(1)
     expect(statuses.filter((status) => status === 422)).toHaveLength(clients - 1)
@@ -58,9 +58,9 @@ describe.runIf(kind?.available)("16 clients in one organization", () => {
     const pool = Array.from({ length: 50 }, (_, index) => `pool-${index}`)
     const tag = (name: string) => ({ type: "tags", attributes: { name } })
     await send("POST", "/organizations/busy/tags", { data: pool.map(tag) })
-    const ids = await everyone((client) => newWorkspace(`tagged-${client}`))
+    const ids = await allClients((client) => newWorkspace(`tagged-${client}`))
     const retries = await retriesIn(() =>
-      everyone(async (client) => {
+      allClients(async (client) => {
         for (let index = 0; index < writesEach; index += 1) {
           const name = pool[(client * 7 + index * 3) % pool.length] ?? ""
           await send("POST", `/workspaces/${ids[client]}/relationships/tags`, { data: [tag(name)] })
@@ -73,15 +73,15 @@ describe.runIf(kind?.available)("16 clients in one organization", () => {
   test("[F-R2] a tag that all clients remove from their workspaces at once leaves the pool, and no tag still in use does", async () => {
     const data = [{ type: "tags", attributes: { name: "shared" } }]
     const path = (id: string | undefined) => `/workspaces/${id}/relationships/tags`
-    const ids = await everyone((client) => newWorkspace(`shared-${client}`))
+    const ids = await allClients((client) => newWorkspace(`shared-${client}`))
     const pool = async () => (await send("GET", "/organizations/busy/tags?q=shared")).data
     for (let round = 0; round < 5; round += 1) {
-      await everyone((client) => send("POST", path(ids[client]), { data }))
+      await allClients((client) => send("POST", path(ids[client]), { data }))
       expect((await pool())[0].attributes["instance-count"]).toBe(clients)
-      await everyone((client) => (client === 0 ? Promise.resolve() : send("DELETE", path(ids[client]), { data })))
+      await allClients((client) => (client === 0 ? Promise.resolve() : send("DELETE", path(ids[client]), { data })))
       expect((await pool())[0].attributes["instance-count"]).toBe(1)
-      await everyone((client) => send("POST", path(ids[client]), { data }))
-      await everyone((client) => send("DELETE", path(ids[client]), { data }))
+      await allClients((client) => send("POST", path(ids[client]), { data }))
+      await allClients((client) => send("DELETE", path(ids[client]), { data }))
       expect(await pool()).toEqual([])
     }
   })
@@ -111,7 +111,7 @@ describe.runIf(kind?.available)("16 clients in one organization", () => {
   test("[F-R3] concurrent changes of one workspace all hold: no limit is exceeded, and no binding is lost", async () => {
     const id = await newWorkspace("one")
     const bind = (key: string) => ({ data: [{ type: "tag-bindings", attributes: { key, value: "v" } }] })
-    const answers = await everyone((client) =>
+    const answers = await allClients((client) =>
       testEngine.request("PATCH", `/workspaces/${id}/tag-bindings`, { body: bind(`key-${client}`) }),
     )
     const done = answers.filter(({ status }) => status === 200)

@@ -15,7 +15,7 @@ import { recordedMetrics } from "../../engine/testing/recorded-metrics.ts"
 import { openTestEngine } from "../../engine/testing/test-engine.ts"
 import { run, serve, temporaryFolder } from "../cli/chancery.ts"
 import { codeBlocks } from "../readme/shell-blocks.ts"
-import { sayMissing } from "../toolchain/missing.ts"
+import { warnMissing } from "../toolchain/missing.ts"
 import {
   findPostgresBinaries,
   type OwnPostgres,
@@ -24,7 +24,7 @@ import {
 } from "../toolchain/postgres.ts"
 
 const binaries = await findPostgresBinaries()
-if (binaries === undefined) sayMissing(postgresInstallation)
+if (binaries === undefined) warnMissing(postgresInstallation)
 
 const patient = { timeout: 60_000 }
 /** Longer than a standby needs to catch up, unless a test prevents it. */
@@ -35,19 +35,19 @@ interface Followed {
   readonly reads: () => { readonly replica: number; readonly primary: number }
   readonly replica: ReplicaState
   /** Logged events about read replicas, in order. */
-  readonly told: readonly { readonly event: string; readonly [field: string]: unknown }[]
+  readonly logged: readonly { readonly event: string; readonly [field: string]: unknown }[]
 }
 
-async function follow(primary: string, replica: string, { waitMs: patience = waitMs } = {}): Promise<Followed> {
-  const told: Followed["told"][number][] = []
+async function follow(primary: string, replica: string, { waitMs: replicaWaitMs = waitMs } = {}): Promise<Followed> {
+  const logged: Followed["logged"][number][] = []
   const tell = (event: string, fields: object = {}) => {
-    if (event.startsWith("read-replica")) told.push({ event, ...fields })
+    if (event.startsWith("read-replica")) logged.push({ event, ...fields })
   }
   const metrics = recordedMetrics()
   const database = await openDatabase(primary, {
     meter: metrics.meter,
     log: { ...silentLog, info: tell, warn: tell },
-    readReplicas: { urls: [replica], waitMs: patience },
+    readReplicas: { urls: [replica], waitMs: replicaWaitMs },
   })
   onTestFinished(() => database.close())
   await database.migrate()
@@ -68,7 +68,7 @@ async function follow(primary: string, replica: string, { waitMs: patience = wai
         return lag && lag.value * 1_000
       },
     },
-    told,
+    logged,
   }
 }
 
@@ -124,14 +124,14 @@ describe.runIf(binaries !== undefined)("read replicas", () => {
   test("a lagging standby answers with everything committed before the request, for every reader", async () => {
     const reader = standby.url.replace("//chancery@", "//reader@")
     expect(reader).not.toBe(standby.url)
-    const { database, reads, replica, told } = await follow(primary.url, reader)
+    const { database, reads, replica, logged } = await follow(primary.url, reader)
     expect(replica.isUp).toBe(true)
     for (let round = 1; round <= 10; round += 1) {
       await bump(database, "written")
       expect(await database.readReplica(looked("written"))).toEqual({ number: round, by: "standby" })
     }
     expect(reads()).toEqual({ replica: 10, primary: 0 })
-    expect(told).toEqual([{ event: "read-replica-used", replica: replica.name }])
+    expect(logged).toEqual([{ event: "read-replica-used", replica: replica.name }])
     expect(replica.name).not.toContain("reader")
   })
 
@@ -158,7 +158,7 @@ describe.runIf(binaries !== undefined)("read replicas", () => {
   })
 
   test("a stalled replica is skipped, and used again later", async () => {
-    const { database, reads, replica, told } = await follow(primary.url, other.url, { waitMs: 500 })
+    const { database, reads, replica, logged } = await follow(primary.url, other.url, { waitMs: 500 })
     await other.query("select pg_wal_replay_pause()")
     await bump(database, "paused")
     expect(await database.readReplica(looked("paused"))).toEqual({ number: 1, by: "primary" })
@@ -169,7 +169,7 @@ describe.runIf(binaries !== undefined)("read replicas", () => {
     await other.query("select pg_wal_replay_resume()")
     await vi.waitUntil(() => replica.isUp, patient)
     expect(await database.readReplica(looked("paused"))).toEqual({ number: 1, by: "standby" })
-    expect(told.map(({ event, reason }) => [event, reason])).toEqual([
+    expect(logged.map(({ event, reason }) => [event, reason])).toEqual([
       ["read-replica-used", undefined],
       ["read-replica-left-out", "the server is too far behind"],
       ["read-replica-used", undefined],
@@ -269,7 +269,7 @@ describe.runIf(binaries !== undefined)("read replicas", () => {
   })
 
   test("an unreachable replica is skipped, and used again when it is back", async () => {
-    const { database, replica, told } = await follow(primary.url, other.url)
+    const { database, replica, logged } = await follow(primary.url, other.url)
     await other.signal("SIGKILL")
     expect(await database.readReplica(looked("gone"))).toMatchObject({ by: "primary" })
     await vi.waitUntil(() => !replica.isUp, patient)
@@ -277,11 +277,11 @@ describe.runIf(binaries !== undefined)("read replicas", () => {
     await vi.waitFor(() => other.start(), { ...patient, interval: 500 })
     await vi.waitUntil(() => replica.isUp, patient)
     expect(await database.readReplica(looked("gone"))).toMatchObject({ by: "standby" })
-    expect(told.at(-1)).toEqual({ event: "read-replica-used", replica: replica.name })
+    expect(logged.at(-1)).toEqual({ event: "read-replica-used", replica: replica.name })
   })
 
   test("an unresponsive replica is given up soon, and used again when it responds", async () => {
-    const { database, replica, told } = await follow(primary.url, other.url, { waitMs: 500 })
+    const { database, replica, logged } = await follow(primary.url, other.url, { waitMs: 500 })
     expect(replica.isUp).toBe(true)
     await other.signal("SIGSTOP")
     try {
@@ -291,14 +291,18 @@ describe.runIf(binaries !== undefined)("read replicas", () => {
       await other.signal("SIGCONT")
     }
     await vi.waitUntil(() => replica.isUp, patient)
-    expect(told.map(({ event }) => event)).toEqual(["read-replica-used", "read-replica-left-out", "read-replica-used"])
+    expect(logged.map(({ event }) => event)).toEqual([
+      "read-replica-used",
+      "read-replica-left-out",
+      "read-replica-used",
+    ])
   })
 
   test("a server starts although a replica is unreachable", async () => {
     await other.halt("fast")
-    const { database, replica, told } = await follow(primary.url, other.url)
+    const { database, replica, logged } = await follow(primary.url, other.url)
     expect(replica.isUp).toBe(false)
-    expect(told).toMatchObject([{ event: "read-replica-left-out" }])
+    expect(logged).toMatchObject([{ event: "read-replica-left-out" }])
     expect(await database.readReplica(looked("away"))).toMatchObject({ by: "primary" })
     await other.start()
     await vi.waitUntil(() => replica.isUp, patient)
@@ -338,8 +342,8 @@ describe.runIf(binaries !== undefined)("read replicas", () => {
       CHANCERY_SEAL_KEY: Buffer.alloc(32, "seal").toString("base64"),
       CHANCERY_STORAGE_READ_REPLICA: stranger.url,
     }
-    const { code, said } = await run(["serve"], { environment })
-    expect(said).toMatch(
+    const { code, stderr } = await run(["serve"], { environment })
+    expect(stderr).toMatch(
       /^chancery: The store postgres:.* cannot be opened\. The read replica .* is a separate database server, .*\.\n$/,
     )
     expect(code).toBe(exitCodes.configuration)
@@ -352,9 +356,9 @@ describe.runIf(binaries !== undefined)("read replicas", () => {
   })
 
   test("the primary is not accepted as its own replica", async () => {
-    const { database, replica, told } = await follow(primary.url, primary.url)
+    const { database, replica, logged } = await follow(primary.url, primary.url)
     expect(replica.isUp).toBe(false)
-    expect(told).toMatchObject([{ event: "read-replica-left-out", reason: "the server is not a standby" }])
+    expect(logged).toMatchObject([{ event: "read-replica-left-out", reason: "the server is not a standby" }])
     expect(await database.readReplica(looked("own"))).toMatchObject({ by: "primary" })
   })
 
@@ -364,11 +368,11 @@ describe.runIf(binaries !== undefined)("read replicas", () => {
     await other.promote()
     await vi.waitUntil(() => !before.replica.isUp, patient)
     expect(await before.database.readReplica(looked("promoted"))).toMatchObject({ by: "primary" })
-    expect(before.told.at(-1)).toMatchObject({ reason: "the server is not a standby" })
+    expect(before.logged.at(-1)).toMatchObject({ reason: "the server is not a standby" })
     // The old primary continues, so that its standby is further ahead than the new primary, on a diverging timeline.
     await primary.query("create table lost as select generate_series(1, 100000) as number")
     const after = await follow(other.url, standby.url)
-    expect(after.told).toMatchObject([{ reason: "the server does not follow the primary" }])
+    expect(after.logged).toMatchObject([{ reason: "the server does not follow the primary" }])
     await bump(after.database, "after")
     expect(await after.database.readReplica(looked("after"))).toEqual({ number: 1, by: "primary" })
   })

@@ -16,7 +16,7 @@ const accounts =
   "same time."
 const prefixes = "Leases below a prefix are found and revoked in the transaction that reads the prefix."
 const poolUse = "No foreign key holds an agent pool that is a default, so its uses are counted before it is deleted."
-const oneSite = "All requests of the test are about the one site."
+const siteReason = "All requests of the test are about the one site."
 const oneOrganization = "All requests of the test are about the one organization, or its default project."
 const oneAccount = "All requests of the test are about the account of the caller."
 
@@ -88,7 +88,7 @@ export const sharedRows: Readonly<Record<string, string>> = {
     "/v1 POST /sys/leases/revoke-force/*prefix",
     "/v1 POST /sys/revoke-force/*prefix",
   ]),
-  ...withReason(oneSite, [
+  ...withReason(siteReason, [
     "PATCH /admin/general-settings",
     "POST /admin/data-retention-policy-settings",
     "PATCH /admin/data-retention-policy-settings",

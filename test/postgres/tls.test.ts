@@ -67,8 +67,8 @@ async function startSecured(binaries: string): Promise<SecuredPostgres> {
 }
 
 async function idsOf(user: string): Promise<readonly number[]> {
-  const told = await Promise.all(["-u", "-g"].map((flag) => execute("id", [flag, user])))
-  return told.map(({ stdout }) => Number(stdout))
+  const ids = await Promise.all(["-u", "-g"].map((flag) => execute("id", [flag, user])))
+  return ids.map(({ stdout }) => Number(stdout))
 }
 
 const binaries = await findPostgresBinaries()
@@ -84,7 +84,7 @@ describe.skipIf(binaries === undefined)("PostgreSQL by TLS", () => {
     await using folder = await temporaryFolder()
     const key = join(folder.path, "seal-key")
     await writeFile(key, Buffer.alloc(32, 7).toString("base64"), { mode: 0o600 })
-    const url = `postgres://chancery:not-to-be-told@${host}:${server.port}/postgres?${parameters}`
+    const url = `postgres://chancery:not-to-be-logged@${host}:${server.port}/postgres?${parameters}`
     return await run(["organization", "create", name, "--email", "ops@example.com"], {
       environment: { CHANCERY_STORAGE: url, CHANCERY_SEAL_KEY_FILE: key, CHANCERY_DATA: folder.path },
     })
@@ -106,10 +106,10 @@ describe.skipIf(binaries === undefined)("PostgreSQL by TLS", () => {
     { why: "the authority is not configured", host: "localhost", parameters: "sslmode=verify-full" },
     { why: "TLS is off and the server requires it", host: "localhost", parameters: "sslmode=disable" },
   ])("is rejected in one sentence when $why, and nothing is created", async ({ host, parameters }) => {
-    const { code, said, out } = await named("refused", host, parameters)
+    const { code, stderr, out } = await named("refused", host, parameters)
     expect([exitCodes.configuration, exitCodes.busy]).toContain(code)
-    expect(said).toMatch(/^chancery: The (store|database) [^\n]+\.\n$/)
-    expect(said + out).not.toContain("not-to-be-told")
+    expect(stderr).toMatch(/^chancery: The (store|database) [^\n]+\.\n$/)
+    expect(stderr + out).not.toContain("not-to-be-logged")
     expect(out).toBe("")
   })
 })

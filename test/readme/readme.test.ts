@@ -153,8 +153,8 @@ test("the manifests of the first screen are reconciled, and a change to one reac
     recursive: true,
   })
   await using served = await serve(["dev"], { folder: folder.path, program: builtChancery })
-  for (const said of ["Workspace default/platform: Available.", "Certificate default/web: Issued."])
-    await expect.poll(served.out).toContain(said)
+  for (const line of ["Workspace default/platform: Available.", "Certificate default/web: Issued."])
+    await expect.poll(served.out).toContain(line)
 
   // A busy machine can take longer at times. One in five within the second shows that the time is not spent waiting.
   const manifest = `${folder.path}/examples/manifests/workspace.yaml`

@@ -34,7 +34,7 @@ export interface Outcome {
   readonly busy: readonly number[]
 }
 
-interface Visitor {
+interface Arrival {
   readonly arrivedAt: number
   readonly route: readonly number[]
   step: number
@@ -43,7 +43,7 @@ interface Visitor {
 
 interface Place {
   readonly station: Station
-  readonly queue: Visitor[]
+  readonly queue: Arrival[]
   /** Number of requests in `queue` that have left it. */
   head: number
   idle: number
@@ -52,7 +52,7 @@ interface Place {
   busyMs: number
 }
 
-interface Moment {
+interface ScheduledEvent {
   readonly at: number
   readonly happen: () => void
 }
@@ -75,7 +75,7 @@ export function simulate(run: Run): Outcome {
   let now = 0
   let completed = 0
 
-  const enter = (visitor: Visitor): void => {
+  const enter = (visitor: Arrival): void => {
     const place = places[visitor.route[visitor.step] ?? -1]
     if (place === undefined) {
       if (now <= endMs) completed += 1
@@ -148,10 +148,10 @@ export function uniformOf(seed: number): () => number {
 
 /** Orders by time, and equal times by insertion. */
 class Heap {
-  readonly #moments: (Moment & { readonly order: number })[] = []
+  readonly #moments: (ScheduledEvent & { readonly order: number })[] = []
   #added = 0
 
-  add(moment: Moment): void {
+  add(moment: ScheduledEvent): void {
     const moments = this.#moments
     let place = moments.push({ ...moment, order: this.#added++ }) - 1
     while (place > 0) {
@@ -162,7 +162,7 @@ class Heap {
     }
   }
 
-  take(): Moment | undefined {
+  take(): ScheduledEvent | undefined {
     const moments = this.#moments
     const [soonest] = moments
     const last = moments.pop()

@@ -3,11 +3,11 @@ import { readFileSync, writeFileSync } from "node:fs"
 import { documentFile, measuredCosts, tablesOf, withTables } from "./tables.ts"
 
 const tables = tablesOf(measuredCosts())
-const given = process.argv.slice(2)
-if (given.includes("--write") || given.includes("--check")) {
+const args = process.argv.slice(2)
+if (args.includes("--write") || args.includes("--check")) {
   const document = readFileSync(documentFile, "utf8")
   const written = withTables(document, tables)
-  if (given.includes("--write")) writeFileSync(documentFile, written)
+  if (args.includes("--write")) writeFileSync(documentFile, written)
   else if (written !== document) {
     process.stderr.write("docs/scale.md does not have what the simulation says; run npm run simulate -- --write\n")
     process.exitCode = 1

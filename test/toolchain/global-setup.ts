@@ -10,7 +10,7 @@ import {
   templateVariable,
 } from "../../engine/testing/temporary-database.ts"
 import { bundleChancery, bundledVariable } from "./bundled-chancery.ts"
-import { sayMissing } from "./missing.ts"
+import { warnMissing } from "./missing.ts"
 import { postgresInstallation, postgresVariable, startPostgres } from "./postgres.ts"
 
 export default async function setup({ config }: TestProject): Promise<() => Promise<void>> {
@@ -26,7 +26,7 @@ export default async function setup({ config }: TestProject): Promise<() => Prom
   if (!config.watch) process.env[bundledVariable] = opening.use(await bundleChancery()).main
   process.env[fileTemplateVariable] = opening.use(await createFileTemplate()).file
   const server = await startPostgres()
-  if (server === undefined) sayMissing(postgresInstallation)
+  if (server === undefined) warnMissing(postgresInstallation)
   else {
     opening.defer(() => server.stop())
     process.env[postgresVariable] = server.url

@@ -6,7 +6,7 @@ import { mkdir, readdir, readFile, rename, rm } from "node:fs/promises"
 import { basename, join } from "node:path"
 import { promisify } from "node:util"
 import { cacheFolder } from "./cache.ts"
-import { sayMissing } from "./missing.ts"
+import { warnMissing } from "./missing.ts"
 
 const run = promisify(execFile)
 
@@ -52,7 +52,7 @@ export async function goProgram(folder: string): Promise<string | undefined> {
   try {
     return (await findGoProgram(folder)) ?? (await buildGoProgram(folder))
   } catch (error) {
-    return sayMissing(error instanceof Error ? error.message : String(error))
+    return warnMissing(error instanceof Error ? error.message : String(error))
   }
 }
 

@@ -58,6 +58,6 @@ async function linkerFlags(): Promise<string> {
   const text = await readFile(join(modules, "go.mod"), "utf8")
   const [, version, major, minor] = /k8s\.io\/kubernetes (v(\d+)\.(\d+)\.\d+)/.exec(text) ?? []
   const facts = { gitVersion: version, gitMajor: major, gitMinor: minor, gitTreeState: "clean" }
-  const told = Object.entries(facts).map(([name, value]) => `-X k8s.io/component-base/version.${name}=${value}`)
-  return ["-s", "-w", ...told].join(" ")
+  const versionFlags = Object.entries(facts).map(([name, value]) => `-X k8s.io/component-base/version.${name}=${value}`)
+  return ["-s", "-w", ...versionFlags].join(" ")
 }

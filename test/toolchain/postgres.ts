@@ -22,8 +22,8 @@ export const postgresInstallation =
 
 /** Returns undefined if there is no PostgreSQL. */
 export async function startPostgres(): Promise<PostgresServer | undefined> {
-  const given = process.env[postgresVariable]
-  if (given !== undefined && given !== "") return { url: given, async stop() {} }
+  const configured = process.env[postgresVariable]
+  if (configured !== undefined && configured !== "") return { url: configured, async stop() {} }
   const binaries = await findPostgresBinaries()
   return binaries === undefined ? startContainer() : startLocally(binaries)
 }

@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { promisify } from "node:util"
 import { cacheFolder } from "./cache.ts"
 import { installDebianPackages } from "./debian-packages.ts"
-import { sayMissing } from "./missing.ts"
+import { warnMissing } from "./missing.ts"
 
 export interface PublicProgram {
   readonly advice: string
@@ -16,7 +16,7 @@ export interface PublicProgram {
 
 /** Returns the program. If there is none, logs a warning and returns undefined; in CI it throws. */
 export const publicProgram = async ({ find, advice }: PublicProgram): Promise<string | undefined> =>
-  (await find()) ?? sayMissing(advice)
+  (await find()) ?? warnMissing(advice)
 
 export const candidates = (tool: string, program: string): readonly string[] => [
   program,

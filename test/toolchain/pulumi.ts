@@ -3,7 +3,7 @@
 import { execFile } from "node:child_process"
 import { promisify } from "node:util"
 import { findGoProgram, pulumiFolder } from "./go-modules.ts"
-import { sayMissing } from "./missing.ts"
+import { warnMissing } from "./missing.ts"
 
 export const pulumiInstallation =
   "No Pulumi 3.254 or newer was found, so the suites that drive its engine do not run. `npm run toolchain` builds one where Go " +
@@ -20,4 +20,4 @@ export async function findPulumi(): Promise<string | undefined> {
 
 /** Returns the program. If there is none, logs a warning and returns undefined; in CI it throws. */
 export const pulumiProgram = async (): Promise<string | undefined> =>
-  (await findPulumi()) ?? sayMissing(pulumiInstallation)
+  (await findPulumi()) ?? warnMissing(pulumiInstallation)

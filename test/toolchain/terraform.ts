@@ -3,7 +3,7 @@
 import { execFile } from "node:child_process"
 import { promisify } from "node:util"
 import { findGoProgram, openTofuFolder } from "./go-modules.ts"
-import { sayMissing } from "./missing.ts"
+import { warnMissing } from "./missing.ts"
 
 const variable = "CHANCERY_TERRAFORM"
 
@@ -20,24 +20,24 @@ export interface TerraformProgram {
 
 /** Returns all tools, terraform first. A missing OpenTofu is logged as a warning; in CI it is an error. */
 export async function terraformPrograms(): Promise<readonly TerraformProgram[]> {
-  const found = [await findTerraform(), (await findOpenTofu()) ?? sayMissing(openTofuInstallation)]
+  const found = [await findTerraform(), (await findOpenTofu()) ?? warnMissing(openTofuInstallation)]
   return found.filter((each) => each !== undefined)
 }
 
 /** Returns the terraform on the PATH or named by the variable. Undefined if the variable is unset and there is none. */
 export async function findTerraform(): Promise<TerraformProgram | undefined> {
   const named = process.env[variable] || undefined
-  const found = await asked(named ?? "terraform")
+  const found = await versionOf(named ?? "terraform")
   if (found === undefined && named !== undefined) throw new Error(`${variable} names ${named}, which is no terraform.`)
   return found
 }
 
 export async function findOpenTofu(): Promise<TerraformProgram | undefined> {
   const program = await findGoProgram(openTofuFolder)
-  return program === undefined ? undefined : asked(program)
+  return program === undefined ? undefined : versionOf(program)
 }
 
-async function asked(program: string): Promise<TerraformProgram | undefined> {
+async function versionOf(program: string): Promise<TerraformProgram | undefined> {
   // Ignores the user's own settings, and disables the check for newer releases.
   const env = { ...process.env, TF_CLI_CONFIG_FILE: "", CHECKPOINT_DISABLE: "1" }
   const answer = await promisify(execFile)(program, ["version"], { env }).catch(() => undefined)

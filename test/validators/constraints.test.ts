@@ -58,7 +58,7 @@ interface Case {
   readonly by?: "Authority 0" | "Authority 1" | "Authority 2"
   readonly purpose?: "sslserver" | "sslclient" | "smimesign"
   /** Reason why OpenSSL differs from RFC 5280 or from other verifiers. */
-  readonly dissent?: string
+  readonly disagreement?: string
 }
 
 const dns = (value: string): Subtree => ({ kind: "dns", value })
@@ -131,7 +131,7 @@ const nameCases: readonly Case[] = [
     chain: excludes(dns("secret.example.com")),
     request: host("*.example.com"),
     refused: isExcluded,
-    dissent: "it compares the wildcard as text; Go does not (CVE-2025-61727)",
+    disagreement: "it compares the wildcard as text; Go does not (CVE-2025-61727)",
   },
   {
     why: "a common name that is no alternative name",
@@ -239,7 +239,7 @@ const nameCases: readonly Case[] = [
     chain: excludes(uri("evil.org")),
     request: { uriSans: ["https://192.0.2.1/"] },
     refused: "cannot be compared",
-    dissent: "it compares the address as a host name; Go and RFC 5280 do not",
+    disagreement: "it compares the address as a host name; Go and RFC 5280 do not",
   },
   {
     why: "a subject below a permitted name",
@@ -306,7 +306,7 @@ const otherCases: readonly Case[] = [
     chain: [{ purposes: [oids.anyExtendedKeyUsage] }],
     role: serverOnly,
     request: host("a.example.com"),
-    dissent: "it wants the very purpose in authorities, where RFC 5280 lets any stand for it",
+    disagreement: "it wants the very purpose in authorities, where RFC 5280 lets any stand for it",
   },
   {
     why: "a server below a CA for code signing",
@@ -486,23 +486,32 @@ describe.skipIf(program === undefined)("an issuer and OpenSSL", () => {
 
   const cases = [...nameCases, ...otherCases]
 
-  test.each(cases.filter(({ refused }) => refused === undefined))("[F-P2] accept $why", async (asked) => {
-    const { chain, purpose = "sslserver", dissent } = asked
+  test.each(cases.filter(({ refused }) => refused === undefined))("[F-P2] accept $why", async (constraintCase) => {
+    const { chain, purpose = "sslserver", disagreement } = constraintCase
     const certificates = await chainOf(chain)
-    const issued = await issueFrom(certificates, asked)
-    expect(await verify(issued, certificates, purpose)).toBe(dissent === undefined)
+    const issued = await issueFrom(certificates, constraintCase)
+    expect(await verify(issued, certificates, purpose)).toBe(disagreement === undefined)
   })
 
-  test.each(cases.filter(({ refused }) => refused !== undefined))("[F-P2] reject $why: $refused", async (asked) => {
-    const { chain, refused = "", by = `Authority ${chain.length - 1}`, purpose = "sslserver", dissent } = asked
-    const certificates = await chainOf(chain)
-    const sentence = await issueFrom(certificates, asked).then(() => "", refusalText)
-    expect(sentence).toContain(refused)
-    expect(sentence).toContain(`the certificate of "CN=${by}" (serial number 01:0${by.at(-1)})`)
-    const twins = await chainOf(chain.map(() => ({})))
-    const made = await issueFrom(twins, asked)
-    expect(await verify(made, certificates, purpose)).toBe(dissent !== undefined)
-  })
+  test.each(cases.filter(({ refused }) => refused !== undefined))(
+    "[F-P2] reject $why: $refused",
+    async (constraintCase) => {
+      const {
+        chain,
+        refused = "",
+        by = `Authority ${chain.length - 1}`,
+        purpose = "sslserver",
+        disagreement,
+      } = constraintCase
+      const certificates = await chainOf(chain)
+      const sentence = await issueFrom(certificates, constraintCase).then(() => "", refusalText)
+      expect(sentence).toContain(refused)
+      expect(sentence).toContain(`the certificate of "CN=${by}" (serial number 01:0${by.at(-1)})`)
+      const twins = await chainOf(chain.map(() => ({})))
+      const made = await issueFrom(twins, constraintCase)
+      expect(await verify(made, certificates, purpose)).toBe(disagreement !== undefined)
+    },
+  )
 
   test.each([
     { setting: "disableNameConstraintChecks", chain: permits(dns("example.com")), request: host("www.evil.org") },

@@ -64,12 +64,13 @@ export async function makeCorpus(engine: ServedEngine, policyServer: PolicyServe
   }
   for (const [index, root] of roots.entries()) {
     for (let number = 0; number < 12 * shareOf(root.key); number += 1) root.made.push(await intermediate(root, number))
-    const asked: Asked[] = []
-    for (const other of intermediates) asked.push(await crossSigned(other, root))
+    const signedRequests: SignedRequest[] = []
+    for (const other of intermediates) signedRequests.push(await crossSigned(other, root))
     const other = roots[(index + 1) % roots.length]!
-    for (let number = 0; number < 10 * shareOf(other.key); number += 1) asked.push(await asking(other, root, number))
-    root.made.push(...asked)
-    batch.requests.push(...asked.map(({ request }) => request))
+    for (let number = 0; number < 10 * shareOf(other.key); number += 1)
+      signedRequests.push(await signExistingKey(other, root, number))
+    root.made.push(...signedRequests)
+    batch.requests.push(...signedRequests.map(({ request }) => request))
     for (const other of roots) if (root !== other) root.made.push(await crossed(root, other))
   }
   for (const { itself, made, ...authority } of [...intermediates, ...roots]) {
@@ -302,21 +303,25 @@ async function intermediate({ name, pki, choice, isEndless }: Authority, number:
 }
 
 function requestOf({ name, csr }: Authority): ValidatedRequest {
-  if (csr === undefined) throw new Error(`${name} has asked nobody`)
+  if (csr === undefined) throw new Error(`${name} has no CSR`)
   return { name: `request of ${name}`, der: csr }
 }
 
 /** A signed certificate with the CSR that the engine generated for it. */
-interface Asked extends Made {
+interface SignedRequest extends Made {
   readonly request: ValidatedRequest
 }
 
 /** Generates a CSR for a CA's existing key, with all kinds of options, and has another CA sign it. */
-async function asking({ key, name, pki, choice }: Authority, root: Authority, number: number): Promise<Asked> {
-  const { request: wish, explained } = authorityExpectation(choice, number, root)
-  const { notAfter: _end, ttlMs: _ttl, ...asked } = wish
+async function signExistingKey(
+  { key, name, pki, choice }: Authority,
+  root: Authority,
+  number: number,
+): Promise<SignedRequest> {
+  const { request: expectation, explained } = authorityExpectation(choice, number, root)
+  const { notAfter: _end, ttlMs: _ttl, ...options } = expectation
   const { csr } = await pki.issuers.generateIntermediate({
-    ...asked,
+    ...options,
     keySource: "existing",
     addBasicConstraints: choice.oneIn(2),
     ...(choice.oneIn(3) ? { keyUsage: ["DigitalSignature", "CertSign", "CRLSign"] } : {}),
@@ -326,7 +331,7 @@ async function asking({ key, name, pki, choice }: Authority, root: Authority, nu
     useCsrValues: true,
     ttlMs: 1_000 * dayMs,
   })
-  const label = `asked for by ${name}, ${number}, under ${root.name}`
+  const label = `signed for ${name}, ${number}, under ${root.name}`
   const certificate = validated(label, signed, "crlsign", [...explained, ...explanations(key)])
   return { certificate, serialNumber: signed.serialNumber, request: { name: `request ${label}`, der: csr } }
 }
@@ -350,7 +355,7 @@ async function decided(
 }
 
 /** Makes one root an intermediate of another, with the same key and name. */
-async function crossSigned({ key, name, pki }: Authority, root: Authority): Promise<Asked> {
+async function crossSigned({ key, name, pki }: Authority, root: Authority): Promise<SignedRequest> {
   const input = { keySource: "existing", commonName: name } as const
   const { csr } = await pki.issuers.generateIntermediate(input, "intermediate/cross-sign")
   const signed = await root.pki.certificates.signIntermediate({

@@ -13,8 +13,8 @@ export function opensslValidator(openssl: string): Validator {
     name: "openssl",
     async validate(batch) {
       const { roots, intermediates } = authorities(batch)
-      const asked = batch.crls.filter(({ isMadeUp }) => isMadeUp !== true)
-      const complete = asked.filter(({ isDelta }) => isDelta !== true)
+      const requested = batch.crls.filter(({ isMadeUp }) => isMadeUp !== true)
+      const complete = requested.filter(({ isDelta }) => isDelta !== true)
       const pemOf = (file: string, crls: readonly ValidatedCrl[]) =>
         batch.writePem(
           file,
@@ -27,7 +27,7 @@ export function opensslValidator(openssl: string): Validator {
         intermediates: await batch.writePem("intermediates.pem", "CERTIFICATE", [...intermediates, ...roots]),
         all: await batch.writePem("authorities.pem", "CERTIFICATE", [...roots, ...intermediates]),
         crls: await pemOf("crls.pem", complete),
-        crlsAndDeltas: await pemOf("crls-and-deltas.pem", asked),
+        crlsAndDeltas: await pemOf("crls-and-deltas.pem", requested),
       }
       const findings = [
         await each(calls(batch.certificates), (call) => validateCertificates(openssl, call, files, batch)),
@@ -158,8 +158,9 @@ async function validateAnswers(openssl: string, files: Files, { answers, path }:
     const found: Found[] = []
     if (code !== 0 || !stdout.includes("Response verify OK"))
       found.push({ subject: name, code: "ocsp", detail: stdout.slice(-1_000).trim() })
-    const [asked, given] = [sent[index]!.stdout, stdout].map((text) => /OCSP Nonce:\s*(\w+)/.exec(text)?.[1])
-    if (asked !== given) found.push({ subject: name, code: "ocsp nonce", detail: `${given} instead of ${asked}` })
+    const [requested, returned] = [sent[index]!.stdout, stdout].map((text) => /OCSP Nonce:\s*(\w+)/.exec(text)?.[1])
+    if (requested !== returned)
+      found.push({ subject: name, code: "ocsp nonce", detail: `${returned} instead of ${requested}` })
     const [, answered] = /^0x[0-9a-f]+: (\w+)/im.exec(stdout) ?? []
     if (answered !== status)
       found.push({ subject: name, code: "ocsp status", detail: `${answered} instead of ${status}` })

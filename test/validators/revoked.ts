@@ -77,9 +77,11 @@ export async function revokeSome(mount: RevokedMount, made: readonly Made[]): Pr
   const answers: ValidatedAnswer[] = []
   for (const responder of mount.responders) {
     await pki.crls.configure({ ocspDelegatedResponder: false, ocspResponderKeyType: "", ...responder })
-    const given = await answersOf(mount, responder, made, (each) => (statusOf(each) === "good" ? "good" : "revoked"))
-    answers.push(...given)
-    certificates.push(...respondersIn(mount, responder, given))
+    const responses = await answersOf(mount, responder, made, (each) =>
+      statusOf(each) === "good" ? "good" : "revoked",
+    )
+    answers.push(...responses)
+    certificates.push(...respondersIn(mount, responder, responses))
   }
   return { certificates, crls: [...(await listsOf(mount)), ...(await listsOnDemand(mount, chosen))], answers }
 }
@@ -171,12 +173,12 @@ async function answersOf(
   made: readonly Made[],
   statusOf: (made: Made) => "good" | "revoked",
 ): Promise<ValidatedAnswer[]> {
-  const kept = made.filter(({ serialNumber }) => serialNumber !== undefined)
-  const asked = (["good", "revoked"] as const).flatMap((status) =>
-    kept.filter((each) => statusOf(each) === status).slice(0, answersPerStatus),
+  const withSerial = made.filter(({ serialNumber }) => serialNumber !== undefined)
+  const statuses = (["good", "revoked"] as const).flatMap((status) =>
+    withSerial.filter((each) => statusOf(each) === status).slice(0, answersPerStatus),
   )
   const answers: ValidatedAnswer[] = []
-  for (const each of asked)
+  for (const each of statuses)
     answers.push(await answered(mount, responder, each.serialNumber!, each.certificate.der, statusOf(each)))
   return [...answers, await answered(mount, responder, "0a:0b:0c" as SerialNumber, undefined, "unknown")]
 }

@@ -70,9 +70,9 @@ describe("documents changed after encoding", () => {
   const changes = array(record({ at: nat(), octet }), { minLength: 1, maxLength: 3 })
 
   function changed<Made>(made: Arbitrary<Made>, write: (made: Made) => Uint8Array): Arbitrary<Uint8Array> {
-    return record({ made, changes }).map((given) => {
-      const der = Uint8Array.from(write(given.made))
-      for (const change of given.changes) der[change.at % der.length] = change.octet
+    return record({ made, changes }).map((input) => {
+      const der = Uint8Array.from(write(input.made))
+      for (const change of input.changes) der[change.at % der.length] = change.octet
       return der
     })
   }

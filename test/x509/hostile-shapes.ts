@@ -38,18 +38,18 @@ interface Parts {
 
 const defaultExtensions = encodeExtensions([{ oid: "1.2.3", critical: false, value: derNull }])
 
-function certificate({ serialNumber = integer(1), extensions = defaultExtensions, ...given }: Parts): Uint8Array {
-  const names = given.name ?? name
-  const alg = given.algorithm ?? algorithm
+function certificate({ serialNumber = integer(1), extensions = defaultExtensions, ...rest }: Parts): Uint8Array {
+  const names = rest.name ?? name
+  const alg = rest.algorithm ?? algorithm
   const validity = sequence([time(0), time(0)])
-  const parts = [context(0, [integer(2)]), serialNumber, alg, names, validity, name, given.key ?? key]
+  const parts = [context(0, [integer(2)]), serialNumber, alg, names, validity, name, rest.key ?? key]
   return encode(sequence([sequence([...parts, context(3, [extensions])]), alg, primitive(3, [0, 1])]))
 }
 
-function request({ extensions = defaultExtensions, ...given }: Parts): Uint8Array {
+function request({ extensions = defaultExtensions, ...rest }: Parts): Uint8Array {
   const attribute = sequence([objectIdentifier(oids.extensionRequest), setOf([extensions])])
-  const info = sequence([integer(0), given.name ?? name, given.key ?? key, context(0, [attribute])])
-  return encode(sequence([info, given.algorithm ?? algorithm, primitive(3, [0, 1])]))
+  const info = sequence([integer(0), rest.name ?? name, rest.key ?? key, context(0, [attribute])])
+  return encode(sequence([info, rest.algorithm ?? algorithm, primitive(3, [0, 1])]))
 }
 
 const extension = (oid: string, value: Der): Der => encodeExtensions([{ oid, critical: false, value: encode(value) }])
@@ -168,9 +168,9 @@ export function hostileShapes(): readonly HostileShape[] {
     ...Object.entries(wholes).flatMap(([what, der]) =>
       both.map((document) => ({ what, document, der, isRefused: true })),
     ),
-    ...parts.flatMap(([what, refusedIn, given]) =>
-      documentsOf(given).map((document) => {
-        const der = document === "certificate" ? certificate(given) : request(given)
+    ...parts.flatMap(([what, refusedIn, rest]) =>
+      documentsOf(rest).map((document) => {
+        const der = document === "certificate" ? certificate(rest) : request(rest)
         return { what, document, der, isRefused: refusedIn.includes(document) }
       }),
     ),

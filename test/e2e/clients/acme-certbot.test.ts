@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { certbot, challengeResponder } from "../../toolchain/acme.ts"
 import { publicProgram } from "../../toolchain/public-program.ts"
 import { certbotAccount, certbotClient } from "./acme-certbot.ts"
-import { putThrough, rowsOf } from "./acme-matrix.ts"
+import { runOrder, rowsOf } from "./acme-matrix.ts"
 import { type AcmeFixture, namesInChain, openAcmeFixture } from "./acme-fixture.ts"
 
 const program = (await publicProgram(certbot)) ?? ""
@@ -19,7 +19,7 @@ describe.skipIf(program === "" || responder === "")("[P-1-n4] certbot", () => {
 
   const client = certbotClient({ name: "certbot", program, ordersAddresses: false })
   test.concurrent.each(rowsOf(client))("$title: obtains, renews and revokes", async (row) => {
-    expect(await putThrough(client, fixture, row)).toEqual(row.outcome)
+    expect(await runOrder(client, fixture, row)).toEqual(row.outcome)
   })
 
   test.concurrent("gets the preferred chain, revokes with the certificate's own key, and deactivates the account", async () => {

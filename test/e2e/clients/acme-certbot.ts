@@ -76,13 +76,13 @@ export const certbotClient = ({ name, program, ordersAddresses }: CertbotRelease
       ...names.flatMap((each) => ["--domain", each]),
       ...addresses.flatMap((each) => ["--ip-address", each]),
     ]
-    const held = ["--cert-name", "held"]
-    await succeeds(...manually(challenge), ...wanted, ...held)
+    const certName = ["--cert-name", "held"]
+    await succeeds(...manually(challenge), ...wanted, ...certName)
     return {
       bundle: () => bundleOf("held"),
       renew: async () => void (await succeeds("renew", "--force-renewal", "--no-random-sleep-on-renew")),
       revoke: async () =>
-        void (await succeeds("revoke", "--reason", "superseded", "--no-delete-after-revoke", ...held)),
+        void (await succeeds("revoke", "--reason", "superseded", "--no-delete-after-revoke", ...certName)),
     }
   },
 })

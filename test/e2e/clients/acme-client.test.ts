@@ -3,7 +3,7 @@ import { axios, type Client, crypto } from "acme-client"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { challengeResponder } from "../../toolchain/acme.ts"
 import { publicProgram } from "../../toolchain/public-program.ts"
-import { putThrough, rowsOf } from "./acme-matrix.ts"
+import { runOrder, rowsOf } from "./acme-matrix.ts"
 import { bindingOption, type ChallengeType, npmClient, obtain, openClient, registeredClient } from "./acme-npm.ts"
 import { type AcmeFixture, namesInChain, openAcmeFixture, responderHost } from "./acme-fixture.ts"
 
@@ -19,7 +19,7 @@ describe.skipIf(responder === "")("acme-client", () => {
   afterAll(() => fixture[Symbol.asyncDispose]())
 
   test.concurrent.each(rowsOf(npmClient))("$title: obtains, renews and revokes", async (row) => {
-    expect(await putThrough(npmClient, fixture, row)).toEqual(row.outcome)
+    expect(await runOrder(npmClient, fixture, row)).toEqual(row.outcome)
   })
 
   type Options = Partial<Parameters<typeof openClient>[0]>
@@ -29,8 +29,8 @@ describe.skipIf(responder === "")("acme-client", () => {
     obtain(client, fixture, { type, names })
 
   test("obtains the preferred chain", async () => {
-    const asked = { type: "http-01", names: ["chain.example.com"], preferredChain: "Other Root" } as const
-    const bundle = await obtain(await registered(), fixture, asked)
+    const orderInput = { type: "http-01", names: ["chain.example.com"], preferredChain: "Other Root" } as const
+    const bundle = await obtain(await registered(), fixture, orderInput)
     expect(namesInChain(bundle, fixture.otherRoot)).toEqual(["DNS:chain.example.com"])
     expect(() => namesInChain(bundle, fixture.root)).toThrow("verify")
   })

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { challengeResponder, dehydrated } from "../../toolchain/acme.ts"
 import { publicProgram } from "../../toolchain/public-program.ts"
 import { dehydratedAccount, dehydratedClient } from "./acme-dehydrated.ts"
-import { putThrough, rowsOf } from "./acme-matrix.ts"
+import { runOrder, rowsOf } from "./acme-matrix.ts"
 import { type AcmeFixture, namesInChain, openAcmeFixture, responderHost } from "./acme-fixture.ts"
 
 const program = (await publicProgram(dehydrated)) ?? ""
@@ -18,7 +18,7 @@ describe.skipIf(program === "" || responder === "")("dehydrated", () => {
 
   const client = dehydratedClient(program)
   test.concurrent.each(rowsOf(client))("$title: obtains, renews and revokes", async (row) => {
-    expect(await putThrough(client, fixture, row)).toEqual(row.outcome)
+    expect(await runOrder(client, fixture, row)).toEqual(row.outcome)
   })
 
   const common = { challenge: "dns-01", binding: undefined, host: responderHost } as const

@@ -159,11 +159,11 @@ describe.skipIf(responder === "")("docs/acme.md", () => {
       const { httpPort, tlsPort } = fixture.responder
       // Apache drops to an unprivileged user if root starts it, and only the owner of the fixture's folder can read that folder.
       const folder = await mkdtemp(join(tmpdir(), "chancery-apache-"))
-      const identity = process.getuid?.() === 0 ? { uid: nobody, gid: nobody } : {}
+      const identity = process.getuid?.() === 0 ? { uid: nobodyId, gid: nobodyId } : {}
       const rootFile = join(folder, "root.pem")
       await writeFile(rootFile, fixture.root)
       const binding = await fixture.newBinding()
-      const said = adapted(await onlyBlock("Apache", "apache"))
+      const configuration = adapted(await onlyBlock("Apache", "apache"))
         .replaceAll(fixture.rootFile, rootFile)
         .replace("KID KEY", `${binding.id} ${binding.key}`)
       const modules = ["mpm_event", "authz_core", "ssl", "md"].map(
@@ -176,16 +176,16 @@ describe.skipIf(responder === "")("docs/acme.md", () => {
       ]
       const site = [`<VirtualHost ${host}:${tlsPort}>`, `ServerName ${name}`, "SSLEngine on", "</VirtualHost>", ""]
       const file = join(folder, "apache.conf")
-      await writeFile(file, [...modules, ...own, said, ...site].join("\n"))
-      if (process.getuid?.() === 0) await chown(folder, nobody, nobody)
+      await writeFile(file, [...modules, ...own, configuration, ...site].join("\n"))
+      if (process.getuid?.() === 0) await chown(folder, nobodyId, nobodyId)
       const options = { env, cwd: folder, stdio: "ignore", ...identity } as const
       const child = spawn(programs.apache ?? "", ["-d", folder, "-f", file, "-DFOREGROUND"], options)
       try {
         const staged = () => readFile(join(folder, "md/staging", name, "pubcert.pem"), "utf8").catch(() => "")
-        await expect.poll(staged, { timeout: patienceMs }).toContain("BEGIN CERTIFICATE")
+        await expect.poll(staged, { timeout: timeoutMs }).toContain("BEGIN CERTIFICATE")
         child.kill("SIGUSR1")
         const shown = () => certificateShown({ host, port: tlsPort, servername: name, ca: fixture.root })
-        await expect.poll(shown, { timeout: patienceMs }).toBe(name)
+        await expect.poll(shown, { timeout: timeoutMs }).toBe(name)
       } finally {
         await end(child)
         await rm(folder, { recursive: true, force: true })
@@ -194,9 +194,9 @@ describe.skipIf(responder === "")("docs/acme.md", () => {
   )
 })
 
-const nobody = 65_534
+const nobodyId = 65_534
 /** mod_md waits for several seconds between its steps. */
-const patienceMs = 60_000
+const timeoutMs = 60_000
 
 /** Returns the name in the certificate that the server presents, if its chain leads to the root. */
 function certificateShown(options: {

@@ -95,7 +95,7 @@ export async function openAcmeFixture(responderProgram: string): Promise<AcmeFix
   opening.defer(() => server.close().then(() => undefined))
   const served = async (mount: string, settings: object) => {
     const path = `https://localhost:${new URL(server.url).port}/v1/${mount}`
-    await told(testEngine, "POST", `/${mount}/config/cluster`, { path })
+    await sendPki(testEngine, "POST", `/${mount}/config/cluster`, { path })
     const found = acmeMount(testEngine, mount, path)
     await found.configure({ enabled: true, dns_resolver: `${responderHost}:${responder.dnsPort}`, ...settings })
     return found
@@ -115,10 +115,10 @@ export async function openAcmeFixture(responderProgram: string): Promise<AcmeFix
     run: (program, args, { environment = {} } = {}) =>
       new Promise((resolve, reject) => {
         const env = { PATH: process.env["PATH"], HOME: folder, ...environment }
-        execFile(program, args, { cwd: folder, env, timeout: patienceMs }, (error, out, said) => {
+        execFile(program, args, { cwd: folder, env, timeout: timeoutMs }, (error, out, stderr) => {
           if (error !== null && typeof error.code !== "number")
             reject(new Error(`${program} was not run`, { cause: error }))
-          else resolve({ code: typeof error?.code === "number" ? error.code : 0, text: out + said })
+          else resolve({ code: typeof error?.code === "number" ? error.code : 0, text: out + stderr })
         })
       }),
     [Symbol.asyncDispose]: () => closing.disposeAsync(),
@@ -128,14 +128,14 @@ export async function openAcmeFixture(responderProgram: string): Promise<AcmeFix
 function acmeMount(testEngine: TestEngine, mount: string, base: string): AcmeMount {
   return {
     directory: (path = "acme") => `${base}/${path}/directory`,
-    configure: async (settings) => void (await told(testEngine, "POST", `/${mount}/config/acme`, settings)),
-    newBinding: async (path = "acme") => told(testEngine, "POST", `/${mount}/${path}/new-eab`, {}),
+    configure: async (settings) => void (await sendPki(testEngine, "POST", `/${mount}/config/acme`, settings)),
+    newBinding: async (path = "acme") => sendPki(testEngine, "POST", `/${mount}/${path}/new-eab`, {}),
     async unusedBindings() {
       const { status, body } = await testEngine.pki("LIST", `/${mount}/eab`)
       return status === 404 ? [] : body.data.keys
     },
     async revocation(certificate) {
-      await told(testEngine, "GET", `/${mount}/crl/rotate`)
+      await sendPki(testEngine, "GET", `/${mount}/crl/rotate`)
       const { body } = await testEngine.pki("GET", `/${mount}/crl/pem`)
       const list = openssl(["crl", "-noout", "-text", "-in", "crl.pem"], { "crl.pem": body })
       const [, entry] = list.split(`Serial Number: ${new X509Certificate(certificate).serialNumber}`)
@@ -144,42 +144,44 @@ function acmeMount(testEngine: TestEngine, mount: string, base: string): AcmeMou
       return /Reason Code:\s*\n\s*(.+)/.exec(own)?.[1] ?? "Unspecified"
     },
     async revoke(certificate) {
-      await told(testEngine, "POST", `/${mount}/revoke`, { certificate: new X509Certificate(certificate).toString() })
+      await sendPki(testEngine, "POST", `/${mount}/revoke`, {
+        certificate: new X509Certificate(certificate).toString(),
+      })
     },
   }
 }
 
 /** Below the timeout of a test. Shell clients start hundreds of processes, which is slow on a busy machine. */
-const patienceMs = 200_000
+const timeoutMs = 200_000
 
 /** Makes a root, intermediates that it and another root sign, and a certificate for the server itself. */
 async function makeAuthorities(testEngine: TestEngine) {
   const ec = { key_type: "ec", ttl: "8760h" }
   for (const path of ["pki", "bound", "top", "other"])
-    await told(testEngine, "POST", `/sys/mounts/${path}`, {
+    await sendPki(testEngine, "POST", `/sys/mounts/${path}`, {
       type: "pki",
       config: { max_lease_ttl: "87600h", allowed_response_headers: ["Location", "Replay-Nonce", "Link"] },
     })
-  const { certificate: root } = await told(testEngine, "POST", "/top/root/generate/internal", {
+  const { certificate: root } = await sendPki(testEngine, "POST", "/top/root/generate/internal", {
     ...ec,
     common_name: "Root",
   })
   const other = { ...ec, common_name: "Other Root" }
-  const { certificate: otherRoot } = await told(testEngine, "POST", "/other/root/generate/internal", other)
+  const { certificate: otherRoot } = await sendPki(testEngine, "POST", "/other/root/generate/internal", other)
   await makeIntermediate(testEngine, "bound", { root, otherRoot })
   const certificate = await makeIntermediate(testEngine, "pki", { root, otherRoot })
-  await told(testEngine, "POST", "/pki/roles/server", {
+  await sendPki(testEngine, "POST", "/pki/roles/server", {
     allow_any_name: true,
     enforce_hostnames: false,
     key_type: "ec",
   })
-  await told(testEngine, "POST", "/pki/roles/brief", {
+  await sendPki(testEngine, "POST", "/pki/roles/brief", {
     allow_any_name: true,
     key_type: "any",
     ttl: "1h",
     max_ttl: "2h",
   })
-  const own = await told(testEngine, "POST", "/pki/issue/server", { common_name: "localhost", ip_sans: "127.0.0.1" })
+  const own = await sendPki(testEngine, "POST", "/pki/issue/server", { common_name: "localhost", ip_sans: "127.0.0.1" })
   const identity = { certificate: `${own.certificate}\n${certificate}\n`, privateKey: own.private_key as string }
   return { root: root as string, otherRoot: otherRoot as string, identity }
 }
@@ -190,22 +192,22 @@ async function makeIntermediate(
   { root, otherRoot }: { readonly root: string; readonly otherRoot: string },
 ): Promise<string> {
   const named = { key_type: "ec", common_name: "Issuing" }
-  const { csr } = await told(testEngine, "POST", `/${mount}/intermediate/generate/internal`, named)
+  const { csr } = await sendPki(testEngine, "POST", `/${mount}/intermediate/generate/internal`, named)
   const sign = (by: string) =>
-    told(testEngine, "POST", `/${by}/root/sign-intermediate`, { csr, common_name: "Issuing", ttl: "4380h" })
+    sendPki(testEngine, "POST", `/${by}/root/sign-intermediate`, { csr, common_name: "Issuing", ttl: "4380h" })
   const { certificate } = await sign("top")
-  const { imported_issuers: imported } = await told(testEngine, "POST", `/${mount}/intermediate/set-signed`, {
+  const { imported_issuers: imported } = await sendPki(testEngine, "POST", `/${mount}/intermediate/set-signed`, {
     certificate: `${certificate}\n${root}`,
   })
   const crossed = await sign("other")
-  await told(testEngine, "POST", `/${mount}/issuers/import/cert`, {
+  await sendPki(testEngine, "POST", `/${mount}/issuers/import/cert`, {
     pem_bundle: `${crossed.certificate}\n${otherRoot}`,
   })
-  await told(testEngine, "POST", `/${mount}/config/issuers`, { default: imported[0] })
+  await sendPki(testEngine, "POST", `/${mount}/config/issuers`, { default: imported[0] })
   return certificate
 }
 
-async function told(testEngine: TestEngine, method: string, path: string, body?: object) {
+async function sendPki(testEngine: TestEngine, method: string, path: string, body?: object) {
   const answer = await testEngine.pki(method, path, body === undefined ? {} : { body })
   if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
   return answer.body?.data

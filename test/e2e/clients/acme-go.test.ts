@@ -4,7 +4,7 @@ import { challengeResponder } from "../../toolchain/acme.ts"
 import { acmeGoFolder, goProgram } from "../../toolchain/go-modules.ts"
 import { publicProgram } from "../../toolchain/public-program.ts"
 import { goAccount, goClient } from "./acme-go.ts"
-import { putThrough, rowsOf } from "./acme-matrix.ts"
+import { runOrder, rowsOf } from "./acme-matrix.ts"
 import { type AcmeFixture, namesInChain, openAcmeFixture } from "./acme-fixture.ts"
 
 const program = (await goProgram(acmeGoFolder)) ?? ""
@@ -21,7 +21,7 @@ describe.skipIf(program === "" || responder === "").each(["caddy", "cert-manager
 
   const client = goClient(program, library)
   test.concurrent.each(rowsOf(client))("$title: obtains, renews and revokes", async (row) => {
-    expect(await putThrough(client, fixture, row)).toEqual(row.outcome)
+    expect(await runOrder(client, fixture, row)).toEqual(row.outcome)
   })
 
   const account = (id: string) =>
@@ -39,19 +39,19 @@ describe.skipIf(program === "" || responder === "").each(["caddy", "cert-manager
   test.concurrent("is told to renew in the last third of a certificate's life, and at once after revocation (RFC 9773)", async () => {
     const { succeeds, bundle } = account("told")
     await succeeds("obtain", "told.example.net")
-    const told = async () => JSON.parse(await succeeds("renewal-info")) as { start: string; end: string }
-    const held = await bundle()
-    const { validFromDate, validToDate } = new X509Certificate(held)
-    const { start, end } = await told()
+    const renewalInfo = async () => JSON.parse(await succeeds("renewal-info")) as { start: string; end: string }
+    const certificate = await bundle()
+    const { validFromDate, validToDate } = new X509Certificate(certificate)
+    const { start, end } = await renewalInfo()
     expect(Date.parse(start)).toBeGreaterThanOrEqual(
-      validFromDate.getTime() + Math.floor((lifetimeOf(held) * 2) / 3) - 1_000,
+      validFromDate.getTime() + Math.floor((lifetimeOf(certificate) * 2) / 3) - 1_000,
     )
     expect(Date.parse(end)).toBeGreaterThan(Date.parse(start))
     expect(Date.parse(end)).toBeLessThan(validToDate.getTime())
-    await fixture.revoke(held)
-    expect(Date.parse((await told()).end)).toBeLessThan(Date.now())
+    await fixture.revoke(certificate)
+    expect(Date.parse((await renewalInfo()).end)).toBeLessThan(Date.now())
     await succeeds("renew", "told.example.net")
-    expect(Date.parse((await told()).start)).toBeGreaterThan(Date.now())
+    expect(Date.parse((await renewalInfo()).start)).toBeGreaterThan(Date.now())
   })
 
   test.concurrent("rolls its key over, and continues as the same account", async () => {

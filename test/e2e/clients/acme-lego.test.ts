@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { challengeResponder, lego } from "../../toolchain/acme.ts"
 import { publicProgram } from "../../toolchain/public-program.ts"
 import { legoAccount, legoAnswers, legoClient, legoRenewal } from "./acme-lego.ts"
-import { putThrough, rowsOf } from "./acme-matrix.ts"
+import { runOrder, rowsOf } from "./acme-matrix.ts"
 import { type AcmeFixture, namesInChain, openAcmeFixture } from "./acme-fixture.ts"
 
 const program = (await publicProgram(lego)) ?? ""
@@ -21,7 +21,7 @@ describe.skipIf(program === "" || responder === "")("lego", () => {
 
   const client = legoClient(program)
   test.concurrent.each(rowsOf(client))("$title: obtains, renews and revokes", async (row) => {
-    expect(await putThrough(client, fixture, row)).toEqual(row.outcome)
+    expect(await runOrder(client, fixture, row)).toEqual(row.outcome)
   })
 
   test.concurrent("gets the preferred chain, renews with the existing key, and sends a revocation reason", async () => {

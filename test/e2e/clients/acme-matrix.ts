@@ -50,7 +50,7 @@ export interface Wanted {
 }
 
 /** A certificate in a client's storage. */
-export interface Held {
+export interface ObtainedCertificate {
   /** Returns the PEM of the certificate and its chain. */
   bundle(): Promise<string>
   renew(): Promise<void>
@@ -64,7 +64,7 @@ export interface AcmeClient {
   /** Revocation reason on the CRL. Clients that can send a reason are run with `superseded`. */
   readonly reason: "Superseded" | "Unspecified"
   readonly cannot: Readonly<Partial<Record<OrderTitle, string>>>
-  obtain(fixture: AcmeFixture, wanted: Wanted): Promise<Held>
+  obtain(fixture: AcmeFixture, wanted: Wanted): Promise<ObtainedCertificate>
 }
 
 /** An order that a client can place. */
@@ -108,7 +108,7 @@ export function rowsOf({ cannot, reason }: AcmeClient): readonly Row[] {
 const baseOf = (number: number): string => `order-${number}.example.com`
 
 /** Obtains, renews and revokes a certificate. */
-export async function putThrough(client: AcmeClient, fixture: AcmeFixture, { kind, number }: Row): Promise<Outcome> {
+export async function runOrder(client: AcmeClient, fixture: AcmeFixture, { kind, number }: Row): Promise<Outcome> {
   const { challenge, isBound, addresses = [] } = kind
   const names = kind.names(baseOf(number))
   const host = `127.0.0.${number}`
@@ -119,12 +119,12 @@ export async function putThrough(client: AcmeClient, fixture: AcmeFixture, { kin
   const directory = mount.directory()
 
   const id = `order-${number}`
-  const held = await client.obtain(fixture, { id, challenge, names, addresses, directory, binding, host })
-  const first = await held.bundle()
+  const obtained = await client.obtain(fixture, { id, challenge, names, addresses, directory, binding, host })
+  const first = await obtained.bundle()
   const unused = await mount.unusedBindings()
-  await held.renew()
-  const renewed = await held.bundle()
-  await held.revoke()
+  await obtained.renew()
+  const renewed = await obtained.bundle()
+  await obtained.revoke()
   return {
     names: namesInChain(first, fixture.root),
     namesRenewed: namesInChain(renewed, fixture.root),

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { challengeResponder, newerCertbot } from "../../toolchain/acme.ts"
 import { publicProgram } from "../../toolchain/public-program.ts"
 import { certbotAccount, certbotClient } from "./acme-certbot.ts"
-import { putThrough, rowsOf } from "./acme-matrix.ts"
+import { runOrder, rowsOf } from "./acme-matrix.ts"
 import { type AcmeFixture, namesInChain, openAcmeFixture } from "./acme-fixture.ts"
 
 const program = (await publicProgram(newerCertbot)) ?? ""
@@ -20,21 +20,21 @@ describe.skipIf(program === "" || responder === "")("certbot 5", () => {
 
   const client = certbotClient({ name: "certbot 5", program, ordersAddresses: true })
   test.concurrent.each(rowsOf(client))("$title: obtains, renews and revokes", async (row) => {
-    expect(await putThrough(client, fixture, row)).toEqual(row.outcome)
+    expect(await runOrder(client, fixture, row)).toEqual(row.outcome)
   })
 
   test.concurrent("renews at once when the server asks for it, and nothing too early (RFC 9773)", async () => {
     const account = await certbotAccount(program, fixture, { id: "told", directory: fixture.directory() })
     const { succeeds, manually, bundleOf } = account
     for (const name of ["kept.example.net", "gone.example.net"]) await succeeds(...manually("dns-01"), "-d", name)
-    const kept = await bundleOf("kept.example.net")
-    const gone = await bundleOf("gone.example.net")
-    await fixture.revoke(gone)
-    const said = await succeeds("renew", "--no-random-sleep-on-renew")
-    expect(said).toMatch(/not due for renewal[^]*kept\.example\.net/)
-    expect(await bundleOf("kept.example.net")).toBe(kept)
+    const valid = await bundleOf("kept.example.net")
+    const revoked = await bundleOf("gone.example.net")
+    await fixture.revoke(revoked)
+    const output = await succeeds("renew", "--no-random-sleep-on-renew")
+    expect(output).toMatch(/not due for renewal[^]*kept\.example\.net/)
+    expect(await bundleOf("kept.example.net")).toBe(valid)
     const renewed = await bundleOf("gone.example.net")
-    expect(renewed).not.toBe(gone)
+    expect(renewed).not.toBe(revoked)
     expect(namesInChain(renewed, fixture.root)).toEqual(["DNS:gone.example.net"])
     expect(await fixture.revocation(renewed)).toBeUndefined()
   })

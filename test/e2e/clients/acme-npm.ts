@@ -33,8 +33,8 @@ export interface Order {
 }
 
 /** Obtains a certificate as PEM. The responder answers the same type of challenge for every name. */
-export async function obtain(client: Client, { responder }: AcmeFixture, asked: Order): Promise<string> {
-  const { type, names, addresses = [], preferredChain, also = {} } = asked
+export async function obtain(client: Client, { responder }: AcmeFixture, orderInput: Order): Promise<string> {
+  const { type, names, addresses = [], preferredChain, also = {} } = orderInput
   const identifiers = [
     ...names.map((value) => ({ type: "dns", value })),
     ...addresses.map((value) => ({ type: "ip", value })),
@@ -77,11 +77,11 @@ export const npmClient: AcmeClient = {
   async obtain(fixture, { challenge: type, names, addresses, directory: directoryUrl, binding }) {
     const bound = binding === undefined ? {} : bindingOption(binding)
     const client = await registeredClient({ directoryUrl, ...bound })
-    let held = await obtain(client, fixture, { type, names, addresses })
+    let obtained = await obtain(client, fixture, { type, names, addresses })
     return {
-      bundle: async () => held,
-      renew: async () => void (held = await obtain(client, fixture, { type, names, addresses })),
-      revoke: () => client.revokeCertificate(held, { reason: 4 }),
+      bundle: async () => obtained,
+      renew: async () => void (obtained = await obtain(client, fixture, { type, names, addresses })),
+      revoke: () => client.revokeCertificate(obtained, { reason: 4 }),
     }
   },
 }

@@ -6,7 +6,7 @@ import { type AcmeFixture, openAcmeFixture } from "./acme-fixture.ts"
 import { converse } from "./pebble/conversation.ts"
 import { explanations } from "./pebble/differences.ts"
 import { pebbleBinding, startPebble } from "./pebble/pebble-server.ts"
-import type { Heard, Transcript } from "./pebble/acme-requests.ts"
+import type { AnswerFacts, Transcript } from "./pebble/acme-requests.ts"
 
 const responder = (await publicProgram(challengeResponder)) ?? ""
 const program = (await publicProgram(pebbleProgram)) ?? ""
@@ -33,8 +33,8 @@ describe.skipIf(responder === "" || program === "")("the same conversation with 
   })
 
   test("differs only in explained points, and in all of those", () => {
-    const lines = [...theirs].flatMap(([name, heard]) =>
-      differences(heard, ours.get(name) ?? {}).map((line) => ({ exact: `${name}: ${line}`, any: `*: ${line}` })),
+    const lines = [...theirs].flatMap(([name, facts]) =>
+      differences(facts, ours.get(name) ?? {}).map((line) => ({ exact: `${name}: ${line}`, any: `*: ${line}` })),
     )
     const explained = new Set(explanations.flatMap(({ lines: known }) => known))
     expect(
@@ -45,22 +45,22 @@ describe.skipIf(responder === "" || program === "")("the same conversation with 
   })
 
   test("gets documents from Chancery that contain their status, and a fresh nonce with every error", () => {
-    const refused = [...ours].filter(([, heard]) => heard["content-type"] === "application/problem+json")
+    const refused = [...ours].filter(([, facts]) => facts["content-type"] === "application/problem+json")
     expect(refused.length).toBeGreaterThan(60)
-    expect(refused.filter(([, heard]) => heard["/status"] !== heard["STATUS"])).toEqual([])
+    expect(refused.filter(([, facts]) => facts["/status"] !== facts["STATUS"])).toEqual([])
     // A request with a wrong method does not reach a directory, so its answer has no nonce.
-    expect(refused.filter(([, heard]) => heard["STATUS"] !== "405" && heard["replay-nonce"] === undefined)).toEqual([])
+    expect(refused.filter(([, facts]) => facts["STATUS"] !== "405" && facts["replay-nonce"] === undefined)).toEqual([])
   })
 })
 
 const absent = "–"
 
 /** Returns lines of the form `fact: theirs | ours`. If only one of the two refuses a request, that is the only difference. */
-function differences(theirs: Heard, ours: Heard): readonly string[] {
+function differences(theirs: AnswerFacts, ours: AnswerFacts): readonly string[] {
   const [their, our] = [outcome(theirs), outcome(ours)]
   const isRefused = isRefusal(theirs) || isRefusal(ours)
-  const headers = ({ location: _where, "retry-after": _when, link: _links, ...heard }: Heard): Heard =>
-    Object.fromEntries(Object.entries(heard).filter(([fact]) => !/^\/|^STATUS$|^content-type$/.test(fact)))
+  const headers = ({ location: _where, "retry-after": _when, link: _links, ...facts }: AnswerFacts): AnswerFacts =>
+    Object.fromEntries(Object.entries(facts).filter(([fact]) => !/^\/|^STATUS$|^content-type$/.test(fact)))
   const [one, other] = isRefused ? [headers(theirs), headers(ours)] : [theirs, ours]
   const lines = [...new Set([...Object.keys(one), ...Object.keys(other)])]
     .filter((fact) => one[fact] !== other[fact])
@@ -69,7 +69,7 @@ function differences(theirs: Heard, ours: Heard): readonly string[] {
 }
 
 /** Reports a member that only one of them has as a whole. */
-function lineOf(fact: string, theirs: Heard, ours: Heard): string {
+function lineOf(fact: string, theirs: AnswerFacts, ours: AnswerFacts): string {
   const lacking = theirs[fact] === undefined ? theirs : ours[fact] === undefined ? ours : undefined
   const steps = fact.split(/(?=[/#])/)
   const outer = steps
@@ -83,8 +83,8 @@ function lineOf(fact: string, theirs: Heard, ours: Heard): string {
 const isWithin = (fact: string, path: string): boolean =>
   fact === path || fact.startsWith(`${path}/`) || fact.startsWith(`${path}#`)
 
-const isRefusal = (heard: Heard): boolean => Number(heard["STATUS"]) >= 400
-const outcome = (heard: Heard): string =>
-  isRefusal(heard)
-    ? `${heard["STATUS"]} ${heard["/type"] ?? heard["content-type"] ?? absent}`
-    : (heard["STATUS"] ?? absent)
+const isRefusal = (facts: AnswerFacts): boolean => Number(facts["STATUS"]) >= 400
+const outcome = (facts: AnswerFacts): string =>
+  isRefusal(facts)
+    ? `${facts["STATUS"]} ${facts["/type"] ?? facts["content-type"] ?? absent}`
+    : (facts["STATUS"] ?? absent)

@@ -13,7 +13,7 @@ export interface Step {
 }
 
 /** Runs all scenarios of the program against an empty server, and returns their steps. */
-export async function tell(program: string, args: readonly string[] = []): Promise<readonly Step[]> {
+export async function runScenarios(program: string, args: readonly string[] = []): Promise<readonly Step[]> {
   await using testEngine = await openTestEngine()
   const server = await startServer({ engine: testEngine.engine })
   try {

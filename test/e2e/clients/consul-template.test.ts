@@ -36,10 +36,10 @@ describe.skipIf(program === "")("consul-template", () => {
     testEngine = await openTestEngine()
     server = await startServer({ engine: testEngine.engine })
     await testEngine.engine.mounts.create({ path: "pki", config: { maxLeaseTtlMs: 365 * dayMs } })
-    await told("/pki/root/generate/internal", { common_name: "Root", key_type: "ec", ttl: "8760h" })
+    await sendPki("/pki/root/generate/internal", { common_name: "Root", key_type: "ec", ttl: "8760h" })
     const role = { allowed_domains: "example.com", allow_subdomains: true, key_type: "ec", not_before_duration: "1s" }
-    await told("/pki/roles/web", role)
-    await told("/pki/roles/leased", { ...role, generate_lease: true })
+    await sendPki("/pki/roles/web", role)
+    await sendPki("/pki/roles/leased", { ...role, generate_lease: true })
     await testEngine.engine.policies.put("renderer", rules)
   })
   afterAll(async () => {
@@ -48,7 +48,7 @@ describe.skipIf(program === "")("consul-template", () => {
     await rm(folder, { recursive: true, force: true })
   })
 
-  async function told(path: string, body: object): Promise<void> {
+  async function sendPki(path: string, body: object): Promise<void> {
     const { status, body: answer } = await testEngine.pki("POST", path, { body })
     if (status !== 200) throw new Error(`${path}: ${status} ${JSON.stringify(answer)}`)
   }
@@ -82,8 +82,8 @@ ${files.join("\n")}
 
   function run(args: readonly string[]): Promise<{ readonly code: unknown; readonly text: string }> {
     return new Promise((resolve) => {
-      execFile(program, args, { env: environment() }, (error, out, said) => {
-        resolve({ code: error === null ? 0 : error.code, text: out + said })
+      execFile(program, args, { env: environment() }, (error, out, stderr) => {
+        resolve({ code: error === null ? 0 : error.code, text: out + stderr })
       })
     })
   }
@@ -117,7 +117,7 @@ ${files.join("\n")}
     const running = spawn(program, args, { env: environment(), stdio: "ignore" })
     try {
       const seen = new Map(renewed.map((file) => [file, new Map<string, X509Certificate>()]))
-      const held = async () => {
+      const certificateCount = async () => {
         for (const [file, certificates] of seen) {
           const text = await rendered("running", file).catch(() => "")
           if (text === "") continue
@@ -126,7 +126,7 @@ ${files.join("\n")}
         }
         return Math.min(...[...seen.values()].map(({ size }) => size))
       }
-      await expect.poll(held).toBeGreaterThanOrEqual(2)
+      await expect.poll(certificateCount).toBeGreaterThanOrEqual(2)
       const { lastRenewedAt } = await testEngine.engine.serviceTokens.lookup({ accessor })
       expect(lastRenewedAt).not.toBeNull()
     } finally {

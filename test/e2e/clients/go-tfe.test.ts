@@ -46,7 +46,7 @@ describe.skipIf(program === undefined)("the public Go client", () => {
   let steps: readonly Step[]
 
   beforeAll(async () => {
-    steps = await tell(program ?? "")
+    steps = await runScenarios(program ?? "")
   })
 
   test("runs every scenario of this table", () => {
@@ -54,13 +54,13 @@ describe.skipIf(program === undefined)("the public Go client", () => {
   })
 
   test.each(scenarios)("agrees with the server about %s", (scenario) => {
-    const told = steps.filter((step) => step.scenario === scenario)
-    expect(told.length).toBeGreaterThan(1)
-    expect(told.filter(({ ok }) => !ok).map(({ name, detail }) => `${name}: ${detail}`)).toEqual([])
+    const own = steps.filter((step) => step.scenario === scenario)
+    expect(own.length).toBeGreaterThan(1)
+    expect(own.filter(({ ok }) => !ok).map(({ name, detail }) => `${name}: ${detail}`)).toEqual([])
   })
 })
 
-async function tell(program: string): Promise<Step[]> {
+async function runScenarios(program: string): Promise<Step[]> {
   await using place = await usualKind.place()
   await using engine = await openEmbedded(place.url, { sealKeys: { text: Buffer.alloc(32).toString("base64") } })
   const { caller, tokens } = engine

@@ -2,7 +2,7 @@
 // their error types are requirements of the wire format.
 import { beforeAll, describe, expect, test } from "vitest"
 import { goProgram, vaultGoFolder } from "../../toolchain/go-modules.ts"
-import { type Step, scenariosOf, tell, unmet } from "./client-scenario.ts"
+import { type Step, scenariosOf, runScenarios, unmet } from "./client-scenario.ts"
 
 /** The scenarios of the program, in its order. */
 const scenarios = [
@@ -34,7 +34,7 @@ describe.skipIf(program === undefined)("the public Go clients of the certificate
   let steps: readonly Step[]
 
   beforeAll(async () => {
-    steps = await tell(program ?? "")
+    steps = await runScenarios(program ?? "")
   })
 
   test("run every scenario of this table", () => {

@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { beforeAll, describe, expect, test } from "vitest"
 import { pythonWithHvac } from "../../toolchain/hvac.ts"
 import { publicProgram } from "../../toolchain/public-program.ts"
-import { type Step, scenariosOf, tell, unmet } from "./client-scenario.ts"
+import { type Step, scenariosOf, runScenarios, unmet } from "./client-scenario.ts"
 
 /** The scenarios of the program, in its order. */
 const scenarios = ["connection", "mounts", "authorities", "certificates", "leases", "access"] as const
@@ -15,7 +15,7 @@ describe.skipIf(python === "")("hvac", () => {
   let steps: readonly Step[]
 
   beforeAll(async () => {
-    steps = await tell(python, [join(import.meta.dirname, "vault-hvac/scenario.py")])
+    steps = await runScenarios(python, [join(import.meta.dirname, "vault-hvac/scenario.py")])
   })
 
   test("runs every scenario of this table", () => {

@@ -13,13 +13,13 @@ import {
   reasons,
   setUp,
   type Shown,
-  stageCertificates,
+  useCertificateFixture,
   text,
   testEngine,
 } from "./certificates-fixture.ts"
 
 describe.skipIf(programs === undefined)("long-lived certificates in a cluster", () => {
-  stageCertificates()
+  useCertificateFixture()
 
   test("are renewed when due or requested, stay ready meanwhile, and their predecessors are revoked if configured", async () => {
     const { certificate, wait, waitAll, secret, crt: shown, ask, askAll, annotate, kubectl } = await setUp("renewal")
@@ -41,7 +41,7 @@ describe.skipIf(programs === undefined)("long-lived certificates in a cluster", 
       certificate("kept", { privateKey: { rotationPolicy: "Never" } }),
     )
     await waitAll(crt, ["web", "still", "kept"])
-    const [first, kept] = [await shown("web"), await secret("kept-tls")]
+    const [first, keptSecret] = [await shown("web"), await secret("kept-tls")]
     const transition = (one: Shown) => JSON.stringify(one.status.conditions?.find(({ type }) => type === "Ready"))
 
     putForward(62 * dayMs)
@@ -58,8 +58,8 @@ describe.skipIf(programs === undefined)("long-lived certificates in a cluster", 
     const template = JSON.stringify(await actor("renewal").shown("deployment", "web"))
     expect(template).toContain(String(second.status["serialNumber"]))
     // The certificate changed, the key did not.
-    expect(text(await secret("kept-tls"), "tls.key")).toBe(text(kept, "tls.key"))
-    expect(text(await secret("kept-tls"), "tls.crt")).not.toBe(text(kept, "tls.crt"))
+    expect(text(await secret("kept-tls"), "tls.key")).toBe(text(keptSecret, "tls.key"))
+    expect(text(await secret("kept-tls"), "tls.crt")).not.toBe(text(keptSecret, "tls.crt"))
     expect((await shown("still")).status["revision"]).toBe(1)
 
     await annotate("web", "chancery.dev/renew-requested-at=now")
@@ -96,7 +96,7 @@ describe.skipIf(programs === undefined)("long-lived certificates in a cluster", 
     )
     await waitAll(crt, ["web", "left", "plain"])
     const [web, plain] = [await shown("web"), await shown("plain")]
-    const held = await secret("web-tls")
+    const webSecret = await secret("web-tls")
     expect(web.metadata.finalizers).toEqual(["chancery.dev/revoke"])
     expect(plain.metadata.finalizers).toBeUndefined()
     // A paused certificate is deleted and revoked too.
@@ -106,7 +106,7 @@ describe.skipIf(programs === undefined)("long-lived certificates in a cluster", 
     expect((await certificates.get(String(web.status["serialNumber"]))).revokedAt).not.toBeNull()
     expect((await certificates.get(String(plain.status["serialNumber"]))).revokedAt).toBeNull()
     const crl = writePem("X509 CRL", (await crls.get())!.der)
-    const files = { "chain.pem": text(held, "tls.crt"), "ca.pem": text(held, "ca.crt"), "crl.pem": crl }
+    const files = { "chain.pem": text(webSecret, "tls.crt"), "ca.pem": text(webSecret, "ca.crt"), "crl.pem": crl }
     expect(() =>
       openssl(["verify", "-crl_check", "-CAfile", "ca.pem", "-CRLfile", "crl.pem", "chain.pem"], files),
     ).toThrow(/revoked/)
@@ -127,9 +127,9 @@ describe.skipIf(programs === undefined)("long-lived certificates in a cluster", 
     await wait(crt, "web", "Ready")
     const bundle = async (name = "trust") => (await actor("rotation").shown("configmap", name)).data?.["ca.crt"] ?? ""
     const count = (pem: string) => pem.split("BEGIN CERTIFICATE").length - 1
-    const [before, held] = [await bundle(), await secret("web-tls")]
+    const [before, webSecret] = [await bundle(), await secret("web-tls")]
     expect(count(before)).toBe(1)
-    expect(before).toBe(text(held, "ca.crt"))
+    expect(before).toBe(text(webSecret, "ca.crt"))
     const status = async () => (await actor("rotation").shown("issuers.chancery.dev", "ca")).status
     const { caFingerprint } = await status()
 
@@ -142,7 +142,7 @@ describe.skipIf(programs === undefined)("long-lived certificates in a cluster", 
     expect(await bundle()).toContain(writePem("CERTIFICATE", next.certificate))
     await expect.poll(async () => count(await bundle("chain"))).toBe(1)
     expect(await bundle("chain")).toContain(writePem("CERTIFICATE", next.certificate))
-    expect((await secret("web-tls")).metadata.resourceVersion).toBe(held.metadata.resourceVersion)
+    expect((await secret("web-tls")).metadata.resourceVersion).toBe(webSecret.metadata.resourceVersion)
     expect(reasons(await shown("web"))).toContain("TrustPublished=True AuthoritiesOverlap")
 
     putForward(13 * hourMs)

@@ -159,11 +159,11 @@ export async function setUp(namespace: string) {
 export const programs = sharedCluster() === undefined ? undefined : await findKubernetes()
 
 /** Starts the fixture before the tests of a block, and stops it after them. */
-export function stageCertificates(): void {
+export function useCertificateFixture(): void {
   const closing = new AsyncDisposableStack()
   beforeAll(async () => {
-    const plane = closing.use(await startControlPlane(programs!))
-    cluster = openCluster(plane)
+    const controlPlane = closing.use(await startControlPlane(programs!))
+    cluster = openCluster(controlPlane)
     await cluster.installDefinitions()
     const namespace = "operator"
     const config = await cluster.operatorAccess(namespace)

@@ -12,7 +12,7 @@ import {
   putForward,
   reasons,
   setUp,
-  stageCertificates,
+  useCertificateFixture,
   text,
   testEngine,
 } from "./certificates-fixture.ts"
@@ -22,9 +22,9 @@ const issued = async (namespace: string) =>
   (await testEngine.engine.pki(namespace).certificates.search({ role: "any" })).items
 
 describe.skipIf(programs === undefined)("the Secret of a certificate in a cluster", () => {
-  stageCertificates()
+  useCertificateFixture()
 
-  const asks = (actor: Awaited<ReturnType<typeof setUp>>, name: string) => async () => {
+  const reconcileAgain = (actor: Awaited<ReturnType<typeof setUp>>, name: string) => async () => {
     await actor.ask(crt, name)
     return reasons(await actor.crt(name))
   }
@@ -36,13 +36,13 @@ describe.skipIf(programs === undefined)("the Secret of a certificate in a cluste
     await wait(crt, "web", "Ready")
     await kubectl(["patch", "secret", "web-tls", "-n", "immutable", "--type=merge", "-p", '{"immutable":true}'])
     putForward(29 * dayMs)
-    await expect.poll(asks(actor, "web")).toContain("Issuing=True RenewalDue")
+    await expect.poll(reconcileAgain(actor, "web")).toContain("Issuing=True RenewalDue")
     const due = await shown("web")
     expect(reasons(due)).toContain("Ready=True Issued")
     expect(due.status.conditions?.find(({ type }) => type === "Issuing")?.message).toMatch(/immutable/)
     expect(due.status["nextAttemptTime"]).toBeDefined()
     putForward(2 * dayMs)
-    await expect.poll(asks(actor, "web")).toContain("Ready=False Expired")
+    await expect.poll(reconcileAgain(actor, "web")).toContain("Ready=False Expired")
     await expect.poll(() => kubectl(["get", "events", "-n", "immutable"])).toMatch(/Warning +SecretRejected/)
     expect(await issued("immutable")).toHaveLength(1)
     // The Secret is written again as soon as it is deleted.
@@ -210,7 +210,7 @@ describe.skipIf(programs === undefined)("the Secret of a certificate in a cluste
 })
 
 describe.skipIf(programs === undefined)("objects that are deleted together in a cluster", () => {
-  stageCertificates()
+  useCertificateFixture()
 
   test("[F-K4] go in any order: token, connection, issuer, certificate, workspace", async () => {
     const { certificate, issuer, wait, kubectl, crt: shown } = await setUp("together")

@@ -19,7 +19,7 @@ import {
   reasons,
   setUp,
   type Shown,
-  stageCertificates,
+  useCertificateFixture,
   text,
   testEngine,
   writes,
@@ -28,7 +28,7 @@ import {
 import { kstatus } from "./kstatus.ts"
 
 describe.skipIf(programs === undefined)("certificates in a cluster", () => {
-  stageCertificates()
+  useCertificateFixture()
 
   test("[F-K10] [F-K13] become ready with at most five writes and one dry run each, and OpenSSL accepts the contents of the Secret", async () => {
     const { certificate, wait, waitAll, secret, crt: shown, kubectl } = await setUp("first")
@@ -40,19 +40,19 @@ describe.skipIf(programs === undefined)("certificates in a cluster", () => {
     await waitAll(crt, names)
     expect(await writes()).toBeLessThanOrEqual(before + 6 * names.length)
 
-    const [found, held] = [await shown("web-0"), await secret("web-0-tls")]
+    const [found, secretObject] = [await shown("web-0"), await secret("web-0-tls")]
     expect(reasons(found)).toEqual(["Ready=True Issued"])
     const { status, metadata } = found
     expect(status).toMatchObject({ revision: 1, observedGeneration: metadata.generation })
-    expect(describeCertificate(held, "-serial").toLowerCase()).toBe(
+    expect(describeCertificate(secretObject, "-serial").toLowerCase()).toBe(
       `serial=${String(status["serialNumber"]).replaceAll(":", "")}\n`,
     )
-    expect(held.type).toBe("kubernetes.io/tls")
-    expect(held.metadata.ownerReferences?.map(({ uid }) => uid)).toEqual([metadata.uid])
-    const files = { "chain.pem": text(held, "tls.crt"), "ca.pem": text(held, "ca.crt") }
+    expect(secretObject.type).toBe("kubernetes.io/tls")
+    expect(secretObject.metadata.ownerReferences?.map(({ uid }) => uid)).toEqual([metadata.uid])
+    const files = { "chain.pem": text(secretObject, "tls.crt"), "ca.pem": text(secretObject, "ca.crt") }
     expect(openssl(["verify", "-x509_strict", "-CAfile", "ca.pem", "chain.pem"], files)).toBe("chain.pem: OK\n")
-    expect(openssl(["pkey", "-in", "key.pem", "-pubout"], { "key.pem": text(held, "tls.key") })).toBe(
-      describeCertificate(held, "-pubkey"),
+    expect(openssl(["pkey", "-in", "key.pem", "-pubout"], { "key.pem": text(secretObject, "tls.key") })).toBe(
+      describeCertificate(secretObject, "-pubkey"),
     )
     const renewal = Date.parse(String(status["renewalTime"]))
     const notAfter = Date.parse(String(status["notAfter"]))
@@ -90,72 +90,72 @@ describe.skipIf(programs === undefined)("certificates in a cluster", () => {
 
   describe("match their specs", () => {
     const cases: Readonly<
-      Record<string, { readonly spec: object; readonly args: readonly string[]; readonly says: RegExp }>
+      Record<string, { readonly spec: object; readonly args: readonly string[]; readonly expected: RegExp }>
     > = {
-      "common-name": { spec: { commonName: "Web Server" }, args: ["-subject"], says: /CN ?= ?Web Server/ },
+      "common-name": { spec: { commonName: "Web Server" }, args: ["-subject"], expected: /CN ?= ?Web Server/ },
       "common-name-out": {
         spec: { commonName: "cn.example.com", excludeCNFromSANs: true },
         args: ["-ext", "subjectAltName"],
-        says: /^(?!.*DNS:cn\.example\.com)/s,
+        expected: /^(?!.*DNS:cn\.example\.com)/s,
       },
       names: {
         spec: { dnsNames: ["b.example.com", "*.example.com"] },
         args: ["-ext", "subjectAltName"],
-        says: /DNS:\*\.example\.com/,
+        expected: /DNS:\*\.example\.com/,
       },
       addresses: {
         spec: { ipAddresses: ["10.1.2.3", "2001:db8::1"] },
         args: ["-ext", "subjectAltName"],
-        says: /IP Address:10\.1\.2\.3/,
+        expected: /IP Address:10\.1\.2\.3/,
       },
       uris: {
         spec: { uris: ["spiffe://example.com/web"] },
         args: ["-ext", "subjectAltName"],
-        says: /URI:spiffe:\/\/example\.com\/web/,
+        expected: /URI:spiffe:\/\/example\.com\/web/,
       },
       mailboxes: {
         spec: { emailAddresses: ["ops@example.com"] },
         args: ["-ext", "subjectAltName"],
-        says: /email:ops@example\.com/,
+        expected: /email:ops@example\.com/,
       },
-      "user-ids": { spec: { userIDs: ["alice"] }, args: ["-subject"], says: /UID ?= ?alice/ },
+      "user-ids": { spec: { userIDs: ["alice"] }, args: ["-subject"], expected: /UID ?= ?alice/ },
       "other-names": {
         spec: { otherNames: [{ oid: "1.3.6.1.4.1.311.20.2.3", utf8Value: "alice@example.com" }] },
         args: ["-ext", "subjectAltName"],
-        says: /othername: ?(?:UPN:)?(?::?alice@example\.com|<unsupported>)/i,
+        expected: /othername: ?(?:UPN:)?(?::?alice@example\.com|<unsupported>)/i,
       },
       rsa: {
         spec: { privateKey: { algorithm: "RSA", size: 3072 } },
         args: ["-text"],
-        says: /Public-Key: \(3072 bit\)/,
+        expected: /Public-Key: \(3072 bit\)/,
       },
-      "p-384": { spec: { privateKey: { size: 384 } }, args: ["-text"], says: /ASN1 OID: secp384r1/ },
+      "p-384": { spec: { privateKey: { size: 384 } }, args: ["-text"], expected: /ASN1 OID: secp384r1/ },
       ed25519: {
         spec: { privateKey: { algorithm: "Ed25519" } },
         args: ["-text"],
-        says: /Public Key Algorithm: ED25519/,
+        expected: /Public Key Algorithm: ED25519/,
       },
       "engine-key": {
         spec: { keySource: "Engine", privateKey: { algorithm: "ECDSA", size: 256 } },
         args: ["-text"],
-        says: /Public-Key: \(256 bit\)/,
+        expected: /Public-Key: \(256 bit\)/,
       },
       usages: {
         spec: { usages: ["digitalSignature", "serverAuth"] },
         args: ["-ext", "keyUsage,extendedKeyUsage"],
-        says: /TLS Web Server Authentication/,
+        expected: /TLS Web Server Authentication/,
       },
-      duration: { spec: { duration: "48h" }, args: ["-checkend", String(49 * 3_600)], says: /will expire/ },
+      duration: { spec: { duration: "48h" }, args: ["-checkend", String(49 * 3_600)], expected: /will expire/ },
       "long-duration": {
         spec: { duration: "2400h" },
         args: ["-checkend", String(99 * 86_400)],
-        says: /will not expire/,
+        expected: /will not expire/,
       },
       // [F-P12] The role's maximum is 400 days.
       "cut-duration": {
         spec: { duration: "20000h" },
         args: ["-checkend", String(400 * 86_400)],
-        says: /will expire/,
+        expected: /will expire/,
       },
     }
 
@@ -165,20 +165,21 @@ describe.skipIf(programs === undefined)("certificates in a cluster", () => {
       await waitAll(crt, Object.keys(cases))
       const list = await kubectl(["get", "secrets", "-n", "fields", "-o", "json"])
       const { items } = JSON.parse(list) as { readonly items: readonly Shown[] }
-      const said = (name: string, args: readonly string[]) => {
-        const held = items.find(({ metadata }) => metadata.name === `${name}-tls`)!
+      const description = (name: string, args: readonly string[]) => {
+        const secretObject = items.find(({ metadata }) => metadata.name === `${name}-tls`)!
         // -checkend reports its result in the exit code as well.
         if (args[0] === "-checkend") {
           try {
-            return describeCertificate(held, ...args)
+            return describeCertificate(secretObject, ...args)
           } catch {
             return "Certificate will expire"
           }
         }
-        return describeCertificate(held, ...args)
+        return describeCertificate(secretObject, ...args)
       }
       const wrong: string[] = []
-      for (const [name, { args, says }] of Object.entries(cases)) if (!says.test(said(name, args))) wrong.push(name)
+      for (const [name, { args, expected }] of Object.entries(cases))
+        if (!expected.test(description(name, args))) wrong.push(name)
       expect(wrong).toEqual([])
     })
 
@@ -250,14 +251,14 @@ describe.skipIf(programs === undefined)("certificates in a cluster", () => {
     await kubectl(["delete", "secret", "web-tls", "-n", "spoilt"])
     await expect.poll(async () => (await shown("web")).status["revision"]).toBe(2)
     await wait(crt, "web", "Ready")
-    const held = await secret("web-tls")
-    expect(describeCertificate(held, "-serial")).not.toContain(String(first).replaceAll(":", "").toUpperCase())
+    const secretObject = await secret("web-tls")
+    expect(describeCertificate(secretObject, "-serial")).not.toContain(String(first).replaceAll(":", "").toUpperCase())
     // A removed annotation is restored, with the same certificate.
     await kubectl(["annotate", "secret", "web-tls", "-n", "spoilt", "chancery.dev/issuer-name-"])
     await expect
       .poll(async () => (await secret("web-tls")).metadata.annotations?.["chancery.dev/issuer-name"])
       .toBe("ca")
-    expect(text(await secret("web-tls"), "tls.crt")).toBe(text(held, "tls.crt"))
+    expect(text(await secret("web-tls"), "tls.crt")).toBe(text(secretObject, "tls.crt"))
   })
 
   test("stay unchanged when an update is rejected, and are reported as stalled until it is corrected", async () => {
@@ -420,8 +421,8 @@ describe.skipIf(programs === undefined)("certificates in a cluster", () => {
     expect(seen[0]?.fares).toBe("InProgress")
     expect(seen.filter(({ fares, isUsable }) => fares === "Current" && !isUsable)).toEqual([])
     // Consecutive repetitions of a status count once.
-    const told = seen.map(({ fares }) => fares).filter((fares, index, all) => fares !== all[index - 1])
-    expect(told).toEqual([
+    const transitions = seen.map(({ fares }) => fares).filter((fares, index, all) => fares !== all[index - 1])
+    expect(transitions).toEqual([
       "InProgress",
       "Current",
       "InProgress",

@@ -11,9 +11,9 @@ const chosenVariable = "CHANCERY_TEST_CLUSTER"
 const variable = (name: ClusterName, what: "KUBECONFIG" | "KUBECTL") => `CHANCERY_TEST_${name.toUpperCase()}_${what}`
 
 /** Records the cluster in the environment, for the suites of this run in any process. */
-export function rememberCluster(name: ClusterName, plane: Pick<ControlPlane, "kubectl" | "kubeconfig">): void {
-  process.env[variable(name, "KUBECONFIG")] = plane.kubeconfig
-  process.env[variable(name, "KUBECTL")] = plane.kubectl
+export function rememberCluster(name: ClusterName, controlPlane: Pick<ControlPlane, "kubectl" | "kubeconfig">): void {
+  process.env[variable(name, "KUBECONFIG")] = controlPlane.kubeconfig
+  process.env[variable(name, "KUBECTL")] = controlPlane.kubectl
 }
 
 const root = join(import.meta.dirname, "../../..")
@@ -40,10 +40,10 @@ export function sharedCluster(): Cluster | undefined {
   return kubeconfig === undefined || kubectl === undefined ? undefined : openCluster({ kubectl, kubeconfig })
 }
 
-export function openCluster(plane: Pick<ControlPlane, "kubectl" | "kubeconfig">): Cluster {
-  const { kubeconfig } = plane
+export function openCluster(controlPlane: Pick<ControlPlane, "kubectl" | "kubeconfig">): Cluster {
+  const { kubeconfig } = controlPlane
   const kubectl: Cluster["kubectl"] = (args, input = "") =>
-    run(plane.kubectl, ["--kubeconfig", kubeconfig, ...args], input)
+    run(controlPlane.kubectl, ["--kubeconfig", kubeconfig, ...args], input)
   const adminAccess = () => {
     const config = new KubeConfig()
     config.loadFromFile(kubeconfig)
@@ -58,7 +58,10 @@ export function openCluster(plane: Pick<ControlPlane, "kubectl" | "kubeconfig">)
     return config
   }
   return {
-    environment: { KUBECONFIG: kubeconfig, PATH: `${dirname(plane.kubectl)}${delimiter}${process.env["PATH"] ?? ""}` },
+    environment: {
+      KUBECONFIG: kubeconfig,
+      PATH: `${dirname(controlPlane.kubectl)}${delimiter}${process.env["PATH"] ?? ""}`,
+    },
     kubectl,
     adminAccess,
     async installDefinitions() {

@@ -18,8 +18,8 @@ describe.skipIf(sharedCluster() === undefined)("the examples", () => {
   test("are applied, waited for, shown, explained and deleted, and retained objects stay in the engine", async () => {
     // A default operator reconciles all namespaces, including those of other tests, so this test starts a separate control plane.
     const programs = await findKubernetes()
-    await using plane = await startControlPlane(programs!)
-    const { kubectl, environment, operatorAccess, installDefinitions } = openCluster(plane)
+    await using controlPlane = await startControlPlane(programs!)
+    const { kubectl, environment, operatorAccess, installDefinitions } = openCluster(controlPlane)
     await installDefinitions()
     await using folder = await temporaryFolder()
     await using served = await serve(["dev", "--manifests", "off"], { folder: folder.path })

@@ -83,11 +83,11 @@ export async function startEngine(options: TestEngineOptions = {}) {
   }
 }
 
-const patienceMs = 120_000
+const timeoutMs = 120_000
 
 /** Polls until the value meets the condition. */
 export async function eventually<Value>(look: () => Promise<Value>, isSo: (value: Value) => boolean): Promise<Value> {
-  const until = Date.now() + patienceMs
+  const until = Date.now() + timeoutMs
   for (;;) {
     const value = await look()
     if (isSo(value)) return value

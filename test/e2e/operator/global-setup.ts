@@ -1,6 +1,6 @@
 // Starts one control plane for all suites of a run that need one.
 import { findKubernetes, kubernetesInstallation } from "../../toolchain/kubernetes.ts"
-import { sayLoudly, sayMissing } from "../../toolchain/missing.ts"
+import { printNotice, warnMissing } from "../../toolchain/missing.ts"
 import { dockerAnswers } from "../../toolchain/postgres.ts"
 import { openCluster, rememberCluster } from "./cluster.ts"
 import { startControlPlane } from "./control-plane.ts"
@@ -8,15 +8,15 @@ import { startControlPlane } from "./control-plane.ts"
 export default async function setup(): Promise<() => Promise<void>> {
   const programs = await findKubernetes()
   if (programs === undefined) {
-    sayMissing(kubernetesInstallation)
+    warnMissing(kubernetesInstallation)
     return async () => {}
   }
   await using opening = new AsyncDisposableStack()
-  const plane = opening.use(await startControlPlane(programs))
-  await openCluster(plane).installDefinitions()
-  rememberCluster("plane", plane)
+  const controlPlane = opening.use(await startControlPlane(programs))
+  await openCluster(controlPlane).installDefinitions()
+  rememberCluster("plane", controlPlane)
   if (!(await dockerAnswers()))
-    sayLoudly("No Docker engine answers, so the operator's suites do not run on k3s besides.")
+    printNotice("No Docker engine answers, so the operator's suites do not run on k3s besides.")
   const closing = opening.move()
   return () => closing.disposeAsync()
 }

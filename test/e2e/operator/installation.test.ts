@@ -112,8 +112,8 @@ describe.skipIf(cluster === undefined || found === undefined)("an installation",
     const ending = new AbortController()
     const runtime = systemRuntime({ debug() {}, info() {}, warn() {}, error() {} })
     const listen = { host: "127.0.0.1", port: 0 }
-    const given = { config, namespace: "own", watched: ["chosen"], identity: "one", runtime, listen }
-    const running = runOperator(given, ending.signal)
+    const options = { config, namespace: "own", watched: ["chosen"], identity: "one", runtime, listen }
+    const running = runOperator(options, ending.signal)
     await kubectl([
       "wait",
       "--for=condition=Stalled",
@@ -164,9 +164,9 @@ describe.skipIf(cluster === undefined || found === undefined)("an installation",
     "with $why is accepted by the API server, and its arguments by the operator",
     async ({ name = "chancery-operator", values }) => {
       const yaml = await helm.template({ name, values })
-      const said = await kubectl(["apply", "--server-side", "--dry-run=server", "--validate=strict", "-f", "-"], yaml)
+      const output = await kubectl(["apply", "--server-side", "--dry-run=server", "--validate=strict", "-f", "-"], yaml)
       for (const { kind } of manifestsIn(yaml))
-        expect(said).toContain(
+        expect(output).toContain(
           `${kind.toLowerCase()}.`.replace(/^(service|serviceaccount|configmap|persistentvolumeclaim)\.$/, "$1/"),
         )
       for (const pod of podsOf(manifestsIn(yaml))) {
@@ -180,8 +180,15 @@ describe.skipIf(cluster === undefined || found === undefined)("an installation",
   )
 
   test("by kustomize is accepted by the API server", async () => {
-    const said = await kubectl(["apply", "--server-side", "--dry-run=server", "--validate=strict", "-k", deployFolder])
-    expect(said).toContain("deployment.apps/chancery-operator serverside-applied (server dry run)")
+    const output = await kubectl([
+      "apply",
+      "--server-side",
+      "--dry-run=server",
+      "--validate=strict",
+      "-k",
+      deployFolder,
+    ])
+    expect(output).toContain("deployment.apps/chancery-operator serverside-applied (server dry run)")
   })
 
   test("passes helm lint", async () => {
@@ -293,19 +300,19 @@ describe.skipIf(cluster === undefined || found === undefined)("an installation",
   })
 
   test.each([
-    { values: "replica=3", says: /replica/ },
-    { values: "image.tags=1", says: /tags/ },
-    { values: "replicas=0", says: /replicas/ },
-    { values: "shards=many", says: /shards/ },
-    { values: "image.digest=latest", says: /digest/ },
-    { values: "namespaces={Alpha}", says: /namespaces/ },
-    { values: "resources.limits.memory=lots", says: /memory/ },
-    { values: "networkPolicy.egressPorts={70000}", says: /egressPorts/ },
-    { values: "embeddedEngine.enabled=true", says: /replicas: 1/ },
-    { values: "clusterName=West", says: /clusterName/ },
-    { values: "env[0].value=x", says: /env/ },
-    { values: "serviceAccount.named=x", says: /named/ },
-  ])("is rejected with $values, with an error that names it", async ({ values, says }) => {
-    await expect(rendered(values)).rejects.toThrow(says)
+    { values: "replica=3", message: /replica/ },
+    { values: "image.tags=1", message: /tags/ },
+    { values: "replicas=0", message: /replicas/ },
+    { values: "shards=many", message: /shards/ },
+    { values: "image.digest=latest", message: /digest/ },
+    { values: "namespaces={Alpha}", message: /namespaces/ },
+    { values: "resources.limits.memory=lots", message: /memory/ },
+    { values: "networkPolicy.egressPorts={70000}", message: /egressPorts/ },
+    { values: "embeddedEngine.enabled=true", message: /replicas: 1/ },
+    { values: "clusterName=West", message: /clusterName/ },
+    { values: "env[0].value=x", message: /env/ },
+    { values: "serviceAccount.named=x", message: /named/ },
+  ])("is rejected with $values, with an error that names it", async ({ values, message }) => {
+    await expect(rendered(values)).rejects.toThrow(message)
   })
 })

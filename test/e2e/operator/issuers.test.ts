@@ -9,14 +9,14 @@ import {
   programs,
   reasons,
   setUp,
-  stageCertificates,
+  useCertificateFixture,
   text,
   url,
   testEngine,
 } from "./certificates-fixture.ts"
 
 describe.skipIf(programs === undefined)("issuers in a cluster", () => {
-  stageCertificates()
+  useCertificateFixture()
 
   test("of a ClusterIssuer are issued where its connection permits", async () => {
     const { certificate, wait, crt: shown } = await setUp("allowed")

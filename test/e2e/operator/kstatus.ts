@@ -1,13 +1,13 @@
 // Status of an object by the rules of cli-utils (pkg/kstatus/status, generic.go), which Flux, kpt and others read conditions by.
 
-export type Fares = "Terminating" | "InProgress" | "Failed" | "Current"
+export type KStatus = "Terminating" | "InProgress" | "Failed" | "Current"
 
 export interface Sampled {
   readonly metadata: { readonly generation?: number; readonly deletionTimestamp?: string }
   readonly status?: unknown
 }
 
-export function kstatus({ metadata, status }: Sampled): Fares {
+export function kstatus({ metadata, status }: Sampled): KStatus {
   const { observedGeneration, conditions = [] } = (status ?? {}) as {
     readonly observedGeneration?: number
     readonly conditions?: readonly { readonly type: string; readonly status: string }[]

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { workspace } from "../../../operator/src/api/workspace.ts"
 import { argoHealth } from "./argo-cd.ts"
 import { sharedCluster } from "./cluster.ts"
-import { type Fares, kstatus } from "./kstatus.ts"
+import { type KStatus, kstatus } from "./kstatus.ts"
 import { type Actor, administrator, connect, eventually, type Shown, startEngine, startReplica } from "./fixture.ts"
 
 const cluster = sharedCluster()
@@ -34,7 +34,7 @@ describe.skipIf(cluster === undefined)("throughout its life a Workspace", () => 
   /** Records everything that a watch of the object reports from now on. */
   function sampled(name: string) {
     const ending = new AbortController()
-    const samples: { readonly shown: Shown; readonly is: Fares; readonly type: string }[] = []
+    const samples: { readonly shown: Shown; readonly is: KStatus; readonly type: string }[] = []
     const watching = (async () => {
       const query = { fieldSelector: `metadata.name=${name}`, allowWatchBookmarks: "false" }
       for await (const { type, object } of api.watch(workspace, namespace, query, ending.signal)) {
@@ -72,7 +72,7 @@ describe.skipIf(cluster === undefined)("throughout its life a Workspace", () => 
     await engine.engine.workspaces.unlock({ id })
     await eventually(
       () => actor.isGone(workspace, "life"),
-      (gone) => gone,
+      (isDeleted) => isDeleted,
     )
     await eventually(
       async () => life.samples.at(-1)?.type,
@@ -91,7 +91,7 @@ describe.skipIf(cluster === undefined)("throughout its life a Workspace", () => 
       "Current",
       "Terminating",
     ])
-    const healths: Readonly<Record<Fares, readonly string[]>> = {
+    const healths: Readonly<Record<KStatus, readonly string[]>> = {
       Current: ["Healthy"],
       InProgress: ["Progressing"],
       Failed: ["Degraded"],

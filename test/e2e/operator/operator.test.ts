@@ -239,8 +239,8 @@ describe.skipIf(shared === undefined)("the operator", () => {
   })
 
   test("survives an outage of the API server: it finds all changes, and loses none", async () => {
-    await using plane = await startControlPlane((await findKubernetes())!)
-    const own = openCluster(plane)
+    await using controlPlane = await startControlPlane((await findKubernetes())!)
+    const own = openCluster(controlPlane)
     await own.installDefinitions()
     const namespace = "outage"
     const config = await own.operatorAccess(namespace)
@@ -250,7 +250,7 @@ describe.skipIf(shared === undefined)("the operator", () => {
     const replica = startReplica(config, namespace, "one")
     await connect("before", { baseURL: engine.url })
     await waitFor("before", "Ready")
-    await plane.restartServer()
+    await controlPlane.restartServer()
     await connect("before", { baseURL: engine.url, organization: "nobody" })
     await connect("after", { baseURL: engine.url })
     await waitFor("before", "Stalled")

@@ -18,7 +18,7 @@ interface Case {
   readonly why: string
   readonly spec: object
   /** Text in both the API server's error and ours, including the field; unset if the object is admitted. */
-  readonly says?: RegExp
+  readonly expected?: RegExp
   /** Text in our error, if the API server words a built-in rule differently. */
   readonly ours?: RegExp
 }
@@ -89,50 +89,50 @@ const certificateCases: readonly Case[] = [
   {
     why: "no name at all",
     spec: { ...web, dnsNames: undefined },
-    says: /at least one of commonName, dnsNames, .* is required/,
+    expected: /at least one of commonName, dnsNames, .* is required/,
   },
-  { why: "no Secret", spec: { ...web, secretName: undefined }, says: /spec\.secretName/ },
-  { why: "a Secret's name with slashes", spec: { ...web, secretName: "a/b" }, says: /spec\.secretName/ },
-  { why: "an issuer without a name", spec: { ...web, issuerRef: {} }, says: /spec\.issuerRef\.name/ },
+  { why: "no Secret", spec: { ...web, secretName: undefined }, expected: /spec\.secretName/ },
+  { why: "a Secret's name with slashes", spec: { ...web, secretName: "a/b" }, expected: /spec\.secretName/ },
+  { why: "an issuer without a name", spec: { ...web, issuerRef: {} }, expected: /spec\.issuerRef\.name/ },
   {
     why: "an issuer of another group",
     spec: { ...web, issuerRef: { name: "ca", group: "cert-manager.io" } },
-    says: /spec\.issuerRef\.group/,
+    expected: /spec\.issuerRef\.group/,
   },
   {
     why: "an issuer of an unknown kind",
     spec: { ...web, issuerRef: { name: "ca", kind: "Role" } },
-    says: /spec\.issuerRef\.kind/,
+    expected: /spec\.issuerRef\.kind/,
   },
-  { why: "a role's name with a slash", spec: { ...web, role: "a/b" }, says: /spec\.role/ },
-  { why: "a common name of 65 characters", spec: { ...web, commonName: "a".repeat(65) }, says: /spec\.commonName/ },
-  { why: "no host names", spec: { ...web, dnsNames: [] }, says: /spec\.dnsNames/ },
+  { why: "a role's name with a slash", spec: { ...web, role: "a/b" }, expected: /spec\.role/ },
+  { why: "a common name of 65 characters", spec: { ...web, commonName: "a".repeat(65) }, expected: /spec\.commonName/ },
+  { why: "no host names", spec: { ...web, dnsNames: [] }, expected: /spec\.dnsNames/ },
   {
     why: "101 host names",
     spec: { ...web, dnsNames: many(101, (index) => `${index}.example.com`) },
-    says: /spec\.dnsNames/,
+    expected: /spec\.dnsNames/,
   },
-  { why: "an overlong host name", spec: { ...web, dnsNames: ["a".repeat(254)] }, says: /spec\.dnsNames/ },
+  { why: "an overlong host name", spec: { ...web, dnsNames: ["a".repeat(254)] }, expected: /spec\.dnsNames/ },
   {
     why: "an invalid address",
     spec: { ...web, ipAddresses: ["10.0.0.256"] },
-    says: /ipAddresses must be IPv4 or IPv6 addresses/,
+    expected: /ipAddresses must be IPv4 or IPv6 addresses/,
   },
-  { why: "an invalid URI", spec: { ...web, uris: ["www.example.com"] }, says: /uris must be URIs with a scheme/ },
+  { why: "an invalid URI", spec: { ...web, uris: ["www.example.com"] }, expected: /uris must be URIs with a scheme/ },
   {
     why: "[F-K6] a URI outside ASCII",
     spec: { ...web, uris: ["https://example.com/größe"] },
-    says: /uris must be URIs with a scheme, in ASCII/,
+    expected: /uris must be URIs with a scheme, in ASCII/,
   },
   {
     why: "a mailbox without @",
     spec: { ...web, emailAddresses: ["ops"] },
-    says: /emailAddresses must be ASCII before the @/,
+    expected: /emailAddresses must be ASCII before the @/,
   },
   {
     why: "[F-K6] a mailbox outside ASCII",
     spec: { ...web, emailAddresses: ["jürgen@example.com"] },
-    says: /emailAddresses must be ASCII before the @/,
+    expected: /emailAddresses must be ASCII before the @/,
   },
   {
     why: "[F-K6] internationalized domain names",
@@ -141,104 +141,104 @@ const certificateCases: readonly Case[] = [
   {
     why: "an other name without a valid OID",
     spec: { ...web, otherNames: [{ oid: "upn", utf8Value: "a" }] },
-    says: /spec\.otherNames/,
+    expected: /spec\.otherNames/,
   },
-  { why: "a duration in days", spec: { ...web, duration: "90d" }, says: /spec\.duration/ },
+  { why: "a duration in days", spec: { ...web, duration: "90d" }, expected: /spec\.duration/ },
   {
     why: "two end dates",
     spec: { ...web, duration: "1h", notAfter: "2030-01-31T08:00:00Z" },
-    says: /duration and notAfter are mutually exclusive/,
+    expected: /duration and notAfter are mutually exclusive/,
   },
-  { why: "an invalid end date", spec: { ...web, notAfter: "tomorrow" }, says: /spec\.notAfter/ },
+  { why: "an invalid end date", spec: { ...web, notAfter: "tomorrow" }, expected: /spec\.notAfter/ },
   {
     why: "a renewal one minute before its end",
     spec: { ...web, renewBefore: "1m" },
-    says: /renewBefore must be at least 5m/,
+    expected: /renewBefore must be at least 5m/,
   },
   {
     why: "a renewal before its start",
     spec: { ...web, duration: "24h", renewBefore: "24h" },
-    says: /renewBefore must be less than duration/,
+    expected: /renewBefore must be less than duration/,
   },
   {
     why: "two times of renewal",
     spec: { ...web, renewBefore: "1h", renewBeforePercentage: 10 },
-    says: /renewBefore and renewBeforePercentage are mutually exclusive/,
+    expected: /renewBefore and renewBeforePercentage are mutually exclusive/,
   },
-  { why: "a renewal at once", spec: { ...web, renewBeforePercentage: 100 }, says: /spec\.renewBeforePercentage/ },
+  { why: "a renewal at once", spec: { ...web, renewBeforePercentage: 100 }, expected: /spec\.renewBeforePercentage/ },
   {
     why: "a window of a second",
     spec: { ...web, renewalWindows: [{ cron: "0 2 * * *", duration: "1s" }] },
-    says: /duration of a renewal window must be at least 1m/,
+    expected: /duration of a renewal window must be at least 1m/,
   },
   {
     why: "17 windows",
     spec: { ...web, renewalWindows: many(17, () => ({ cron: "0 2 * * *", duration: "1h" })) },
-    says: /spec\.renewalWindows/,
+    expected: /spec\.renewalWindows/,
   },
   {
     why: "an RSA key of 1024 bits",
     spec: { ...web, privateKey: { algorithm: "RSA", size: 1024 } },
-    says: /size must be 2048, 3072, 4096 or 8192 for RSA/,
+    expected: /size must be 2048, 3072, 4096 or 8192 for RSA/,
   },
   {
     why: "an RSA key with a curve",
     spec: { ...web, privateKey: { algorithm: "RSA", size: 256 } },
-    says: /size must be 2048, 3072/,
+    expected: /size must be 2048, 3072/,
   },
   {
     why: "an Ed25519 key with a size",
     spec: { ...web, privateKey: { algorithm: "Ed25519", size: 256 } },
-    says: /absent for Ed25519/,
+    expected: /absent for Ed25519/,
   },
   {
     why: "an Ed25519 key in PKCS #1",
     spec: { ...web, privateKey: { algorithm: "Ed25519", encoding: "PKCS1" } },
-    says: /encoding must be PKCS8 for Ed25519/,
+    expected: /encoding must be PKCS8 for Ed25519/,
   },
   {
     why: "an engine key with the rotation policy Never",
     spec: { ...web, keySource: "Engine", privateKey: { rotationPolicy: "Never" } },
-    says: /privateKey\.rotationPolicy must be Always if keySource is Engine/,
+    expected: /privateKey\.rotationPolicy must be Always if keySource is Engine/,
   },
-  { why: "an unknown usage", spec: { ...web, usages: ["everything"] }, says: /spec\.usages/ },
+  { why: "an unknown usage", spec: { ...web, usages: ["everything"] }, expected: /spec\.usages/ },
   {
     why: "a label with the operator's prefix",
     spec: { ...web, secretTemplate: { labels: { "controller.chancery.dev/managed": "no" } } },
-    says: /labels must not have the prefix chancery\.dev\//,
+    expected: /labels must not have the prefix chancery\.dev\//,
   },
   {
     why: "an annotation with the operator's prefix",
     spec: { ...web, secretTemplate: { annotations: { "chancery.dev/role": "x" } } },
-    says: /annotations must not have the prefix chancery\.dev\//,
+    expected: /annotations must not have the prefix chancery\.dev\//,
   },
   {
     why: "a format twice",
     spec: { ...web, additionalOutputFormats: [{ type: "DER" }, { type: "DER" }] },
-    says: /spec\.additionalOutputFormats.*Duplicate/,
+    expected: /spec\.additionalOutputFormats.*Duplicate/,
     ours: /^spec\.additionalOutputFormats\.1: is a duplicate/,
   },
   {
     why: "a password for DER",
     spec: { ...web, additionalOutputFormats: [{ type: "DER", password: "x" }] },
-    says: /password requires type PKCS12/,
+    expected: /password requires type PKCS12/,
   },
   {
     why: "a password with invalid characters",
     spec: { ...web, additionalOutputFormats: [{ type: "PKCS12", password: "pässword" }] },
-    says: /password/,
+    expected: /password/,
   },
   {
     why: "an overlap of a second",
     spec: { ...web, trust: { publishTo: { configMapName: "trust" }, overlap: "1s" } },
-    says: /overlap must be at least 1m/,
+    expected: /overlap must be at least 1m/,
   },
   {
     why: "a restart of a kind other than a workload",
     spec: { ...web, rolloutRestart: [{ kind: "Pod", name: "web" }] },
-    says: /spec\.rolloutRestart/,
+    expected: /spec\.rolloutRestart/,
   },
-  { why: "a history limit of zero", spec: { ...web, revisionHistoryLimit: 0 }, says: /spec\.revisionHistoryLimit/ },
+  { why: "a history limit of zero", spec: { ...web, revisionHistoryLimit: 0 }, expected: /spec\.revisionHistoryLimit/ },
 ]
 
 const issuerCases: readonly Case[] = [
@@ -262,29 +262,29 @@ const issuerCases: readonly Case[] = [
   {
     why: "a role directory without a role",
     spec: { ...ca, acme: { directory: "role:" } },
-    says: /spec\.acme\.directory/,
+    expected: /spec\.acme\.directory/,
   },
   {
     why: "an unknown directory",
     spec: { ...ca, acme: { directory: "allow" } },
-    says: /spec\.acme\.directory/,
+    expected: /spec\.acme\.directory/,
   },
   {
     why: "an unknown binding policy",
     spec: { ...ca, acme: { eabPolicy: "Never" } },
-    says: /spec\.acme\.eabPolicy/,
+    expected: /spec\.acme\.eabPolicy/,
   },
   {
     why: "a Secret for the token with a slash",
     spec: { ...ca, acme: { eabSecretName: "a/b" } },
-    says: /spec\.acme\.eabSecretName/,
+    expected: /spec\.acme\.eabSecretName/,
   },
-  { why: "no connection", spec: { mount: "pki" }, says: /spec\.connectionRef/ },
-  { why: "no mount", spec: { connectionRef }, says: /spec\.mount/ },
-  { why: "a mount that begins with a slash", spec: { ...ca, mount: "/pki" }, says: /spec\.mount/ },
-  { why: "an authority with a slash", spec: { ...ca, issuerRef: "a/b" }, says: /spec\.issuerRef/ },
-  { why: "an unknown path mode", spec: { ...ca, pathMode: "Any" }, says: /spec\.pathMode/ },
-  { why: "a ConfigMap with a space", spec: { ...ca, caChainConfigMap: "a b" }, says: /spec\.caChainConfigMap/ },
+  { why: "no connection", spec: { mount: "pki" }, expected: /spec\.connectionRef/ },
+  { why: "no mount", spec: { connectionRef }, expected: /spec\.mount/ },
+  { why: "a mount that begins with a slash", spec: { ...ca, mount: "/pki" }, expected: /spec\.mount/ },
+  { why: "an authority with a slash", spec: { ...ca, issuerRef: "a/b" }, expected: /spec\.issuerRef/ },
+  { why: "an unknown path mode", spec: { ...ca, pathMode: "Any" }, expected: /spec\.pathMode/ },
+  { why: "a ConfigMap with a space", spec: { ...ca, caChainConfigMap: "a b" }, expected: /spec\.caChainConfigMap/ },
 ]
 
 const clusterIssuerCases: readonly Case[] = [
@@ -292,7 +292,7 @@ const clusterIssuerCases: readonly Case[] = [
   {
     why: "a connection of a namespace",
     spec: { ...ca, connectionRef: { name: "engine" } },
-    says: /connectionRef\.kind of a ClusterIssuer must be ClusterConnection/,
+    expected: /connectionRef\.kind of a ClusterIssuer must be ClusterConnection/,
   },
 ]
 
@@ -327,23 +327,23 @@ const roleCases: readonly Case[] = [
   {
     why: "a lease for certificates that are not stored",
     spec: { ...ca, generateLease: true, noStore: true },
-    says: /generateLease has no effect with noStore/,
+    expected: /generateLease has no effect with noStore/,
   },
-  { why: "an unknown key type", spec: { ...ca, keyType: "dsa" }, says: /spec\.keyType/ },
-  { why: "a country of three letters", spec: { ...ca, countries: ["CHE"] }, says: /spec\.countries/ },
-  { why: "a lifetime in days", spec: { ...ca, ttl: "90d" }, says: /spec\.ttl/ },
-  { why: "a name with a slash", spec: { ...ca, name: "a/b" }, says: /spec\.name/ },
+  { why: "an unknown key type", spec: { ...ca, keyType: "dsa" }, expected: /spec\.keyType/ },
+  { why: "a country of three letters", spec: { ...ca, countries: ["CHE"] }, expected: /spec\.countries/ },
+  { why: "a lifetime in days", spec: { ...ca, ttl: "90d" }, expected: /spec\.ttl/ },
+  { why: "a name with a slash", spec: { ...ca, name: "a/b" }, expected: /spec\.name/ },
   {
     why: "201 domains",
     spec: { ...ca, allowedDomains: many(201, (index) => `${index}.example.com`) },
-    says: /spec\.allowedDomains/,
+    expected: /spec\.allowedDomains/,
   },
   {
     why: "a policy without a valid OID",
     spec: { ...ca, policyIdentifiers: [{ cps: "x" }] },
-    says: /spec\.policyIdentifiers/,
+    expected: /spec\.policyIdentifiers/,
   },
-  { why: "an unknown validation", spec: { ...ca, cnValidations: ["dns"] }, says: /spec\.cnValidations/ },
+  { why: "an unknown validation", spec: { ...ca, cnValidations: ["dns"] }, expected: /spec\.cnValidations/ },
 ]
 
 const kinds: readonly { readonly kind: Kind<unknown>; readonly cases: readonly Case[] }[] = [
@@ -364,10 +364,10 @@ const manifest = (kind: Kind<unknown>, name: string, spec: object) => ({
 async function answers(kind: Kind<unknown>, cases: readonly Case[]): Promise<ReadonlyMap<string, string>> {
   const items = cases.map(({ spec }, index) => manifest(kind, `case-${index}`, spec))
   const list = JSON.stringify({ apiVersion: "v1", kind: "List", items })
-  const said = await kubectl(["create", "--dry-run=server", "--validate=false", "-o", "name", "-f", "-"], list).catch(
+  const output = await kubectl(["create", "--dry-run=server", "--validate=false", "-o", "name", "-f", "-"], list).catch(
     (error: Error) => error.message,
   )
-  const parts = said.split(/^(?=Error from server)/m)
+  const parts = output.split(/^(?=Error from server)/m)
   return new Map(
     parts.flatMap((part) => {
       const [, name] = / "(case-\d+)" is invalid: /.exec(part) ?? []
@@ -383,10 +383,10 @@ describe.skipIf(cluster === undefined).each(kinds)("the kind $kind.kind", ({ kin
     refusals = await answers(kind, cases)
   })
 
-  test.each(cases.map((one, index) => ({ ...one, index, is: one.says === undefined ? "admitted" : "refused" })))(
+  test.each(cases.map((one, index) => ({ ...one, index, is: one.expected === undefined ? "admitted" : "refused" })))(
     "is $is with $why, by the API server and by our validation",
-    ({ index, spec, says = /^$/, ours = says }) => {
-      expect(refusals.get(`case-${index}`) ?? "").toMatch(says)
+    ({ index, spec, expected = /^$/, ours = expected }) => {
+      expect(refusals.get(`case-${index}`) ?? "").toMatch(expected)
       const faults = specFaults(kind, JSON.parse(JSON.stringify(spec)))
       expect(faults.map(({ field, message }) => `${field}: ${message}`).join("\n")).toMatch(ours)
     },
@@ -406,15 +406,15 @@ describe.skipIf(cluster === undefined).each(kinds)("the kind $kind.kind", ({ kin
 
 describe.skipIf(cluster === undefined)("once created", () => {
   test.each([
-    { kind: certificateRole, spec: ca, change: { mount: "other" }, says: /mount cannot be changed/ },
-    { kind: certificateRole, spec: ca, change: { name: "other" }, says: /name cannot be changed/ },
+    { kind: certificateRole, spec: ca, change: { mount: "other" }, expected: /mount cannot be changed/ },
+    { kind: certificateRole, spec: ca, change: { name: "other" }, expected: /name cannot be changed/ },
     {
       kind: certificateRole,
       spec: ca,
       change: { connectionRef: { name: "other" } },
-      says: /connectionRef cannot be changed/,
+      expected: /connectionRef cannot be changed/,
     },
-  ])("a $kind.kind cannot have $change", async ({ kind, spec, change, says }) => {
+  ])("a $kind.kind cannot have $change", async ({ kind, spec, change, expected }) => {
     const name = `kept-${Object.keys(change).join("").toLowerCase()}`
     await kubectl(["create", "namespace", namespace]).catch(() => "")
     // Paused, in case an operator reconciles the namespace.
@@ -423,17 +423,17 @@ describe.skipIf(cluster === undefined)("once created", () => {
     await kubectl(["create", "-f", "-"], JSON.stringify(paused))
     const patch = JSON.stringify({ spec: change })
     const args = ["patch", `${kind.plural}.chancery.dev`, name, "-n", namespace, "--type=merge", "-p", patch]
-    await expect(kubectl(args)).rejects.toThrow(says)
+    await expect(kubectl(args)).rejects.toThrow(expected)
     const faults = specFaults(kind, { ...spec, ...change }, spec)
-    expect(faults.map(({ field, message }) => `${field}: ${message}`).join("\n")).toMatch(says)
+    expect(faults.map(({ field, message }) => `${field}: ${message}`).join("\n")).toMatch(expected)
   })
 
   test("the README's authority and certificate are admitted as written", async () => {
     const readme = await readFile(join(import.meta.dirname, "../../../operator/README.md"), "utf8")
     const [manifests = ""] = readme.match(/(?<=```yaml\n)[^`]*kind: Certificate\n[^`]*(?=```)/) ?? []
     const own = manifests.replaceAll("namespace: shop", `namespace: ${namespace}`)
-    const said = await kubectl(["create", "--dry-run=server", "--validate=strict", "-o", "name", "-f", "-"], own)
-    expect(said).toBe("issuer.chancery.dev/internal\ncertificate.chancery.dev/web\n")
+    const output = await kubectl(["create", "--dry-run=server", "--validate=strict", "-o", "name", "-f", "-"], own)
+    expect(output).toBe("issuer.chancery.dev/internal\ncertificate.chancery.dev/web\n")
   })
 
   test("a Certificate has these defaults, and the conditions of an object not yet reconciled", async () => {

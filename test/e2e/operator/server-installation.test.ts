@@ -257,22 +257,22 @@ describe.skipIf(found === undefined)("an installation of the server", () => {
   })
 
   test.each([
-    { values: "replica=3", says: /replica/ },
-    { values: "replicas=0", says: /replicas/ },
-    { values: "storage.existingSecret=", says: /storage\.existingSecret is required/ },
-    { values: "sealKey.existingSecret=", says: /sealKey\.existingSecret is required/ },
-    { values: "settings.storage=postgres://a", says: /settings|storage/ },
-    { values: "settings.listen=:1", says: /settings\.listen is set by the chart/ },
-    { values: "publicUrl=chancery.example", says: /publicUrl/ },
-    { values: "resources.limits.memory=lots", says: /memory/ },
-    { values: "heapPercent=100", says: /heapPercent/ },
-    { values: "commonLabels.app\\.kubernetes\\.io/name=mine", says: /commonLabels/ },
-    { values: "ingress.enabled=true", says: /ingress\.host/ },
-    { values: "autoscaling.enabled=true,autoscaling.maxReplicas=2", says: /maxReplicas must be at least replicas/ },
-    { values: "storage.ca.existingSecret=a,storage.ca.existingConfigMap=b", says: /storage\.ca/ },
-    { values: "serviceMonitor.enabled=true,tls.existingSecret=a", says: /serviceMonitor\.serverName/ },
-  ])("is rejected with $values, with an error that names it", async ({ values, says }) => {
-    await expect(rendered(values)).rejects.toThrow(says)
+    { values: "replica=3", message: /replica/ },
+    { values: "replicas=0", message: /replicas/ },
+    { values: "storage.existingSecret=", message: /storage\.existingSecret is required/ },
+    { values: "sealKey.existingSecret=", message: /sealKey\.existingSecret is required/ },
+    { values: "settings.storage=postgres://a", message: /settings|storage/ },
+    { values: "settings.listen=:1", message: /settings\.listen is set by the chart/ },
+    { values: "publicUrl=chancery.example", message: /publicUrl/ },
+    { values: "resources.limits.memory=lots", message: /memory/ },
+    { values: "heapPercent=100", message: /heapPercent/ },
+    { values: "commonLabels.app\\.kubernetes\\.io/name=mine", message: /commonLabels/ },
+    { values: "ingress.enabled=true", message: /ingress\.host/ },
+    { values: "autoscaling.enabled=true,autoscaling.maxReplicas=2", message: /maxReplicas must be at least replicas/ },
+    { values: "storage.ca.existingSecret=a,storage.ca.existingConfigMap=b", message: /storage\.ca/ },
+    { values: "serviceMonitor.enabled=true,tls.existingSecret=a", message: /serviceMonitor\.serverName/ },
+  ])("is rejected with $values, with an error that names it", async ({ values, message }) => {
+    await expect(rendered(values)).rejects.toThrow(message)
   })
 
   test.skipIf(cluster === undefined)("is created with the commands of the guide, typed as written", async () => {
@@ -302,11 +302,11 @@ describe.skipIf(found === undefined)("an installation of the server", () => {
 
   test.skipIf(cluster === undefined).each(cases)("with $why is accepted by the API server", async ({ values }) => {
     const yaml = await template(values)
-    const said = await cluster?.kubectl(
+    const output = await cluster?.kubectl(
       ["apply", "--server-side", "--dry-run=server", "--validate=strict", "--namespace=default", "-f", "-"],
       yaml.replaceAll(/^( *namespace:) chancery$/gm, "$1 default"),
     )
-    for (const { kind } of manifestsIn(yaml)) expect(said).toMatch(new RegExp(`^${kind.toLowerCase()}[./]`, "m"))
+    for (const { kind } of manifestsIn(yaml)) expect(output).toMatch(new RegExp(`^${kind.toLowerCase()}[./]`, "m"))
   })
 
   test.skipIf(cluster === undefined).each(cases)("with $why has unprivileged pods", async ({ why, values }) => {

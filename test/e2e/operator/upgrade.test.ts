@@ -58,8 +58,8 @@ describe.skipIf(sharedCluster() === undefined)("the CRDs of the last commit that
   beforeAll(async () => {
     before = await definitionsBefore()
     const programs = await findKubernetes()
-    const plane = closing.use(await startControlPlane(programs!))
-    own = openCluster(plane)
+    const controlPlane = closing.use(await startControlPlane(programs!))
+    own = openCluster(controlPlane)
   })
   afterAll(() => closing.disposeAsync())
 

@@ -44,31 +44,31 @@ interface Case {
   readonly good: Record<string, unknown>
   /** Undefined if only the API server has the rule, as for the shape of lists. */
   readonly bad: Record<string, unknown>
-  readonly says: RegExp
+  readonly message: RegExp
 }
 
 const base = { connectionRef }
 const secretValue = { valueFrom: { secretKeyRef: { name: "s", key: "k" } } }
 const eitherValue = /each of variables requires exactly one of value, valueFrom/
-const own = (good: Record<string, unknown>, bad: Record<string, unknown>, says: RegExp): Case => ({
+const own = (good: Record<string, unknown>, bad: Record<string, unknown>, message: RegExp): Case => ({
   kind: workspace,
   good: { ...base, ...good },
   bad: { ...base, ...bad },
-  says,
+  message,
 })
-const reach = (good: Record<string, unknown>, bad: Record<string, unknown>, says: RegExp): Case => ({
+const reach = (good: Record<string, unknown>, bad: Record<string, unknown>, message: RegExp): Case => ({
   kind: connection,
   good: { ...secret, ...good },
   bad: { ...secret, ...bad },
-  says,
+  message,
 })
-const shared = (good: Record<string, unknown>, bad: Record<string, unknown>, says: RegExp): Case => ({
-  ...reach(good, bad, says),
+const shared = (good: Record<string, unknown>, bad: Record<string, unknown>, message: RegExp): Case => ({
+  ...reach(good, bad, message),
   kind: clusterConnection,
 })
 
 const cases: readonly Case[] = [
-  { kind: workspace, good: base, bad: {}, says: /spec\.connectionRef: Required/ },
+  { kind: workspace, good: base, bad: {}, message: /spec\.connectionRef: Required/ },
   own(
     { connectionRef: { name: "e", kind: "ClusterConnection" } },
     { connectionRef: { name: "e", kind: "Engine" } },
@@ -289,13 +289,13 @@ const cases: readonly Case[] = [
 ]
 
 describe.skipIf(cluster === undefined)("each rule admits conforming objects and rejects violations:", () => {
-  test.concurrent.each(cases)("$kind.kind $says", async ({ kind, good, bad, says }) => {
+  test.concurrent.each(cases)("$kind.kind $message", async ({ kind, good, bad, message }) => {
     expect(await tried(document(kind, good))).toMatchObject({ spec: good })
-    await expect(tried(document(kind, bad))).rejects.toThrow(says)
+    await expect(tried(document(kind, bad))).rejects.toThrow(message)
   })
 })
 
-test.each(cases)("without the API server $kind.kind $says is enforced all the same", ({ kind, good, bad }) => {
+test.each(cases)("without the API server $kind.kind $message is enforced all the same", ({ kind, good, bad }) => {
   expect(specFaults(kind, good)).toEqual([])
   const [fault] = specFaults(kind, bad)
   expect(fault?.field).toMatch(/^spec\./)
@@ -308,12 +308,15 @@ const written = {
   adoptionPolicy: "MustExist",
 }
 const changes = [
-  { what: { connectionRef: { name: "other" } }, says: /connectionRef cannot be changed/ },
-  { what: { connectionRef: { name: "engine", kind: "ClusterConnection" } }, says: /connectionRef cannot be changed/ },
-  { what: { organization: "other" }, says: /organization cannot be changed/ },
-  { what: { organization: undefined }, says: /organization cannot be changed/ },
-  { what: { externalID: "ws-2" }, says: /externalID cannot be changed/ },
-  { what: { externalID: undefined }, says: /externalID cannot be changed/ },
+  { what: { connectionRef: { name: "other" } }, message: /connectionRef cannot be changed/ },
+  {
+    what: { connectionRef: { name: "engine", kind: "ClusterConnection" } },
+    message: /connectionRef cannot be changed/,
+  },
+  { what: { organization: "other" }, message: /organization cannot be changed/ },
+  { what: { organization: undefined }, message: /organization cannot be changed/ },
+  { what: { externalID: "ws-2" }, message: /externalID cannot be changed/ },
+  { what: { externalID: undefined }, message: /externalID cannot be changed/ },
 ]
 
 describe.skipIf(cluster === undefined)("a new Workspace", () => {
@@ -322,8 +325,8 @@ describe.skipIf(cluster === undefined)("a new Workspace", () => {
     await apply(document(workspace, base, "bare"))
   })
 
-  test.concurrent.each(changes)("keeps immutable fields: $what", async ({ what, says }) => {
-    await expect(tried(document(workspace, { ...written, ...what }, "written"))).rejects.toThrow(says)
+  test.concurrent.each(changes)("keeps immutable fields: $what", async ({ what, message }) => {
+    await expect(tried(document(workspace, { ...written, ...what }, "written"))).rejects.toThrow(message)
   })
 
   test("accepts an externalID, and no organization", async () => {

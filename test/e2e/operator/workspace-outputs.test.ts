@@ -70,7 +70,7 @@ describe.skipIf(cluster === undefined)("a Workspace that publishes outputs", () 
     await actor.delete(workspace, "followed")
     await eventually(
       () => actor.isGone(workspace, "followed"),
-      (gone) => gone,
+      (isDeleted) => isDeleted,
     )
     // No garbage collector runs in this control plane, so the test checks the owner references.
     const { metadata } = await actor.shown(secrets, "followed-outputs")
@@ -112,7 +112,7 @@ describe.skipIf(cluster === undefined)("a Workspace that publishes outputs", () 
     for (const resource of [configMaps, secrets])
       await eventually(
         () => actor.isGone(resource, "withdrawn-outputs"),
-        (gone) => gone,
+        (isDeleted) => isDeleted,
       )
     const { status } = await actor.until(workspace, "withdrawn", ready)
     expect(status).not.toHaveProperty("outputs")

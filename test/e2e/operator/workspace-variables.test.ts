@@ -35,14 +35,14 @@ describe.skipIf(cluster === undefined)("a Workspace with variables", () => {
     const { id } = await engine.engine.workspaces.get({ organization: "acme", name })
     return engine.engine.variables.list({ id })
   }
-  const toldOf = async (name: string) =>
+  const reportedVariables = async (name: string) =>
     (await variablesOf(name))
       .map(({ category, key, value, sensitive }) => [category, key, sensitive ? "*" : value].join(" "))
       .toSorted()
-  const eventuallyTold = (name: string, told: readonly string[]) =>
+  const eventuallyReported = (name: string, expected: readonly string[]) =>
     eventually(
-      () => toldOf(name),
-      (found) => JSON.stringify(found) === JSON.stringify(told),
+      () => reportedVariables(name),
+      (found) => JSON.stringify(found) === JSON.stringify(expected),
     )
   /** Requests a complete reconciliation, not only of the part that is next. */
   const ask = (name: string) =>
@@ -68,13 +68,13 @@ describe.skipIf(cluster === undefined)("a Workspace with variables", () => {
       { key: "region", ...fromConfig("made", "region") },
     ])
     await until("made", ready)
-    expect(await toldOf("made")).toEqual(["env TOKEN *", "terraform region eu", "terraform size [1]"])
+    expect(await reportedVariables("made")).toEqual(["env TOKEN *", "terraform region eu", "terraform size [1]"])
     const all = await cluster!.kubectl(["get", "workspaces.chancery.dev,events", "-n", namespace, "-o", "json"])
     expect(all).not.toMatch(new RegExp(`s3cret|${Buffer.from("s3cret").toString("base64")}`))
     await apply("made", [{ key: "size", value: "[2]", hcl: true }])
-    await eventuallyTold("made", ["terraform size [2]"])
+    await eventuallyReported("made", ["terraform size [2]"])
     await apply("made", undefined)
-    await eventuallyTold("made", [])
+    await eventuallyReported("made", [])
   })
 
   test.concurrent("follows a Secret and a ConfigMap when they change, and writes nothing when they do not", async () => {
@@ -89,7 +89,7 @@ describe.skipIf(cluster === undefined)("a Workspace with variables", () => {
       (await variablesOf("followed")).map(({ key, versionId }) => `${key} ${versionId}`).toSorted()
     const first = await versions()
     await config("followed", { a: "2" })
-    await eventuallyTold("followed", ["terraform hidden *", "terraform open 2"])
+    await eventuallyReported("followed", ["terraform hidden *", "terraform open 2"])
     const second = await versions()
     expect(second[0]).toBe(first[0])
     await actor.putToken("two", "followed")
@@ -97,12 +97,12 @@ describe.skipIf(cluster === undefined)("a Workspace with variables", () => {
     const { metadata } = await until("followed", ready)
     const third = await versions()
     await ask("followed")
-    const asked = await eventually(
+    const request = await eventually(
       () => actor.shown(workspace, "followed"),
       ({ status }) => status["lastHandledReconcileAt"] === "once",
     )
     expect(await versions()).toEqual(third)
-    expect(asked.metadata.generation).toBe(metadata.generation)
+    expect(request.metadata.generation).toBe(metadata.generation)
   })
 
   test.concurrent.each([
@@ -121,17 +121,17 @@ describe.skipIf(cluster === undefined)("a Workspace with variables", () => {
     if (name === "late-secret") await actor.putToken("here", name)
     else await config(name, { token: "here" })
     await until(name, ready)
-    expect(await toldOf(name)).toEqual([name === "late-secret" ? "terraform a *" : "terraform a here"])
+    expect(await reportedVariables(name)).toEqual([name === "late-secret" ? "terraform a *" : "terraform a here"])
   })
 
   test.concurrent("sets a variable from an optional source for as long as the source exists", async () => {
     await apply("optional", [{ key: "a", ...secret("optional", "token", { optional: true }) }])
     await until("optional", ready)
-    expect(await toldOf("optional")).toEqual([])
+    expect(await reportedVariables("optional")).toEqual([])
     await actor.putToken("here", "optional")
-    await eventuallyTold("optional", ["terraform a *"])
+    await eventuallyReported("optional", ["terraform a *"])
     await actor.delete(secrets, "optional")
-    await eventuallyTold("optional", [])
+    await eventuallyReported("optional", [])
   })
 
   test.concurrent("reverts changes by others, and leaves unmanaged variables alone", async () => {
@@ -142,7 +142,7 @@ describe.skipIf(cluster === undefined)("a Workspace with variables", () => {
     const theirs = { description: "", category: "env", hcl: false, sensitive: false } as const
     await engine.engine.variables.create(ref, { ...theirs, key: "THEIRS", value: "t" })
     await engine.engine.variables.update(ref, a!.id, { value: "edited" })
-    await eventuallyTold("drifting", ["env THEIRS t", "terraform a 1"])
+    await eventuallyReported("drifting", ["env THEIRS t", "terraform a 1"])
     const { status: after } = await until("drifting", ready)
     expect(after["variables"]).toEqual([{ category: "terraform", key: "a" }])
   })
@@ -158,7 +158,7 @@ describe.skipIf(cluster === undefined)("a Workspace with variables", () => {
     await actor.delete(workspace, "kept")
     await eventually(
       () => actor.isGone(workspace, "kept"),
-      (gone) => gone,
+      (isDeleted) => isDeleted,
     )
     for (const resource of [secrets, configMaps]) expect(await actor.isGone(resource, "kept")).toBe(false)
   })

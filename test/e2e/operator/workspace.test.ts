@@ -337,7 +337,7 @@ describe.skipIf(cluster === undefined)("a Workspace", () => {
     const second = await until("second-owner", "Stalled=True AlreadyManaged")
     expect(second.status.conditions?.[0]?.message).toContain("workspaces/first-owner")
     await fixture.actor.delete(workspace, "second-owner")
-    await gone("second-owner")
+    await untilDeleted("second-owner")
     expect((await view("by-id")).id).toBe(id)
   })
 
@@ -348,7 +348,7 @@ describe.skipIf(cluster === undefined)("a Workspace", () => {
       () => fixture.actor.shown(workspace, name),
       ({ status }) => status["lastHandledReconcileAt"] === at,
     )
-  const gone = (name: string) =>
+  const untilDeleted = (name: string) =>
     eventually(
       () => fixture.actor.isGone(workspace, name),
       (isGone) => isGone,
@@ -396,13 +396,13 @@ describe.skipIf(cluster === undefined)("a Workspace", () => {
     await apply("locked")
     const { status } = await until("locked", ready)
     const id = String(status["id"])
-    await using somebody = await openSomebodyElse()
-    await somebody.workspaces.lock({ id }, { reason: "theirs" })
+    await using otherUser = await openOtherUser()
+    await otherUser.workspaces.lock({ id }, { reason: "theirs" })
     await apply("locked", { lock: { reason: "ours" } })
     const shown = await until("locked", "Locked=True LockedByOther")
     expect(summary(shown)).toEqual([ready, "Synced=False LockedByOther", "Locked=True LockedByOther"])
     expect((await view("locked")).lock).toMatchObject({ held: true, reason: "theirs" })
-    await somebody.workspaces.unlock({ id })
+    await otherUser.workspaces.unlock({ id })
     await ask("locked", "now")
     const after = await handled("locked", "now")
     expect(summary(after)).toEqual([ready, "Synced=True InStep"])
@@ -410,7 +410,7 @@ describe.skipIf(cluster === undefined)("a Workspace", () => {
   })
 
   /** Opens an engine as a site administrator other than the operator. */
-  async function openSomebodyElse() {
+  async function openOtherUser() {
     const { url, engine } = fixture.engine
     const { id } = await engine.users.create({ username: "somebody", siteAdmin: true })
     const { secret } = await engine.tokens.createForUser(id, {})
@@ -439,7 +439,7 @@ describe.skipIf(cluster === undefined)("a Workspace", () => {
     expect((await view("paused")).description).toBe("after")
     await pause("true")
     await fixture.actor.delete(workspace, "paused")
-    await gone("paused")
+    await untilDeleted("paused")
     await expect(engineOf().workspaces.get({ id: String(status["id"]) })).rejects.toThrow(/does not exist/)
   })
 
@@ -459,7 +459,7 @@ describe.skipIf(cluster === undefined)("a Workspace", () => {
       expect(metadata.finalizers ?? []).toEqual(deletionPolicy === "Retain" ? [] : ["chancery.dev/external"])
       if (locked) await engineOf().workspaces.lock({ id }, { reason: "somebody" })
       await fixture.actor.delete(workspace, name)
-      await gone(name)
+      await untilDeleted(name)
       const found = await engineOf()
         .workspaces.get({ id })
         .then(() => true)
@@ -477,14 +477,14 @@ describe.skipIf(cluster === undefined)("a Workspace", () => {
     await until("blocked", "Reconciling=True DeletionBlocked")
     expect((await view("blocked")).id).toBe(id)
     await engineOf().workspaces.unlock({ id })
-    await gone("blocked")
+    await untilDeleted("blocked")
   })
 
   test.concurrent("is finalized despite its own lock", async () => {
     await apply("own-lock", { lock: { reason: "ours" } })
     const { status } = await until("own-lock", ready)
     await fixture.actor.delete(workspace, "own-lock")
-    await gone("own-lock")
+    await untilDeleted("own-lock")
     await expect(engineOf().workspaces.get({ id: String(status["id"]) })).rejects.toThrow(/does not exist/)
   })
 
@@ -501,11 +501,11 @@ describe.skipIf(cluster === undefined)("a Workspace", () => {
   })
 
   test.concurrent.each([
-    { what: { engineVersion: "nonsense" }, says: "spec.engineVersion" },
-    { what: { project: { name: "None" } }, says: "spec.project" },
-    { what: { sshKey: { name: "None" } }, says: "spec.sshKey" },
-    { what: { tags: ["hc:reserved"] }, says: "reserved" },
-  ])("a change to $what is rejected, and nothing else is changed", async ({ what, says }) => {
+    { what: { engineVersion: "nonsense" }, expectedMessage: "spec.engineVersion" },
+    { what: { project: { name: "None" } }, expectedMessage: "spec.project" },
+    { what: { sshKey: { name: "None" } }, expectedMessage: "spec.sshKey" },
+    { what: { tags: ["hc:reserved"] }, expectedMessage: "reserved" },
+  ])("a change to $what is rejected, and nothing else is changed", async ({ what, expectedMessage }) => {
     const name = `refused-${Object.keys(what).join().toLowerCase()}`
     await apply(name, { description: "before" })
     await until(name, ready)
@@ -514,7 +514,7 @@ describe.skipIf(cluster === undefined)("a Workspace", () => {
       () => fixture.actor.shown(workspace, name),
       (found) => summary(found).some((one) => one.startsWith("Stalled=True")),
     )
-    expect(shown.status.conditions?.[0]?.message).toContain(says)
+    expect(shown.status.conditions?.[0]?.message).toContain(expectedMessage)
     expect(shown.status["id"]).toMatch(/^ws-/)
     expect(await view(name)).toMatchObject({ description: "before", tagNames: [], sshKeyId: null })
   })
@@ -541,23 +541,23 @@ describe.skipIf(cluster === undefined)("a Workspace without its connection", () 
     await actor.until(workspace, "retained", ready)
     await actor.until(workspace, "safe", ready)
     await actor.delete(connection, "engine")
-    const held = await actor.until(connection, "engine", "Reconciling=True ConnectionInUse")
-    expect(held.metadata.finalizers).toEqual(["chancery.dev/in-use"])
+    const connectionInUse = await actor.until(connection, "engine", "Reconciling=True ConnectionInUse")
+    expect(connectionInUse.metadata.finalizers).toEqual(["chancery.dev/in-use"])
     await actor.delete(secrets, "engine")
     await actor.delete(workspace, "retained")
     await eventually(
       () => actor.isGone(workspace, "retained"),
-      (gone) => gone,
+      (untilDeleted) => untilDeleted,
     )
     await actor.delete(workspace, "safe")
     await eventually(
       () => actor.isGone(workspace, "safe"),
-      (gone) => gone,
+      (untilDeleted) => untilDeleted,
     )
     // The last object that used the connection is gone.
     await eventually(
       () => actor.isGone(connection, "engine"),
-      (gone) => gone,
+      (untilDeleted) => untilDeleted,
     )
     const { workspaces } = engine.engine
     expect((await workspaces.get({ organization: "acme", name: "retained" })).name).toBe("retained")

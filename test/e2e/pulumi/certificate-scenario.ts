@@ -54,7 +54,7 @@ export const declareCertificate =
 const statusOf = async (pki: Pki, serialNumber = ""): Promise<string | undefined> =>
   (await pki.certificates.search({ role: "web" })).items.find((one) => one.serialNumber === serialNumber)?.status
 
-export async function certificateStory(stack: TestStack): Promise<void> {
+export async function certificateScenario(stack: TestStack): Promise<void> {
   const pki = await prepareAuthority(stack)
   const [first, again, renewed]: [Seen, Seen, Seen] = [{}, {}, {}]
   const declared = { ttl: "2h", onDestroy: "revoke" } as const
@@ -112,7 +112,7 @@ export async function certificateStory(stack: TestStack): Promise<void> {
 
 const keyOf = ({ privateKey }: Seen) => createPrivateKey(privateKey ?? "")
 
-export async function signedStory(stack: TestStack): Promise<void> {
+export async function signedScenario(stack: TestStack): Promise<void> {
   const pki = await prepareAuthority(stack)
   await stack.engine.mounts.create({ path: "below" })
   const below = stack.engine.pki("below")

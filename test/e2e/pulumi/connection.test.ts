@@ -12,7 +12,7 @@ import { tokenOf } from "./stack.ts"
 const file = (name: string) => fileURLToPath(new URL(`../../cli/tls/${name}.pem`, import.meta.url))
 
 const opened = new AsyncDisposableStack()
-let given: Record<string, string>
+let defaults: Record<string, string>
 beforeAll(async () => {
   const engine = opened.use(await openEmbedded("sqlite::memory:", { jobs: false }))
   const identity = {
@@ -21,14 +21,14 @@ beforeAll(async () => {
   }
   const { url, close } = await startServer({ engine, tls: { source: new ReloadableIdentity(identity) } })
   opened.defer(async () => void (await close()))
-  given = { engineUrl: url, token: await tokenOf(engine), maxRetries: "1" }
+  defaults = { engineUrl: url, token: await tokenOf(engine), maxRetries: "1" }
 })
 afterAll(() => opened.disposeAsync())
 
-async function asked(settings: Record<string, string>) {
+async function accountWith(settings: Record<string, string>) {
   const warnings: string[] = []
   const engines = createEngines(new AbortController().signal, undefined, (text) => warnings.push(text))
-  const configuration = readConfiguration((key) => ({ ...given, ...settings })[key], {})
+  const configuration = readConfiguration((key) => ({ ...defaults, ...settings })[key], {})
   try {
     const { username } = await engines.use(configuration, (engine) => engine.users.account())
     return { username, warnings }
@@ -38,7 +38,7 @@ async function asked(settings: Record<string, string>) {
 }
 
 test("[F-U4] rejects an untrusted certificate before anything is sent", async () => {
-  await expect(asked({})).rejects.toMatchObject({
+  await expect(accountWith({})).rejects.toMatchObject({
     code: "unavailable",
     notSent: "untrusted-certificate",
     message: expect.stringContaining("certificate"),
@@ -46,15 +46,15 @@ test("[F-U4] rejects an untrusted certificate before anything is sent", async ()
 })
 
 test("accepts a certificate of chancery:caFile without a warning", async () => {
-  expect(await asked({ caFile: file("certificate") })).toEqual({ username: "root", warnings: [] })
+  expect(await accountWith({ caFile: file("certificate") })).toEqual({ username: "root", warnings: [] })
 })
 
 test("names a CA file that cannot be read", async () => {
-  await expect(asked({ caFile: "/none.pem" })).rejects.toThrow("chancery:caFile: /none.pem cannot be read")
+  await expect(accountWith({ caFile: "/none.pem" })).rejects.toThrow("chancery:caFile: /none.pem cannot be read")
 })
 
 test("accepts any certificate with chancery:skipTlsVerify, with a warning", async () => {
-  expect(await asked({ skipTlsVerify: "true" })).toEqual({
+  expect(await accountWith({ skipTlsVerify: "true" })).toEqual({
     username: "root",
     warnings: [expect.stringMatching(/^WARNING: chancery:skipTlsVerify is set\..*chancery:caFile/)],
   })

@@ -16,9 +16,9 @@ if (note !== undefined && process.argv[1]?.includes("dynamic-provider") === true
       if (method === undefined) continue
       provider[name] = async (...args) => {
         const answer = await method(...args)
-        const ahead = readFileSync(note, "utf8").split("\n")
-        if (!ahead.includes(`${kind} ${name}`)) return answer
-        writeFileSync(note, ahead.filter((deed) => deed !== `${kind} ${name}`).join("\n"))
+        const pendingOperations = readFileSync(note, "utf8").split("\n")
+        if (!pendingOperations.includes(`${kind} ${name}`)) return answer
+        writeFileSync(note, pendingOperations.filter((operation) => operation !== `${kind} ${name}`).join("\n"))
         process.kill(process.pid, "SIGKILL")
         return answer
       }

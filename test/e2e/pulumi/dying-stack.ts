@@ -6,7 +6,7 @@ import { expect } from "vitest"
 import type { Ran, TestStack } from "./stack.ts"
 
 /** Repeats `run` until it succeeds. The provider's process dies once at each of these operations (`KIND METHOD`). */
-type Dying = (deeds: readonly string[], run: () => Promise<Ran>) => Promise<void>
+type Dying = (operations: readonly string[], run: () => Promise<Ran>) => Promise<void>
 
 export function dyingAt(stack: TestStack): Dying {
   const note = join(stack.folder, "dies-at")
@@ -14,8 +14,8 @@ export function dyingAt(stack: TestStack): Dying {
     NODE_OPTIONS: `--import=${fileURLToPath(new URL("dying-provider.ts", import.meta.url))}`,
     CHANCERY_TEST_DIES_AT: note,
   })
-  return async (deeds, run) => {
-    await writeFile(note, deeds.join("\n"))
+  return async (operations, run) => {
+    await writeFile(note, operations.join("\n"))
     await untilDone(run)
     // The process died at each of them.
     expect(await readFile(note, "utf8")).toBe("")

@@ -11,7 +11,7 @@ import { lifecycles } from "../../../provider/src/lifecycle/kinds.ts"
 import { providerText } from "../../../provider/src/dynamic/pulumi-resource.ts"
 import { type DynamicServer, startDynamicServer, type Values } from "./dynamic-server.ts"
 import { type Samples, samplesOf } from "./every-member.ts"
-import { comesAndGoes } from "./member-life.ts"
+import { checkMemberLifecycle } from "./member-life.ts"
 import { installPackedProvider } from "./packed-provider.ts"
 import { buildProvider, tokenOf } from "./stack.ts"
 
@@ -88,8 +88,8 @@ describe.each([
   describe.each(members)("$member of $kind", ({ kind, member }) => {
     const address = providerText(kind)
     const inputs = (values: Values): Values => {
-      const given = Object.entries(values).filter(([, value]) => value !== undefined)
-      return { ...Object.fromEntries(given), __marker: "m", __provider: address }
+      const defined = Object.entries(values).filter(([, value]) => value !== undefined)
+      return { ...Object.fromEntries(defined), __marker: "m", __provider: address }
     }
 
     test("is rejected when invalid, and not while it is unknown", async () => {
@@ -101,7 +101,7 @@ describe.each([
     })
 
     test("is set, read back, and removed", async () => {
-      const life = comesAndGoes(server, { kind: samples[kind], member, edition, inputs })
+      const life = checkMemberLifecycle(server, { kind: samples[kind], member, edition, inputs })
       await expect(life).resolves.toBeUndefined()
     })
   })

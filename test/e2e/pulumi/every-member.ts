@@ -17,7 +17,7 @@ export interface Sample {
   /** Error text of a change; the member is immutable. */
   readonly refused?: string
   /** Set for a secret that is used once and never read back. */
-  readonly unkept?: true
+  readonly notStored?: true
 }
 
 export interface Samples {
@@ -394,7 +394,7 @@ export async function samplesOf(engine: ServedEngine): Promise<Readonly<Record<K
         serialNumber: is(otherIssued.serialNumber),
         certificate: is(writePem("CERTIFICATE", otherIssued.certificate), { serialNumber: undefined }),
         reason: { value: "superseded", refused: "reason of a revocation cannot be changed" },
-        privateKey: { value: issued.privateKey?.pem("pkcs8"), unkept: true },
+        privateKey: { value: issued.privateKey?.pem("pkcs8"), notStored: true },
       },
     },
     pkiIssuer: {
@@ -434,7 +434,7 @@ export async function samplesOf(engine: ServedEngine): Promise<Readonly<Record<K
         bundle: {
           value: [elsewhere.certificate, elsewhere.key].join("\n"),
           beside: { kind: "imported", commonName: undefined, keyType: undefined },
-          unkept: true,
+          notStored: true,
         },
       },
     },

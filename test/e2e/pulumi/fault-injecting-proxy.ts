@@ -14,20 +14,20 @@ export interface Fault {
 export interface FaultInjectingProxy extends AsyncDisposable {
   readonly url: string
   /** Faults to inject once each, in this order. */
-  readonly ahead: Fault[]
+  readonly nextFaults: Fault[]
   /** Called for every request that does not match the first of those faults. */
   always: (method: string, path: string) => FaultyAnswer | undefined
 }
 
 export async function openFaultInjectingProxy(server: string): Promise<FaultInjectingProxy> {
-  const ahead: Fault[] = []
+  const nextFaults: Fault[] = []
   let always: FaultInjectingProxy["always"] = () => undefined
 
   async function pass(incoming: IncomingMessage, answer: ServerResponse): Promise<void> {
     const { method = "GET", url = "/", headers } = incoming
     const body = await buffer(incoming)
-    const isMet = ahead[0]?.matches(method, url) === true
-    const fault = isMet ? ahead.shift()?.answer : always(method, url)
+    const isMet = nextFaults[0]?.matches(method, url) === true
+    const fault = isMet ? nextFaults.shift()?.answer : always(method, url)
     if (fault !== undefined && fault !== "lost") {
       answer.writeHead(fault.status, fault.headers).end()
       return
@@ -51,7 +51,7 @@ export async function openFaultInjectingProxy(server: string): Promise<FaultInje
   if (address === null || typeof address === "string") throw new Error("it listens on a port")
   return {
     url: `http://127.0.0.1:${address.port}`,
-    ahead,
+    nextFaults,
     set always(decide: FaultInjectingProxy["always"]) {
       always = decide
     },

@@ -48,14 +48,14 @@ async function furnish(engine: ServedEngine): Promise<void> {
   await pki.settings.changeAcme({ enabled: true, allowedRoles: ["site"], eabPolicy: "always-required" })
 }
 
-export async function importStory(stack: TestStack): Promise<void> {
+export async function importScenario(stack: TestStack): Promise<void> {
   await furnish(stack.engine)
   const [file, program] = [join(stack.folder, "import.json"), join(stack.folder, "program/imported.ts")]
-  const said: string[] = []
-  const say = (text: string) => void said.push(text)
+  const messages: string[] = []
+  const say = (text: string) => void messages.push(text)
   const terminal = { environment: stack.environment, say, complain: say }
   const args = ["import", "--mount", "pki", "--file", file, "--program", program]
-  expect([await run(args, terminal), said.join("")]).toEqual([0, expect.stringContaining("16 resources are in")])
+  expect([await run(args, terminal), messages.join("")]).toEqual([0, expect.stringContaining("16 resources are in")])
   await stack.command(["import", "--file", file, "--generate-code=false", "--protect=false", "--yes"])
 
   const declared = async () => void (await import(program))

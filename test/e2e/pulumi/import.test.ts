@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from "vitest"
 import { pulumiProgram } from "../../toolchain/pulumi.ts"
-import { importStory } from "./import-scenario.ts"
+import { importScenario } from "./import-scenario.ts"
 import { buildProvider, openStack } from "./stack.ts"
 
 const pulumi = await pulumiProgram()
@@ -10,5 +10,5 @@ beforeAll(buildProvider)
 // test/long runs this scenario with a server.
 test.skipIf(pulumi === undefined)("pulumi import brings every existing resource into a stack unchanged", async () => {
   await using stack = await openStack(pulumi ?? "", "embedded")
-  await expect(importStory(stack)).resolves.toBeUndefined()
+  await expect(importScenario(stack)).resolves.toBeUndefined()
 })

@@ -22,7 +22,7 @@ const declare =
     }
   }
 
-export async function issuerStory(stack: TestStack): Promise<void> {
+export async function issuerScenario(stack: TestStack): Promise<void> {
   const { engine } = stack
   await engine.mounts.create({ path: "pki", config: { maxLeaseTtlMs: 87_600 * hourMs } })
   const { issuers, keys, settings } = engine.pki("pki")

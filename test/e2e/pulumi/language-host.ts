@@ -11,7 +11,7 @@ import messages from "@pulumi/pulumi/proto/language_pb.js"
 import plugins from "@pulumi/pulumi/proto/plugin_pb.js"
 
 /** Exit code of `cmd/run` after it has printed the error itself. */
-const saidAlready = 32
+const alreadyReportedCode = 32
 
 const engine = process.argv.at(-1) ?? ""
 
@@ -42,7 +42,7 @@ async function run(request: RunRequest): Promise<RunResponse> {
   })
   const [code] = (await once(child, "exit")) as [number | null]
   const response = new messages.RunResponse()
-  if (code === saidAlready) response.setBail(true)
+  if (code === alreadyReportedCode) response.setBail(true)
   else if (code !== 0) response.setError(`Program exited with code ${code}`)
   return response
 }

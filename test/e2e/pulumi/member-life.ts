@@ -11,7 +11,7 @@ interface MemberCase {
   readonly inputs: (values: Values) => Values
 }
 
-export async function comesAndGoes(
+export async function checkMemberLifecycle(
   server: DynamicServer,
   { kind, member, edition, inputs }: MemberCase,
 ): Promise<void> {
@@ -21,9 +21,9 @@ export async function comesAndGoes(
     stays = false,
     edition: ofMember = edition,
     refused,
-    unkept = false,
+    notStored = false,
   } = kind.members[member] ?? { value: undefined }
-  const isUnseen = unkept && Object.keys(beside).length === 0
+  const isUnseen = notStored && Object.keys(beside).length === 0
   const without = inputs(kind.whole)
   const declared = inputs({ ...kind.whole, ...beside, [member]: value })
   expect(await server.check(declared)).toEqual({ inputs: declared, failures: [] })
@@ -55,7 +55,7 @@ export async function comesAndGoes(
     there = await server.create(declared)
   }
   const { [member]: _secret, ...open } = declared
-  const shown = unkept ? open : declared
+  const shown = notStored ? open : declared
   expect(there.outs).toMatchObject(shown)
   const found = await server.read(there.id, there.outs)
   expect(found?.outs).toEqual(there.outs)

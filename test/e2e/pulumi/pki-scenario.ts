@@ -73,7 +73,7 @@ const everyRule: PkiRoleArgs = {
   noStoreMetadata: true,
 }
 
-export async function pkiStory(stack: TestStack): Promise<void> {
+export async function pkiScenario(stack: TestStack): Promise<void> {
   const { engine } = stack
   const roles = () => engine.pki("pki").roles
   const first: DeclaredPki = {

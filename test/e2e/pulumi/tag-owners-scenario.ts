@@ -29,12 +29,12 @@ const nothing: Wanted = { tags: [], bindings: {} }
 const name = "shared"
 
 /** The owners of each binding, keyed as `env=prod`. */
-type Held = Readonly<Record<string, readonly string[]>>
+type OwnersByBinding = Readonly<Record<string, readonly string[]>>
 
 /** Bindings after a round, and the expected ones: each binding that an owner declares exists under that owner, and no others exist. */
 export interface Round {
-  readonly is: Held
-  readonly shall: Held
+  readonly is: OwnersByBinding
+  readonly shall: OwnersByBinding
 }
 
 export async function* threeOwners({ stack, actor, namespace, rounds, random }: TagOwnersSetup): AsyncGenerator<Round> {
@@ -70,8 +70,8 @@ export async function* threeOwners({ stack, actor, namespace, rounds, random }: 
   }
   const command = async (verb: string, words: readonly string[]): Promise<void> => {
     if (words.length === 0) return
-    const { code, said } = await run(["workspace", "tag", verb, name, ...words, "--owner", script], { environment })
-    if (code !== 0) throw new Error(said)
+    const { code, stderr } = await run(["workspace", "tag", verb, name, ...words, "--owner", script], { environment })
+    if (code !== 0) throw new Error(stderr)
   }
   // The command can bind but not unbind, so its keys remain.
   const bound: Record<string, string> = {}
@@ -92,12 +92,12 @@ export async function* threeOwners({ stack, actor, namespace, rounds, random }: 
   let last = nothing
   for (let round = 1; round <= rounds; round += 1) {
     const [ofStack, ofObject, ofScript] = [chosen(random), chosen(random), chosen(random)]
-    const [, , held] = await Promise.all([byStack(ofStack), byObject(ofObject), byScript(ofScript, last)])
-    last = held
+    const [, , heldBindings] = await Promise.all([byStack(ofStack), byObject(ofObject), byScript(ofScript, last)])
+    last = heldBindings
     const shall = expected([
       [owners[0], ofStack],
       [owners[1], ofObject],
-      [owners[2], held],
+      [owners[2], heldBindings],
     ])
     yield { is: await shown(stack, id), shall }
   }
@@ -107,12 +107,12 @@ export async function* threeOwners({ stack, actor, namespace, rounds, random }: 
   yield { is: await shown(stack, id), shall: expected([[script, last]]) }
 }
 
-async function shown({ engine }: TestStack, id: string): Promise<Held> {
+async function shown({ engine }: TestStack, id: string): Promise<OwnersByBinding> {
   const all = await engine.tags.bindings(id, { owners: true, tags: true })
   return Object.fromEntries(all.map(({ key, value, owners = [] }) => [`${key}=${value}`, owners]))
 }
 
-function expected(wanted: readonly (readonly [owner: string, Wanted])[]): Held {
+function expected(wanted: readonly (readonly [owner: string, Wanted])[]): OwnersByBinding {
   const all: Record<string, string[]> = { "nobodys=": [] }
   for (const [owner, { tags, bindings }] of wanted)
     for (const binding of [

@@ -22,7 +22,7 @@ export const declare =
     new Tag("shared", { workspaceIds: carried ? [api.id] : [] })
   }
 
-export async function workspaceStory(stack: TestStack): Promise<void> {
+export async function workspaceScenario(stack: TestStack): Promise<void> {
   const { engine } = stack
   const all = async () => (await engine.workspaces.list("acme", {}, { number: 1, size: 100 })).items
   const tagsOf = async (id: string) =>

@@ -4,7 +4,7 @@ import { expect } from "vitest"
 import { type AcmeKey, newAcmeKey, signedBy } from "../../../engine/testing/acme-client.ts"
 import { AcmeOrders, csrFor, respond, type Responder, serveAcme } from "../../bench/acme-orders.ts"
 import type { OwnPostgres } from "../../toolchain/postgres.ts"
-import { type Answered, type Load, type ReplicaClient, Unheard } from "./client.ts"
+import { type Answered, type Load, type ReplicaClient, NoAnswerError } from "./client.ts"
 
 const host = "https://acme.test"
 const directory = `${host}/v1/pki/acme`
@@ -101,14 +101,14 @@ export class AcmeLoad implements Load, AsyncDisposable {
     const others = answers.filter((answer) => !accepted.includes(answer))
     if (accepted.length > 1) this.#client.fault(`a nonce was taken ${accepted.length} times`)
     if (others.some((answer) => problemOf(answer) !== "badNonce"))
-      this.#client.fault(`a replayed request gets ${JSON.stringify(others.map(({ body: told }) => told))}`)
+      this.#client.fault(`a replayed request gets ${JSON.stringify(others.map(({ body: problem }) => problem))}`)
     this.counts.replayed += 1
   }
 
   /** Sends registrations with several keys for the same binding at once: one of them gets an account. */
   async #bind(): Promise<void> {
     const url = `${boundDirectory}/new-account`
-    const made = await this.#client.insist("POST", "/v1/bound/acme/new-eab", {})
+    const made = await this.#client.sendUntilAnswered("POST", "/v1/bound/acme/new-eab", {})
     if (made.status !== 200) return this.#client.fault(`new-eab: ${made.status}`)
     const { id, key: secret } = made.body.data as { readonly id: string; readonly key: string }
     const mac = await crypto.subtle.importKey(
@@ -131,7 +131,7 @@ export class AcmeLoad implements Load, AsyncDisposable {
     const others = answers.filter((answer) => !accepted.includes(answer))
     if (accepted.length > 1) this.#client.fault(`a binding was used ${accepted.length} times`)
     if (others.some((answer) => problemOf(answer) !== "unauthorized"))
-      this.#client.fault(`a used binding gets ${JSON.stringify(others.map(({ body: told }) => told))}`)
+      this.#client.fault(`a used binding gets ${JSON.stringify(others.map(({ body: problem }) => problem))}`)
     this.counts.bindings += 1
   }
 
@@ -149,9 +149,14 @@ export class AcmeLoad implements Load, AsyncDisposable {
 
   async #nonce(base: string): Promise<string> {
     for (;;) {
-      const { headers } = await this.#client.insist("HEAD", `${new URL(base).pathname}/new-nonce`, undefined, {
-        token: "",
-      })
+      const { headers } = await this.#client.sendUntilAnswered(
+        "HEAD",
+        `${new URL(base).pathname}/new-nonce`,
+        undefined,
+        {
+          token: "",
+        },
+      )
       const { "replay-nonce": nonce } = headers
       if (typeof nonce === "string") return nonce
       // Answered with 503.
@@ -165,7 +170,7 @@ export class AcmeLoad implements Load, AsyncDisposable {
       const headers = { "content-type": "application/jose+json" }
       return await this.#client.send("POST", new URL(url).pathname, body, { token: "", headers })
     } catch (error) {
-      if (error instanceof Unheard) return undefined
+      if (error instanceof NoAnswerError) return undefined
       throw error
     }
   }

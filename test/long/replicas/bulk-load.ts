@@ -29,14 +29,14 @@ export class BulkLoad implements Load {
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const action = this.#rounds % 2 === 0 ? "lock" : "unlock"
-      const { status, body } = await this.#client.insist(
+      const { status, body } = await this.#client.sendUntilAnswered(
         "POST",
         `${workspaces}/actions/bulk?search[tags]=many`,
         { data: { type: "bulk-actions", attributes: { action } } },
         { headers: { "idempotency-key": `round-${this.#rounds}` } },
       )
-      const told = body?.data?.attributes
-      if (status !== 200 || told["done-count"] !== workspaceCount)
+      const attributes = body?.data?.attributes
+      if (status !== 200 || attributes["done-count"] !== workspaceCount)
         this.#client.fault(`bulk ${action}: ${status} ${JSON.stringify(body).slice(0, 1_000)}`)
       this.#rounds += 1
       await sleep(betweenActionsMs)

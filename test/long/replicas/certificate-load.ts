@@ -3,7 +3,7 @@ import { createHash } from "node:crypto"
 import { setTimeout as sleep } from "node:timers/promises"
 import { expect } from "vitest"
 import { parseCertificateList } from "../../../engine/src/x509/certificate-list.ts"
-import { type Load, type ReplicaClient, Unheard } from "./client.ts"
+import { type Load, type ReplicaClient, NoAnswerError } from "./client.ts"
 
 const writerCount = 3
 const readerCount = 2
@@ -22,7 +22,7 @@ export class CertificateLoad implements Load {
   /** Time of acknowledgement by serial number. */
   readonly revoked = new Map<string, number>()
   /** Serial numbers that may be on a CRL although their revocation was not acknowledged. */
-  readonly #asked = new Set<string>()
+  readonly #revocationSent = new Set<string>()
   readonly #contents = new Map<number, string>()
   readonly #reads: ListRead[] = []
   #briefCount = 0
@@ -71,16 +71,20 @@ export class CertificateLoad implements Load {
       }
       if ((await this.#issue("brief")) !== undefined) this.#briefCount += 1
     } catch (error) {
-      if (!(error instanceof Unheard)) throw error
+      if (!(error instanceof NoAnswerError)) throw error
     }
     const [serial] = own
     if (serial !== undefined) {
-      this.#asked.add(serial)
+      this.#revocationSent.add(serial)
       const body = { serial_number: serial }
       // A second revocation changes nothing.
-      const { status, body: told, answeredAt } = await this.#client.insist("POST", "/v1/certificates/revoke", body)
+      const {
+        status,
+        body: payload,
+        answeredAt,
+      } = await this.#client.sendUntilAnswered("POST", "/v1/certificates/revoke", body)
       if (status === 200) this.revoked.set(serial, answeredAt)
-      else this.#client.fault(`revoke: ${status} ${JSON.stringify(told)}`)
+      else this.#client.fault(`revoke: ${status} ${JSON.stringify(payload)}`)
     }
     this.issued.push(...own)
   }
@@ -95,7 +99,7 @@ export class CertificateLoad implements Load {
    * CRL.
    */
   async #readList(): Promise<void> {
-    const { bytes, status, askedAt, answeredAt } = await this.#client.read("/v1/certificates/crl")
+    const { bytes, status, sentAt: askedAt, answeredAt } = await this.#client.read("/v1/certificates/crl")
     if (status !== 200) return this.#client.fault(`crl: ${status}`)
     const { number = 0, entries } = parseCertificateList(bytes)
     const digest = createHash("sha256").update(bytes).digest("hex")
@@ -108,16 +112,17 @@ export class CertificateLoad implements Load {
     for (const [serial, revokedAt] of this.revoked)
       if (revokedAt <= askedAt && !listed.has(serial)) this.#client.fault(`list ${number} lacks ${serial}`)
     for (const serial of listed)
-      if (!this.#asked.has(serial)) this.#client.fault(`list ${number} has ${serial}, which nobody has revoked`)
+      if (!this.#revocationSent.has(serial)) this.#client.fault(`list ${number} has ${serial}, which no client revoked`)
   }
 
   async #tidy(): Promise<void> {
     const body = { tidy_cert_store: true, tidy_revoked_certs: true, safety_buffer: "1s" }
-    const { status } = await this.#client.insist("POST", "/v1/certificates/tidy", body)
+    const { status } = await this.#client.sendUntilAnswered("POST", "/v1/certificates/tidy", body)
     if (status !== 202) this.#client.fault(`tidy: ${status}`)
-    const told = (await this.#client.read("/v1/certificates/tidy-status")).body.data
-    if (told.error !== null && told.error !== undefined) this.#client.fault(`tidy: ${JSON.stringify(told.error)}`)
-    if (told.state === "Finished") this.#tidied += 1
+    const payload = (await this.#client.read("/v1/certificates/tidy-status")).body.data
+    if (payload.error !== null && payload.error !== undefined)
+      this.#client.fault(`tidy: ${JSON.stringify(payload.error)}`)
+    if (payload.state === "Finished") this.#tidied += 1
   }
 
   async verify(): Promise<string> {

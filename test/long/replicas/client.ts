@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { Agent, type Dispatcher } from "undici"
 
 /** No answer arrived: the request may have been executed, or may be executed shortly. */
-export class Unheard extends Error {}
+export class NoAnswerError extends Error {}
 
 export interface Answered {
   readonly status: number
@@ -13,11 +13,11 @@ export interface Answered {
   readonly bytes: Uint8Array
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
   /** Times by the clock of this process; the answer was made between the two. */
-  readonly askedAt: number
+  readonly sentAt: number
   readonly answeredAt: number
 }
 
-export interface Asking {
+export interface SendOptions {
   readonly token?: string
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -93,10 +93,10 @@ export class ReplicaClient {
   }
 
   /** Sends once. Throws `Unheard`. */
-  async send(method: Method, path: string, body?: object | string, asking: Asking = {}): Promise<Answered> {
-    const { token = this.#token, headers = {} } = asking
+  async send(method: Method, path: string, body?: object | string, sendOptions: SendOptions = {}): Promise<Answered> {
+    const { token = this.#token, headers = {} } = sendOptions
     const type = path.startsWith("/v1") ? "application/json" : "application/vnd.api+json"
-    const askedAt = performance.now()
+    const sentAt = performance.now()
     let response: Dispatcher.ResponseData
     let bytes: Uint8Array
     try {
@@ -117,38 +117,43 @@ export class ReplicaClient {
       })
       bytes = await response.body.bytes()
     } catch (error) {
-      if (isClosing(error)) throw new Unheard(path, { cause: error })
+      if (isClosing(error)) throw new NoAnswerError(path, { cause: error })
       throw error
     }
     const answeredAt = performance.now()
-    if (response.statusCode === 503) throw new Unheard(path)
+    if (response.statusCode === 503) throw new NoAnswerError(path)
     const isJson = String(response.headers["content-type"]).includes("json")
     const parsed = isJson && bytes.length > 0 ? JSON.parse(Buffer.from(bytes).toString()) : undefined
-    return { status: response.statusCode, body: parsed, bytes, headers: response.headers, askedAt, answeredAt }
+    return { status: response.statusCode, body: parsed, bytes, headers: response.headers, sentAt, answeredAt }
   }
 
   /** Sends a change that must succeed. Any other answer is recorded as a fault, and returns undefined. Throws `Unheard`. */
-  async change(method: Method, path: string, body?: object, asking?: Asking): Promise<Answered | undefined> {
-    const answer = await this.send(method, path, body, asking)
+  async change(method: Method, path: string, body?: object, sendOptions?: SendOptions): Promise<Answered | undefined> {
+    const answer = await this.send(method, path, body, sendOptions)
     if (answer.status < 300) return answer
     this.fault(`${method} ${path} ${JSON.stringify(body)}: ${answer.status} ${JSON.stringify(answer.body)}`)
     return undefined
   }
 
   /** Repeats a read or an idempotent request until an answer arrives. */
-  async insist(method: Method, path: string, body?: object | string, asking?: Asking): Promise<Answered> {
+  async sendUntilAnswered(
+    method: Method,
+    path: string,
+    body?: object | string,
+    sendOptions?: SendOptions,
+  ): Promise<Answered> {
     for (;;) {
       try {
-        return await this.send(method, path, body, asking)
+        return await this.send(method, path, body, sendOptions)
       } catch (error) {
-        if (!(error instanceof Unheard)) throw error
+        if (!(error instanceof NoAnswerError)) throw error
         await sleep(pauseMs)
       }
     }
   }
 
-  read(path: string, asking?: Asking): Promise<Answered> {
-    return this.insist("GET", path, undefined, asking)
+  read(path: string, sendOptions?: SendOptions): Promise<Answered> {
+    return this.sendUntilAnswered("GET", path, undefined, sendOptions)
   }
 
   async close(): Promise<void> {

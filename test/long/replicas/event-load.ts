@@ -10,7 +10,7 @@ import type { Load, ReplicaClient } from "./client.ts"
 const organization = "default"
 const followerCount = 2
 /** A server that died keeps its lease on the job for a minute. */
-const patienceMs = 180_000
+const timeoutMs = 180_000
 
 export class EventLoad implements Load, AsyncDisposable {
   readonly #client: ReplicaClient
@@ -57,15 +57,15 @@ export class EventLoad implements Load, AsyncDisposable {
   async verify(): Promise<string> {
     const [first] = this.#followers
     if (first === undefined) throw new Error("not prepared")
-    const told = await allEvents(first.engine)
-    const ids = told.map(({ id }) => id)
+    const recorded = await allEvents(first.engine)
+    const ids = recorded.map(({ id }) => id)
     expect(new Set(ids).size).toBe(ids.length)
     for (const follower of this.#followers) {
-      await expect.poll(() => follower.ids.length, { timeout: patienceMs }).toBeGreaterThanOrEqual(ids.length)
+      await expect.poll(() => follower.ids.length, { timeout: timeoutMs }).toBeGreaterThanOrEqual(ids.length)
       expect(follower.ids.slice(0, ids.length)).toEqual(ids)
     }
-    expect(lockedTwice(told)).toEqual([])
-    const locked = told.filter(({ kind }) => kind === "workspace.locked").map(({ id }) => id)
+    expect(lockedTwice(recorded)).toEqual([])
+    const locked = recorded.filter(({ kind }) => kind === "workspace.locked").map(({ id }) => id)
     const brought = () => this.#receiver?.seen.map(({ body }): string => JSON.parse(body).data.id) ?? []
     const missing = () => {
       const there = new Set(brought())
@@ -74,10 +74,10 @@ export class EventLoad implements Load, AsyncDisposable {
     // Deliveries come one after another, so the check is that they continue.
     for (let left = missing(); left > 0; left = missing()) {
       try {
-        await expect.poll(missing, { timeout: patienceMs, interval: 500 }).toBeLessThan(left)
+        await expect.poll(missing, { timeout: timeoutMs, interval: 500 }).toBeLessThan(left)
       } catch (error) {
-        const told = `${left} of ${locked.length} are not brought, and no more come: ${await this.#webhooks()}`
-        throw new Error(told, { cause: error })
+        const recorded = `${left} of ${locked.length} are not brought, and no more come: ${await this.#webhooks()}`
+        throw new Error(recorded, { cause: error })
       }
     }
     // In the order of the feed, apart from repetitions.

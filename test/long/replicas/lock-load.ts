@@ -4,7 +4,7 @@ import { createHash } from "node:crypto"
 import { setTimeout as sleep } from "node:timers/promises"
 import { expect } from "vitest"
 import { stateFile, stateVersionDocument } from "../../../engine/testing/state-file.ts"
-import { type Answered, type Load, type ReplicaClient, settled, Unheard } from "./client.ts"
+import { type Answered, type Load, type ReplicaClient, settled, NoAnswerError } from "./client.ts"
 
 export interface Holder {
   readonly name: string
@@ -13,7 +13,7 @@ export interface Holder {
 }
 
 /** One lock of one holder. */
-interface Tenure {
+interface LockPeriod {
   readonly workspace: string
   /** Unique to this lock. */
   readonly reason: string
@@ -25,7 +25,7 @@ interface Tenure {
   until: number
 }
 
-interface StateWrite extends Pick<Answered, "askedAt" | "answeredAt"> {
+interface StateWrite extends Pick<Answered, "sentAt" | "answeredAt"> {
   readonly id: string
   readonly md5: string
   readonly workspace: string
@@ -43,10 +43,10 @@ export class LockLoad implements Load {
   readonly #holders: readonly Holder[]
   readonly #workspaces: readonly string[]
   readonly #random: (limit: number) => number
-  readonly #tenures: Tenure[] = []
+  readonly #periods: LockPeriod[] = []
   readonly #writes: StateWrite[] = []
   #count = 0
-  #unheard = 0
+  #unansweredCount = 0
 
   constructor(
     client: ReplicaClient,
@@ -77,37 +77,37 @@ export class LockLoad implements Load {
   async #turn(holder: Holder): Promise<void> {
     const workspace = this.#workspaces[this.#random(this.#workspaces.length)] ?? ""
     const ttl = ttls[this.#random(ttls.length)]
-    const tenure = await this.#taken(holder, workspace, ttl)
-    if (tenure === undefined) return sleep(this.#random(longestPauseMs))
+    const period = await this.#acquire(holder, workspace, ttl)
+    if (period === undefined) return sleep(this.#random(longestPauseMs))
     for (let steps = this.#random(4); steps > 0; steps -= 1) {
-      if (ttl !== undefined && this.#random(2) === 0) await this.#extend(holder, tenure, ttl)
-      else await this.#writeState(holder, tenure)
+      if (ttl !== undefined && this.#random(2) === 0) await this.#extend(holder, period, ttl)
+      else await this.#writeState(holder, period)
     }
-    await this.#giveBack(holder, tenure)
+    await this.#release(holder, period)
   }
 
-  async #taken(holder: Holder, workspace: string, ttl: number | undefined): Promise<Tenure | undefined> {
+  async #acquire(holder: Holder, workspace: string, ttl: number | undefined): Promise<LockPeriod | undefined> {
     this.#count += 1
     const reason = `${holder.name} ${this.#count}`
-    const tenureFrom = (from: number, askedAt: number): Tenure => {
-      const endsAt = ttl === undefined ? Number.POSITIVE_INFINITY : askedAt + ttl * 1_000 - clockGrainMs
-      const tenure = { workspace, reason, from, endsAt, until: endsAt }
-      this.#tenures.push(tenure)
-      return tenure
+    const periodFrom = (from: number, sentAt: number): LockPeriod => {
+      const endsAt = ttl === undefined ? Number.POSITIVE_INFINITY : sentAt + ttl * 1_000 - clockGrainMs
+      const period = { workspace, reason, from, endsAt, until: endsAt }
+      this.#periods.push(period)
+      return period
     }
-    const askedAt = performance.now()
+    const sentAt = performance.now()
     let answer: Answered
     try {
       const body = { reason, ...(ttl === undefined ? {} : { ttl }) }
       answer = await this.#client.send("POST", `/api/v2/workspaces/${workspace}/actions/lock`, body, holder)
     } catch (error) {
-      if (!(error instanceof Unheard)) throw error
-      this.#unheard += 1
+      if (!(error instanceof NoAnswerError)) throw error
+      this.#unansweredCount += 1
       await settled()
       const look = await this.#look(holder, workspace)
-      return look.reason === reason ? tenureFrom(look.answeredAt, askedAt) : undefined
+      return look.reason === reason ? periodFrom(look.answeredAt, sentAt) : undefined
     }
-    if (answer.status === 200) return tenureFrom(answer.answeredAt, answer.askedAt)
+    if (answer.status === 200) return periodFrom(answer.answeredAt, answer.sentAt)
     const by = answer.body?.errors?.[0]?.meta?.["locked-by"]
     if (answer.status !== 409 || by === undefined) this.#unexpected("lock", answer)
     else if (by.id === holder.userId)
@@ -115,63 +115,63 @@ export class LockLoad implements Load {
     return undefined
   }
 
-  async #extend(holder: Holder, tenure: Tenure, ttl: number): Promise<void> {
-    const path = `/api/v2/workspaces/${tenure.workspace}/actions/extend-lock`
-    const answer = await this.#heard(this.#client.send("POST", path, { ttl }, holder))
+  async #extend(holder: Holder, period: LockPeriod, ttl: number): Promise<void> {
+    const path = `/api/v2/workspaces/${period.workspace}/actions/extend-lock`
+    const answer = await this.#answerIfAny(this.#client.send("POST", path, { ttl }, holder))
     if (answer === undefined) return
     if (answer.status === 200) {
       // The lock was held without a gap: extending an expired lock is refused.
-      tenure.endsAt = answer.askedAt + ttl * 1_000 - clockGrainMs
-      tenure.until = tenure.endsAt
-    } else if (answer.status !== 409 || answer.answeredAt < tenure.endsAt)
-      this.#unexpected(`extend ${tenure.reason}`, answer)
+      period.endsAt = answer.sentAt + ttl * 1_000 - clockGrainMs
+      period.until = period.endsAt
+    } else if (answer.status !== 409 || answer.answeredAt < period.endsAt)
+      this.#unexpected(`extend ${period.reason}`, answer)
   }
 
-  async #writeState(holder: Holder, tenure: Tenure): Promise<void> {
+  async #writeState(holder: Holder, period: LockPeriod): Promise<void> {
     this.#count += 1
     const state = stateFile({
       serial: this.#count,
       lineage: "replicas",
-      outputs: { by: { value: tenure.reason, type: "string" } },
+      outputs: { by: { value: period.reason, type: "string" } },
     })
-    const path = `/api/v2/workspaces/${tenure.workspace}/state-versions`
+    const path = `/api/v2/workspaces/${period.workspace}/state-versions`
     const document = stateVersionDocument(state, { inline: true })
-    const answer = await this.#heard(this.#client.send("POST", path, document, holder))
+    const answer = await this.#answerIfAny(this.#client.send("POST", path, document, holder))
     if (answer === undefined) return
-    const { askedAt, answeredAt } = answer
+    const { sentAt, answeredAt } = answer
     if (answer.status === 201)
       this.#writes.push({
         id: answer.body.data.id,
         md5: state.md5,
-        workspace: tenure.workspace,
-        reason: tenure.reason,
-        askedAt,
+        workspace: period.workspace,
+        reason: period.reason,
+        sentAt,
         answeredAt,
       })
-    else if (answer.status !== 409 || answeredAt < tenure.endsAt) this.#unexpected(`state of ${tenure.reason}`, answer)
+    else if (answer.status !== 409 || answeredAt < period.endsAt) this.#unexpected(`state of ${period.reason}`, answer)
   }
 
-  async #giveBack(holder: Holder, tenure: Tenure): Promise<void> {
-    tenure.until = Math.min(tenure.endsAt, performance.now())
-    const path = `/api/v2/workspaces/${tenure.workspace}/actions/unlock`
+  async #release(holder: Holder, period: LockPeriod): Promise<void> {
+    period.until = Math.min(period.endsAt, performance.now())
+    const path = `/api/v2/workspaces/${period.workspace}/actions/unlock`
     for (;;) {
-      const answer = await this.#heard(this.#client.send("POST", path, undefined, holder))
+      const answer = await this.#answerIfAny(this.#client.send("POST", path, undefined, holder))
       if (answer !== undefined) {
-        const isOver = answer.status === 409 && answer.answeredAt >= tenure.endsAt
-        if (answer.status !== 200 && !isOver) this.#unexpected(`unlock ${tenure.reason}`, answer)
+        const isOver = answer.status === 409 && answer.answeredAt >= period.endsAt
+        if (answer.status !== 200 && !isOver) this.#unexpected(`unlock ${period.reason}`, answer)
         return
       }
       await settled()
-      if ((await this.#look(holder, tenure.workspace)).reason !== tenure.reason) return
+      if ((await this.#look(holder, period.workspace)).reason !== period.reason) return
     }
   }
 
-  async #heard(asking: Promise<Answered>): Promise<Answered | undefined> {
+  async #answerIfAny(pendingAnswer: Promise<Answered>): Promise<Answered | undefined> {
     try {
-      return await asking
+      return await pendingAnswer
     } catch (error) {
-      if (!(error instanceof Unheard)) throw error
-      this.#unheard += 1
+      if (!(error instanceof NoAnswerError)) throw error
+      this.#unansweredCount += 1
       return undefined
     }
   }
@@ -189,33 +189,30 @@ export class LockLoad implements Load {
   }
 
   async verify(): Promise<string> {
-    expect(overlaps(this.#tenures)).toEqual([])
-    const certain = this.#tenures.filter(({ from, until }) => from < until)
-    const usurped = this.#writes.filter(({ workspace, reason, askedAt, answeredAt }) =>
+    expect(overlaps(this.#periods)).toEqual([])
+    const certain = this.#periods.filter(({ from, until }) => from < until)
+    const invalidWrites = this.#writes.filter(({ workspace, reason, sentAt, answeredAt }) =>
       certain.some(
         (other) =>
-          other.workspace === workspace &&
-          other.reason !== reason &&
-          other.from <= askedAt &&
-          answeredAt <= other.until,
+          other.workspace === workspace && other.reason !== reason && other.from <= sentAt && answeredAt <= other.until,
       ),
     )
-    expect(usurped).toEqual([])
+    expect(invalidWrites).toEqual([])
     for (const { id, md5 } of this.#writes) {
       const { status, bytes } = await this.#client.read(`/api/v2/state-versions/${id}/download`)
       expect([id, status, md5Of(bytes)]).toEqual([id, 200, md5])
     }
-    return `${this.#tenures.length} locks and ${this.#writes.length} states acknowledged, ${this.#unheard} not heard of`
+    return `${this.#periods.length} locks and ${this.#writes.length} states acknowledged, ${this.#unansweredCount} not heard of`
   }
 }
 
-function overlaps(tenures: readonly Tenure[]): readonly (readonly [Tenure, Tenure])[] {
-  const found: (readonly [Tenure, Tenure])[] = []
-  const latest = new Map<string, Tenure>()
-  for (const tenure of tenures.filter(({ from, until }) => from < until).toSorted((a, b) => a.from - b.from)) {
-    const before = latest.get(tenure.workspace)
-    if (before !== undefined && before.until > tenure.from) found.push([before, tenure])
-    if (before === undefined || before.until < tenure.until) latest.set(tenure.workspace, tenure)
+function overlaps(periods: readonly LockPeriod[]): readonly (readonly [LockPeriod, LockPeriod])[] {
+  const found: (readonly [LockPeriod, LockPeriod])[] = []
+  const latest = new Map<string, LockPeriod>()
+  for (const period of periods.filter(({ from, until }) => from < until).toSorted((a, b) => a.from - b.from)) {
+    const before = latest.get(period.workspace)
+    if (before !== undefined && before.until > period.from) found.push([before, period])
+    if (before === undefined || before.until < period.until) latest.set(period.workspace, period)
   }
   return found
 }

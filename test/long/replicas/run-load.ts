@@ -1,7 +1,7 @@
 // Runs are queued and claimed by several executors: each is claimed by one of them.
 import { setTimeout as sleep } from "node:timers/promises"
 import { expect } from "vitest"
-import { type Load, type ReplicaClient, settled, Unheard } from "./client.ts"
+import { type Load, type ReplicaClient, settled, NoAnswerError } from "./client.ts"
 import { newWorkspace, workspaces } from "./workspace-load.ts"
 
 const workspaceCount = 3
@@ -40,7 +40,7 @@ export class RunLoad implements Load {
         const answer = await this.#client.change("POST", "/api/v2/runs", document)
         if (answer !== undefined) this.#queued.push(answer.body.data.id)
       } catch (error) {
-        if (!(error instanceof Unheard)) throw error
+        if (!(error instanceof NoAnswerError)) throw error
       }
       await sleep(betweenRunsMs)
     }
@@ -56,7 +56,7 @@ export class RunLoad implements Load {
         if (answer?.status === 201) await this.#finish(answer.body)
       } catch (error) {
         // A claim whose answer was lost keeps its run until the claim expires.
-        if (!(error instanceof Unheard)) throw error
+        if (!(error instanceof NoAnswerError)) throw error
       }
     }
   }
@@ -79,7 +79,7 @@ export class RunLoad implements Load {
       try {
         return await this.#client.send("POST", path, step)
       } catch (error) {
-        if (!(error instanceof Unheard)) throw error
+        if (!(error instanceof NoAnswerError)) throw error
         await settled()
       }
     }

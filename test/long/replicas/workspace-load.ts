@@ -1,7 +1,7 @@
 // Each writer has its own workspace and knows its expected content: the acknowledged changes, with or without the one change whose answer
 // was lost.
 import { expect } from "vitest"
-import { type Load, type ReplicaClient, settled, Unheard } from "./client.ts"
+import { type Load, type ReplicaClient, settled, NoAnswerError } from "./client.ts"
 
 interface Model {
   /** In the description and in a tag binding, so that a partial change is detected. */
@@ -47,7 +47,7 @@ export class WorkspaceLoad implements Load {
       try {
         if ((await this.#client.change("POST", workspaces, newWorkspace(name))) !== undefined) this.#created.push(name)
       } catch (error) {
-        if (!(error instanceof Unheard)) throw error
+        if (!(error instanceof NoAnswerError)) throw error
       }
     }
   }
@@ -86,7 +86,7 @@ class Writer {
         this.#model = changed
         this.acknowledged += 1
       } catch (error) {
-        if (!(error instanceof Unheard)) throw error
+        if (!(error instanceof NoAnswerError)) throw error
         await settled()
         const found = await this.#observe()
         expect([this.#model, changed]).toContainEqual(found)

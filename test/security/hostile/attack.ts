@@ -82,11 +82,11 @@ const certificateApi: Api = {
 
 async function opened<C extends AsyncDisposable & { readonly testEngine: TestEngine }>(
   kind: DatabaseKind,
-  openCast: (options: TestEngineOptions) => Promise<C>,
+  open: (options: TestEngineOptions) => Promise<C>,
   api: Api,
 ): Promise<Attacked & AsyncDisposable & { readonly testUsers: C }> {
   const place = await kind.place()
-  const testUsers = await openCast({ url: place.url, jobs: false })
+  const testUsers = await open({ url: place.url, jobs: false })
   const store = await watchStore(place.url)
   return {
     testUsers,

@@ -112,8 +112,8 @@ function queriesWith(
   numbers: readonly string[],
 ): Attack[] {
   if (!methods.includes(rest.method)) return []
-  const [path = "", given = ""] = rest.address.split("?")
-  const join = (parameter: string, value: string, rest = given) =>
+  const [path = "", queryText = ""] = rest.address.split("?")
+  const join = (parameter: string, value: string, rest = queryText) =>
     `${path}?${rest === "" ? "" : `${rest}&`}${encodeURIComponent(parameter)}=${value}`
   return [
     ...numbers.flatMap((name) => wrongPageNumbers.map((value) => join(name, value))),

@@ -264,13 +264,13 @@ describe("an upload", () => {
       data: { type: "state-versions", attributes: { serial: 1, md5: "0".repeat(32) } },
     })
     const { id, attributes } = made.body.data
-    const given = new URL(attributes["hosted-state-upload-url"]).search
-    const credentials = ["", "?credential=", "?credential=x", "?credential=%00", "?credential=%ZZ", `${given}x`]
+    const signedQuery = new URL(attributes["hosted-state-upload-url"]).search
+    const credentials = ["", "?credential=", "?credential=x", "?credential=%00", "?credential=%ZZ", `${signedQuery}x`]
     const addresses = [
       ...credentials.map((credential) => `/${id}/state${credential}`),
-      ...wrongPathSegments.map((segment) => `/${segment}/state${given}`),
-      ...wrongPathSegments.map((segment) => `/${id}/${segment}${given}`),
-      `/${id}/json-state${given}`,
+      ...wrongPathSegments.map((segment) => `/${segment}/state${signedQuery}`),
+      ...wrongPathSegments.map((segment) => `/${id}/${segment}${signedQuery}`),
+      `/${id}/json-state${signedQuery}`,
     ]
     for (const address of addresses)
       for (const body of ["{}", "", Buffer.from([0, 255, 254])]) {
@@ -279,7 +279,7 @@ describe("an upload", () => {
         expect([400, 404]).toContain(status)
       }
     for (const body of ["", "{", "null", "[]", "5", '{"version":4}', deeplyNested, Buffer.from([0, 255, 254])]) {
-      const { status, complaints } = await upload(`/${id}/state${given}`, body)
+      const { status, complaints } = await upload(`/${id}/state${signedQuery}`, body)
       expect(complaints).toEqual([])
       expect(status).toBe(422)
     }

@@ -6,9 +6,9 @@ import { vaultOpenApi } from "../../../engine/src/contracts/vault/openapi.ts"
 import { schemaFaults } from "./schema-faults.ts"
 import type { Answer } from "../../../engine/testing/test-engine.ts"
 import { openUsers } from "./users.ts"
-import { ask, endpoints, prepare } from "./matrix.ts"
+import { request, endpoints, prepare } from "./matrix.ts"
 import { openPkiUsers } from "./pki/users.ts"
-import { askPki, pkiEndpoints, preparePki } from "./pki/matrix.ts"
+import { requestPki, pkiEndpoints, preparePki } from "./pki/matrix.ts"
 
 interface Operation {
   readonly responses: Readonly<
@@ -44,7 +44,7 @@ test("answers about workspaces match the OpenAPI document", async () => {
   for (const endpoint of endpoints)
     for (const caller of ["owner", "no token"] as const) {
       const ready = await prepare(endpoint, await testUsers.newSubject(), caller)
-      found.push(...differences(document, endpoint, await ask(testUsers, ready, caller)))
+      found.push(...differences(document, endpoint, await request(testUsers, ready, caller)))
     }
   expect(found).toEqual([])
 })
@@ -56,7 +56,7 @@ test("answers about certificates match the OpenAPI document", async () => {
   for (const endpoint of pkiEndpoints)
     for (const caller of ["root", "no token"] as const) {
       const ready = await preparePki(endpoint, await testUsers.newSubject(), caller)
-      found.push(...differences(document, endpoint, await askPki(testUsers, ready, caller)))
+      found.push(...differences(document, endpoint, await requestPki(testUsers, ready, caller)))
     }
   expect(found).toEqual([])
 })

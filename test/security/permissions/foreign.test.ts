@@ -1,7 +1,7 @@
 // The owner of one organization has no rights in another, whether its ids are in a path, a query or a body.
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { type Users, document, openUsers, type Subject } from "./users.ts"
-import { ask, endpoints, prepare } from "./matrix.ts"
+import { request, endpoints, prepare } from "./matrix.ts"
 
 let testUsers: Users
 /** Belongs to the organization that the stranger is not a member of. */
@@ -59,11 +59,11 @@ describe("the owner of another organization", () => {
     "finds no foreign resource by %s",
     async (endpoint) => {
       const ready = await prepare(endpoint, await testUsers.newSubject(), "stranger")
-      expect((await ask(testUsers, ready, "stranger")).status).toBe(404)
+      expect((await request(testUsers, ready, "stranger")).status).toBe(404)
     },
   )
 
-  interface Smuggling {
+  interface ForeignReference {
     readonly kind: string
     readonly into: string
     readonly send: (id: string) => Promise<{ readonly status: number; readonly body: unknown }>
@@ -72,7 +72,7 @@ describe("the owner of another organization", () => {
     const listed = await asStranger("GET", `/organizations/${own.name}/teams`)
     return listed.body.data[0].id as string
   }
-  const smuggled: readonly Smuggling[] = [
+  const smuggled: readonly ForeignReference[] = [
     {
       kind: "workspace",
       into: "the workspaces of a tag",
@@ -257,8 +257,8 @@ describe("the owner of another organization", () => {
     async (parameter) => {
       const path = `/organizations/${own.name}/tags`
       const plain = await asStranger("GET", path)
-      const asked = await asStranger("GET", `${path}?${parameter}=${subject.workspaceId}`)
-      expect(asked.body.data).toEqual(plain.body.data)
+      const filtered = await asStranger("GET", `${path}?${parameter}=${subject.workspaceId}`)
+      expect(filtered.body.data).toEqual(plain.body.data)
     },
   )
 })

@@ -18,7 +18,7 @@ export async function generateMatrix(testUsers: Users): Promise<Matrix> {
     let unchanged: ReadyRequest | undefined
     for (const caller of callers) {
       const ready = prepared ?? unchanged ?? (await prepare(endpoint, await testUsers.newSubject(), caller))
-      const { status } = await ask(testUsers, ready, caller)
+      const { status } = await request(testUsers, ready, caller)
       statuses.push(status)
       // A refused request changed nothing, so the next caller can send it again unless it was made for one caller.
       unchanged = status >= 400 && !isMadeForOne(endpoint) ? ready : undefined
@@ -31,7 +31,7 @@ export async function generateMatrix(testUsers: Users): Promise<Matrix> {
 /** Returns true if the request depends on the caller, which its preparation then takes as a second parameter. */
 const isMadeForOne = (endpoint: string): boolean => (requests[endpoint]?.length ?? 0) > 1
 
-export const ask = (
+export const request = (
   { testEngine, tokens }: Users,
   { method, address, body, token }: ReadyRequest,
   caller: CallerName,

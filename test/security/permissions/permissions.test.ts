@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { callers, type Users, openUsers } from "./users.ts"
 import { readTable } from "./document.ts"
-import { ask, endpoints, generateMatrix, type Matrix, prepare, renderMatrix } from "./matrix.ts"
+import { request, endpoints, generateMatrix, type Matrix, prepare, renderMatrix } from "./matrix.ts"
 import { requests } from "./requests.ts"
 
 /** Endpoints that a user may call without belonging to an organization. */
@@ -53,7 +53,7 @@ describe("the permission matrix", () => {
     const refused: string[] = []
     for (const endpoint of endpoints) {
       const ready = await prepare(endpoint, await testUsers.newSubject(), "site administrator")
-      const { status } = await ask(testUsers, ready, "site administrator")
+      const { status } = await request(testUsers, ready, "site administrator")
       if (!isSuccess(status)) refused.push(`${endpoint} ${status}`)
     }
     expect(refused).toEqual([])
@@ -75,7 +75,7 @@ describe("the permission matrix", () => {
   })
 
   test("has no endpoint that owners may not use, except those of site administrators", () => {
-    const kept = endpointsWith("owner", (status) => !isSuccess(status))
-    expect(kept.filter((endpoint) => !endpoint.includes(" /admin/"))).toEqual([])
+    const forbidden = endpointsWith("owner", (status) => !isSuccess(status))
+    expect(forbidden.filter((endpoint) => !endpoint.includes(" /admin/"))).toEqual([])
   })
 })

@@ -313,16 +313,16 @@ describe("[F-W8] organization access of a team", () => {
   })
 
   test.each([
-    { held: ["manage-teams"], sees: 404 },
-    { held: ["access-secret-teams"], sees: 200 },
-    { held: ["manage-policies", "manage-modules", "manage-providers", "manage-run-tasks"], sees: 404 },
-  ])("$held: a secret team answers $sees", async ({ held, sees }) => {
+    { permissions: ["manage-teams"], sees: 404 },
+    { permissions: ["access-secret-teams"], sees: 200 },
+    { permissions: ["manage-policies", "manage-modules", "manage-providers", "manage-run-tasks"], sees: 404 },
+  ])("$permissions: a secret team answers $sees", async ({ permissions, sees }) => {
     const { root, organization, unique } = await fresh()
     const teams = `/organizations/${organization}/teams`
     const secret = (await root("POST", teams, document("teams", { name: `${unique}-secret` }))).body.data.id
     const { request } = await teamWith()
     const own = (await request("GET", "/account/details")).body.data.id
-    await root("PATCH", `/teams/${own}`, document("teams", access(held)))
+    await root("PATCH", `/teams/${own}`, document("teams", access(permissions)))
     expect((await request("GET", `/teams/${secret}`)).status).toBe(sees)
   })
 

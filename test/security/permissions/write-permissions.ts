@@ -8,5 +8,5 @@ import { generatePkiMatrix, renderPkiMatrix } from "./pki/matrix.ts"
 await using testUsers = await openUsers()
 await writeTable(renderMatrix(await generateMatrix(testUsers)))
 
-await using pkiCast = await openPkiUsers()
-await writeTable(renderPkiMatrix(await generatePkiMatrix(pkiCast)), "certificates")
+await using pkiUsers = await openPkiUsers()
+await writeTable(renderPkiMatrix(await generatePkiMatrix(pkiUsers)), "certificates")

@@ -1,7 +1,7 @@
 // Lints many certificates, CRLs and OCSP answers in one process. Its only argument is a file that names them, one a line:
 // kind ("certificate", "crl", "ocsp" or "request"), name and path, between tabs; what the path holds is DER. Prints one line
 // of JSON for each finding, and ends with status 0 whatever it found. There are no lints for requests: Go's own reader
-// judges them.
+// lints them.
 //
 // Left out are the rules that bind public CAs only. Mozilla's are not: most are about how keys and signatures are encoded.
 package main
@@ -65,7 +65,7 @@ func run(manifest string) error {
 		if err != nil {
 			return err
 		}
-		results, err := judge(fields[0], der, registry)
+		results, err := lintDocument(fields[0], der, registry)
 		if err != nil {
 			code := "unreadable"
 			if strings.HasSuffix(err.Error(), "algorithm unimplemented") {
@@ -89,7 +89,7 @@ func run(manifest string) error {
 	return lines.Err()
 }
 
-func judge(kind string, der []byte, registry lint.Registry) (*zlint.ResultSet, error) {
+func lintDocument(kind string, der []byte, registry lint.Registry) (*zlint.ResultSet, error) {
 	switch kind {
 	case "certificate":
 		certificate, err := x509.ParseCertificate(der)

@@ -7,7 +7,7 @@ import { join } from "node:path"
 import { promisify } from "node:util"
 import { cacheFolder } from "../../../toolchain/cache.ts"
 import { goAnswers, goInstallation } from "../../../toolchain/go-modules.ts"
-import { sayMissing } from "../../../toolchain/missing.ts"
+import { warnMissing } from "../../../toolchain/missing.ts"
 import { type Edit, edits } from "./edits.ts"
 import { testFiles } from "./test-files.ts"
 
@@ -28,7 +28,7 @@ export async function goTfeTests(): Promise<TestProgram | undefined> {
   try {
     return (await findGoTfeTests()) ?? (await buildGoTfeTests())
   } catch (error) {
-    return sayMissing(error instanceof Error ? error.message : String(error))
+    return warnMissing(error instanceof Error ? error.message : String(error))
   }
 }
 

@@ -4,10 +4,10 @@ import { createHash, createHmac, generateKeyPairSync, type KeyObject, sign } fro
 import { Agent, request } from "undici"
 
 /** Facts of one answer, by name. */
-export type Heard = Readonly<Record<string, string>>
+export type AnswerFacts = Readonly<Record<string, string>>
 
 /** Facts of each answer by the name of its request, in order. */
-export type Transcript = Map<string, Heard>
+export type Transcript = Map<string, AnswerFacts>
 
 export interface AccountKey {
   readonly alg: string
@@ -54,7 +54,7 @@ export function macJws(key: string, header: object, payload: object) {
   return { ...parts, signature: mac.digest("base64url") }
 }
 
-export interface Saying {
+export interface SendOptions {
   readonly key?: AccountKey
   /** Sends the public key in the header, although an account exists. */
   readonly byKey?: boolean
@@ -66,7 +66,7 @@ export interface Saying {
   /** Members and headers of a success that are not recorded, with everything in them. */
   readonly besides?: readonly string[]
   /** Returns the body to send instead of the signed one. */
-  readonly spoil?: (signed: ReturnType<typeof jws>) => unknown
+  readonly tamper?: (signed: ReturnType<typeof jws>) => unknown
 }
 
 /** Members of ACME documents that a client uses; missing strings are empty. */
@@ -146,21 +146,21 @@ export class RecordingClient {
   }
 
   /** Sends a signed request; without a payload it is a POST-as-GET. */
-  async say(name: string, url: string, payload?: object | string, saying: Saying = {}): Promise<Answer> {
-    const { key = this.key, byKey = false, account = this.account } = saying
-    const nonce = saying.nonce ?? this.#nonce ?? (await this.nonce())
+  async send(name: string, url: string, payload?: object | string, sendOptions: SendOptions = {}): Promise<Answer> {
+    const { key = this.key, byKey = false, account = this.account } = sendOptions
+    const nonce = sendOptions.nonce ?? this.#nonce ?? (await this.nonce())
     this.#nonce = undefined
     const named = byKey || account === undefined ? { jwk: key.jwk } : { kid: account }
-    const signed = jws(key, { alg: key.alg, nonce, url, ...named, ...saying.header }, payload)
-    const body = JSON.stringify(saying.spoil === undefined ? signed : saying.spoil(signed))
-    return this.#send(name, "POST", url, { body, type: saying.contentType, besides: saying.besides })
+    const signed = jws(key, { alg: key.alg, nonce, url, ...named, ...sendOptions.header }, payload)
+    const body = JSON.stringify(sendOptions.tamper === undefined ? signed : sendOptions.tamper(signed))
+    return this.#send(name, "POST", url, { body, type: sendOptions.contentType, besides: sendOptions.besides })
   }
 
   /** Polls until the status is none of `passing`, and records only the last answer. */
   async until(name: string, url: string, passing: readonly string[]): Promise<Answer> {
     for (let attempt = 0; attempt < maxPolls; attempt += 1) {
-      const answer = await this.say("", url)
-      if (!passing.includes(answer.document.status)) return this.say(name, url)
+      const answer = await this.send("", url)
+      if (!passing.includes(answer.document.status)) return this.send(name, url)
       await new Promise((resolve) => setTimeout(resolve, pollMs))
     }
     throw new Error(`${name}: it does not come to an end`)
@@ -182,10 +182,10 @@ export class RecordingClient {
     const isJson = /json/.test(String(headers["content-type"]))
     const nonce = headers["replay-nonce"] as string | undefined
     this.#nonce = nonce ?? this.#nonce
-    const said: unknown = isJson && text !== "" ? JSON.parse(text) : undefined
+    const parsed: unknown = isJson && text !== "" ? JSON.parse(text) : undefined
     const answer: Answer = {
       status: response.statusCode,
-      document: { ...nothingSaid, ...(said as object | undefined) },
+      document: { ...nothingSaid, ...(parsed as object | undefined) },
       text,
       location: String(headers["location"] ?? ""),
       links: [headers["link"] ?? []].flat(),
@@ -193,7 +193,7 @@ export class RecordingClient {
     }
     if (name !== "") {
       if (this.transcript.has(name)) throw new Error(`two things are called ${JSON.stringify(name)}`)
-      const facts = Object.entries(heard(answer, said, headers)).filter(
+      const facts = Object.entries(factsOf(answer, parsed, headers)).filter(
         ([fact]) => answer.status >= 400 || !besides.some((member) => fact === member || fact.startsWith(`${member}/`)),
       )
       this.transcript.set(name, Object.fromEntries(facts))
@@ -213,14 +213,14 @@ const maxPolls = 600
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>
 
-function heard({ status, text, links, nonce }: Answer, document: unknown, headers: Headers): Heard {
+function factsOf({ status, text, links, nonce }: Answer, document: unknown, headers: Headers): AnswerFacts {
   const relations = links.map((link) => /rel="(\w+)"/.exec(link)?.[1] ?? "").toSorted()
   const certificates = text.match(/-----BEGIN CERTIFICATE/g)
-  const said = (name: string) => [headers[name] ?? []].flat().map((value) => value.split(";")[0] ?? "")
+  const parsed = (name: string) => [headers[name] ?? []].flat().map((value) => value.split(";")[0] ?? "")
   return {
     STATUS: String(status),
     ...Object.fromEntries(
-      ["content-type", "cache-control"].flatMap((name) => said(name).map((value) => [name, value])),
+      ["content-type", "cache-control"].flatMap((name) => parsed(name).map((value) => [name, value])),
     ),
     ...(nonce === undefined ? {} : { "replay-nonce": "a nonce" }),
     ...(headers["location"] === undefined ? {} : { location: "an address" }),
@@ -239,7 +239,7 @@ function facts(path: string, value: unknown): (readonly [string, string])[] {
   }
   if (typeof value === "object" && value !== null)
     return Object.entries(value).flatMap(([name, one]) => facts(`${path}/${name}`, one))
-  return [[path, spoken(path, value)]]
+  return [[path, comparable(path, value)]]
 }
 
 /** Returns a name for an element of an array that does not depend on the order. */
@@ -249,7 +249,7 @@ function nameIn(one: unknown): string | undefined {
   return nameIn(identifier) ?? [value, type].find((text) => typeof text === "string")
 }
 
-function spoken(path: string, value: unknown): string {
+function comparable(path: string, value: unknown): string {
   if (typeof value !== "string") return JSON.stringify(value)
   if (path.endsWith("/detail")) return "a sentence"
   if (path.endsWith("/token")) return "a token"

@@ -9,7 +9,7 @@ import {
   jws,
   macJws,
   newKey,
-  type Saying,
+  type SendOptions,
   RecordingClient,
   thumbprint,
   type Transcript,
@@ -57,8 +57,8 @@ async function aboutAccounts(client: RecordingClient): Promise<void> {
   const { newAccount } = client.directory
   const known = { ...terms, onlyReturnExisting: true }
   const anew = { byKey: true }
-  await client.say("looks for an account that there is not", newAccount, known, anew)
-  await client.say("does not agree to the terms", newAccount, {}, anew)
+  await client.send("looks for an account that there is not", newAccount, known, anew)
+  await client.send("does not agree to the terms", newAccount, {}, anew)
   const contacts = {
     "no URL": ["ops at example"],
     "of another scheme": ["tel:+123456"],
@@ -67,26 +67,26 @@ async function aboutAccounts(client: RecordingClient): Promise<void> {
     "without a domain": ["mailto:ops"],
   }
   for (const [what, contact] of Object.entries(contacts))
-    await client.say(`has a contact ${what}`, newAccount, { ...terms, contact }, { ...anew, key: newKey() })
-  const made = await client.say("makes an account", newAccount, { ...terms, contact: ["mailto:a@example.com"] }, anew)
-  await client.say("makes the same account again", newAccount, terms, anew)
-  await client.say("looks for the account", newAccount, known, anew)
+    await client.send(`has a contact ${what}`, newAccount, { ...terms, contact }, { ...anew, key: newKey() })
+  const made = await client.send("makes an account", newAccount, { ...terms, contact: ["mailto:a@example.com"] }, anew)
+  await client.send("makes the same account again", newAccount, terms, anew)
+  await client.send("looks for the account", newAccount, known, anew)
   const account = made.location
   client.account = account
-  await client.say("reads the account", account)
-  await client.say("writes nothing new to the account", account, {})
-  await client.say("changes the contact", account, { contact: ["mailto:b@example.com"] })
-  await client.say("changes the contact to none", account, { contact: ["nobody"] })
-  await client.say("wants a status that nobody gives", account, { status: "revoked" })
-  await client.say("reads the orders", made.document.orders)
-  await client.say("reads an account that there is not", `${account}x`)
+  await client.send("reads the account", account)
+  await client.send("writes nothing new to the account", account, {})
+  await client.send("changes the contact", account, { contact: ["mailto:b@example.com"] })
+  await client.send("changes the contact to none", account, { contact: ["nobody"] })
+  await client.send("wants a status that nobody gives", account, { status: "revoked" })
+  await client.send("reads the orders", made.document.orders)
+  await client.send("reads an account that there is not", `${account}x`)
   await client.plain("reads the account unsigned", "GET", account)
 }
 
 async function aboutBindings(client: RecordingClient, { id, key }: Partner["binding"]): Promise<void> {
   const url = client.directory.newAccount
   const bind = (name: string, header: object, { by = key, to = newKey() } = {}) =>
-    client.say(
+    client.send(
       name,
       url,
       { ...terms, externalAccountBinding: macJws(by, { alg: "HS256", kid: id, url, ...header }, to.jwk) },
@@ -107,11 +107,11 @@ async function aboutSignatures(client: RecordingClient): Promise<void> {
   const order = dns("signed.example.com")
   const say = (
     name: string,
-    saying: Parameters<RecordingClient["say"]>[3],
+    sendOptions: Parameters<RecordingClient["send"]>[3],
     payload: object | string | undefined = order,
-  ) => client.say(`signs ${name}`, newOrder, payload, saying)
+  ) => client.send(`signs ${name}`, newOrder, payload, sendOptions)
   const used = await client.nonce()
-  await client.say("", newOrder, order, { nonce: used })
+  await client.send("", newOrder, order, { nonce: used })
   await say("with a nonce that was used", { nonce: used })
   await say("with a nonce that nobody gave", { nonce: base64url("nobody gave this nonce to anyone") })
   await say("with a nonce that is no text", { header: { nonce: 5 } })
@@ -131,12 +131,12 @@ async function aboutSignatures(client: RecordingClient): Promise<void> {
   await say("without naming the algorithm", { header: { alg: undefined } })
   await say("with an extension that must be understood", { header: { crit: ["exp"], exp: 1 } })
   await say("and changes it afterwards", {
-    spoil: (signed) => ({ ...signed, payload: base64url(JSON.stringify(dns("changed.example.com"))) }),
+    tamper: (signed) => ({ ...signed, payload: base64url(JSON.stringify(dns("changed.example.com"))) }),
   })
-  await say("and leaves the signature out", { spoil: ({ signature: _out, ...signed }) => signed })
-  await say("and adds a header outside", { spoil: (signed) => ({ ...signed, header: { alg: "ES256" } }) })
+  await say("and leaves the signature out", { tamper: ({ signature: _out, ...signed }) => signed })
+  await say("and adds a header outside", { tamper: (signed) => ({ ...signed, header: { alg: "ES256" } }) })
   await say("twice", {
-    spoil: ({ payload, protected: head, signature }) => ({
+    tamper: ({ payload, protected: head, signature }) => ({
       payload,
       signatures: [
         { protected: head, signature },
@@ -144,19 +144,19 @@ async function aboutSignatures(client: RecordingClient): Promise<void> {
       ],
     }),
   })
-  await say("what is no JSON", { spoil: () => "nothing" })
-  await say("with padding", { spoil: (signed) => ({ ...signed, signature: `${signed.signature}==` }) })
+  await say("what is no JSON", { tamper: () => "nothing" })
+  await say("with padding", { tamper: (signed) => ({ ...signed, signature: `${signed.signature}==` }) })
   await say("in another type", { contentType: "application/json" })
   await say("what is no object", {}, "[]")
   await say("what is no JSON within", {}, "{")
-  await client.say("signs nothing where something is wanted", newOrder)
+  await client.send("signs nothing where something is wanted", newOrder)
   const strange: Readonly<Record<string, AccountKey>> = {
     "a weak key": newKey("rsa-1024"),
     "a key on another curve": newKey("P-384"),
   }
   for (const [what, key] of Object.entries(strange))
-    await client.say(`makes an account of ${what}`, newAccount, terms, { byKey: true, key })
-  await client.say("makes an account of a key of no type", newAccount, terms, {
+    await client.send(`makes an account of ${what}`, newAccount, terms, { byKey: true, key })
+  await client.send("makes an account of a key of no type", newAccount, terms, {
     byKey: true,
     header: { jwk: { kty: "oct", k: "AAAA" } },
   })
@@ -164,7 +164,7 @@ async function aboutSignatures(client: RecordingClient): Promise<void> {
 
 async function aboutOrders(client: RecordingClient): Promise<void> {
   const { newOrder } = client.directory
-  const order = (name: string, payload: object) => client.say(`orders ${name}`, newOrder, payload)
+  const order = (name: string, payload: object) => client.send(`orders ${name}`, newOrder, payload)
   await order("nothing", {})
   await order("no names", { identifiers: [] })
   await order("an identifier of another type", { identifiers: [{ type: "email", value: "ops@example.com" }] })
@@ -192,30 +192,30 @@ async function aboutOrders(client: RecordingClient): Promise<void> {
   await order("a wildcard and its base", dns("*.both.example.com", "both.example.com"))
   const made = await order("a name", dns("order.example.com"))
   const url = made.location
-  await client.say("reads the order", url)
-  await client.say("writes to the order", url, {})
+  await client.send("reads the order", url)
+  await client.send("writes to the order", url, {})
   await client.plain("reads the order unsigned", "GET", url)
-  await client.say("reads an order that there is not", `${url}x`)
+  await client.send("reads an order that there is not", `${url}x`)
   const [authorization = ""] = made.document.authorizations
-  await client.say("reads the authorization", authorization)
-  await client.say("reads an authorization that there is not", `${authorization}x`)
+  await client.send("reads the authorization", authorization)
+  await client.send("reads an authorization that there is not", `${authorization}x`)
   const other = newKey()
-  const { location } = await client.say("", client.directory.newAccount, terms, { byKey: true, key: other })
+  const { location } = await client.send("", client.directory.newAccount, terms, { byKey: true, key: other })
   const asOther = { key: other, account: location }
-  await client.say("reads an order of another account", url, undefined, asOther)
-  await client.say("reads an authorization of another account", authorization, undefined, asOther)
-  await client.say("gives up an authorization of another account", authorization, { status: "deactivated" }, asOther)
-  await client.say("reads another account", client.account ?? "", undefined, asOther)
-  await client.say("gives up another account", client.account ?? "", { status: "deactivated" }, asOther)
-  await client.say("wants a status of the authorization that nobody gives", authorization, { status: "valid" })
-  await client.say("finalizes too early", made.document.finalize, { csr: await csr("order.example.com") })
-  await client.say("gives up the authorization", authorization, { status: "deactivated" })
-  await client.say("gives up the authorization again", authorization, { status: "deactivated" })
-  await client.say("reads the order that lost its authorization", url)
+  await client.send("reads an order of another account", url, undefined, asOther)
+  await client.send("reads an authorization of another account", authorization, undefined, asOther)
+  await client.send("gives up an authorization of another account", authorization, { status: "deactivated" }, asOther)
+  await client.send("reads another account", client.account ?? "", undefined, asOther)
+  await client.send("gives up another account", client.account ?? "", { status: "deactivated" }, asOther)
+  await client.send("wants a status of the authorization that nobody gives", authorization, { status: "valid" })
+  await client.send("finalizes too early", made.document.finalize, { csr: await csr("order.example.com") })
+  await client.send("gives up the authorization", authorization, { status: "deactivated" })
+  await client.send("gives up the authorization again", authorization, { status: "deactivated" })
+  await client.send("reads the order that lost its authorization", url)
 }
 
 /** The progress at the time of the answer depends on timing. */
-const underWay: Saying = { besides: ["/status", "/certificate", "/validated", "/error", "retry-after"] }
+const pendingOptions: SendOptions = { besides: ["/status", "/certificate", "/validated", "/error", "retry-after"] }
 
 function challengeOf({ challenges }: Answer["document"], type: string) {
   const found = challenges.find((one) => one.type === type)
@@ -226,26 +226,26 @@ function challengeOf({ challenges }: Answer["document"], type: string) {
 const provedName = "proved.example.com"
 
 async function aboutChallenges(client: RecordingClient, responder: Pick<Responder, "tell">) {
-  const wildcard = await client.say("", client.directory.newOrder, dns("*.wild.example.com"))
-  await client.say("reads the authorization of a wildcard", wildcard.document.authorizations[0] ?? "")
-  const order = await client.say("", client.directory.newOrder, dns(provedName))
+  const wildcard = await client.send("", client.directory.newOrder, dns("*.wild.example.com"))
+  await client.send("reads the authorization of a wildcard", wildcard.document.authorizations[0] ?? "")
+  const order = await client.send("", client.directory.newOrder, dns(provedName))
   const [authorization = ""] = order.document.authorizations
-  const { document } = await client.say("", authorization)
+  const { document } = await client.send("", authorization)
   const challenge = challengeOf(document, "http-01")
-  await client.say("reads the challenge", challenge.url)
-  await client.say("reads a challenge that there is not", `${challenge.url}x`)
+  await client.send("reads the challenge", challenge.url)
+  await client.send("reads a challenge that there is not", `${challenge.url}x`)
   const other = newKey()
-  const { location } = await client.say("", client.directory.newAccount, terms, { byKey: true, key: other })
-  await client.say("answers a challenge of another account", challenge.url, {}, { key: other, account: location })
-  await client.say("answers a challenge with no object", challenge.url, "[]")
+  const { location } = await client.send("", client.directory.newAccount, terms, { byKey: true, key: other })
+  await client.send("answers a challenge of another account", challenge.url, {}, { key: other, account: location })
+  await client.send("answers a challenge with no object", challenge.url, "[]")
   const content = `${challenge.token}.${thumbprint(client.key)}`
   await responder.tell("add-http01", { token: challenge.token, content })
-  await client.say("answers the challenge", challenge.url, {}, underWay)
+  await client.send("answers the challenge", challenge.url, {}, pendingOptions)
   await client.until("reads the authorization that is proved", authorization, ["pending"])
-  await client.say("reads the challenge that is proved", challenge.url)
-  await client.say("answers the challenge that is proved", challenge.url, {})
-  const again = await client.say("orders a name that is proved", client.directory.newOrder, dns(provedName))
-  await client.say("reads the authorization that is used again", again.document.authorizations[0] ?? "")
+  await client.send("reads the challenge that is proved", challenge.url)
+  await client.send("answers the challenge that is proved", challenge.url, {})
+  const again = await client.send("orders a name that is proved", client.directory.newOrder, dns(provedName))
+  await client.send("reads the authorization that is used again", again.document.authorizations[0] ?? "")
   return {
     url: order.location,
     answer: await client.until("reads the order that is ready", order.location, ["pending"]),
@@ -264,7 +264,8 @@ async function csrBy(key: Buffer, altNames: readonly string[]): Promise<string> 
 const derOf = (pem: string): Buffer => Buffer.from(pem.replaceAll(/-----.*?-----|\s/g, ""), "base64")
 
 async function aboutFinalizing(client: RecordingClient, url: string, { document: order }: Answer): Promise<void> {
-  const finalize = (name: string, payload: object) => client.say(`finalizes ${name}`, order.finalize, payload, underWay)
+  const finalize = (name: string, payload: object) =>
+    client.send(`finalizes ${name}`, order.finalize, payload, pendingOptions)
   const ownKey = Buffer.from(client.key.key.export({ type: "pkcs8", format: "pem" }))
   const forged = Buffer.from(await csr(provedName), "base64url")
   forged.writeUInt8(forged.readUInt8(forged.length - 1) ^ 1, forged.length - 1)
@@ -280,23 +281,23 @@ async function aboutFinalizing(client: RecordingClient, url: string, { document:
   }
   for (const [what, sent] of Object.entries(bad)) {
     // A server may accept one of these CSRs, so each is sent to a new order that is ready.
-    const { document } = await client.say("", client.directory.newOrder, dns(provedName))
-    await client.say(`finalizes ${what}`, document.finalize, { csr: sent })
+    const { document } = await client.send("", client.directory.newOrder, dns(provedName))
+    await client.send(`finalizes ${what}`, document.finalize, { csr: sent })
   }
   const key = await crypto.createPrivateEcdsaKey()
   await finalize("the order", { csr: await csrBy(key, [provedName]) })
   const done = await client.until("reads the order that is done", url, ["processing"])
   await finalize("the order again, for another key", { csr: await csr(provedName) })
   const certificate = done.document.certificate
-  const downloaded = await client.say("fetches the certificate", certificate)
+  const downloaded = await client.send("fetches the certificate", certificate)
   const [, alternate = ""] = /<([^>]+)>;rel="alternate"/.exec(downloaded.links.join(",")) ?? []
-  await client.say("fetches the other chain", alternate)
-  await client.say("fetches a certificate that there is not", `${certificate}/99`)
+  await client.send("fetches the other chain", alternate)
+  await client.send("fetches a certificate that there is not", `${certificate}/99`)
   await client.plain("fetches the certificate unsigned", "GET", certificate)
   const other = newKey()
-  const { location } = await client.say("", client.directory.newAccount, terms, { byKey: true, key: other })
+  const { location } = await client.send("", client.directory.newAccount, terms, { byKey: true, key: other })
   const asOther = { key: other, account: location }
-  await client.say("fetches a certificate of another account", certificate, undefined, asOther)
+  await client.send("fetches a certificate of another account", certificate, undefined, asOther)
   await aboutRevoking(client, derOf(downloaded.text.split("-----END")[0] ?? ""), key, asOther)
 }
 
@@ -306,8 +307,8 @@ async function aboutRevoking(client: RecordingClient, der: Buffer, key: Buffer, 
   const own = createPrivateKey(key)
   const { kty, crv, x, y } = own.export({ format: "jwk" })
   const byCertificate = { byKey: true, key: { alg: "ES256", key: own, jwk: { kty, crv, x, y } } }
-  const revoke = (name: string, payload: object, saying?: object) =>
-    client.say(`revokes ${name}`, revokeCert, payload, saying)
+  const revoke = (name: string, payload: object, sendOptions?: object) =>
+    client.send(`revokes ${name}`, revokeCert, payload, sendOptions)
   await revoke("nothing", {})
   await revoke("what is no certificate", { certificate: base64url("no certificate") })
   await revoke("for a reason that there is not", { certificate, reason: 7 })
@@ -322,15 +323,15 @@ async function aboutFailures(client: RecordingClient, responder: Pick<Responder,
   const failures = { "of the wrong content": "wrong", "of no content": undefined }
   for (const [what, content] of Object.entries(failures)) {
     const name = `${content ?? "silent"}.example.com`
-    const order = await client.say("", client.directory.newOrder, dns(name))
+    const order = await client.send("", client.directory.newOrder, dns(name))
     const [authorization = ""] = order.document.authorizations
-    const challenge = challengeOf((await client.say("", authorization)).document, "http-01")
+    const challenge = challengeOf((await client.send("", authorization)).document, "http-01")
     if (content !== undefined) await responder.tell("add-http01", { token: challenge.token, content })
-    await client.say(`answers a challenge ${what}`, challenge.url, {}, underWay)
+    await client.send(`answers a challenge ${what}`, challenge.url, {}, pendingOptions)
     await client.until(`reads the authorization of a challenge ${what}`, authorization, ["pending"])
     await client.until(`reads the order of a challenge ${what}`, order.location, ["pending"])
-    await client.say(`answers a challenge ${what} again`, challenge.url, {})
-    await client.say(`finalizes after a challenge ${what}`, order.document.finalize, { csr: await csr(name) })
+    await client.send(`answers a challenge ${what} again`, challenge.url, {})
+    await client.send(`finalizes after a challenge ${what}`, order.document.finalize, { csr: await csr(name) })
   }
 }
 
@@ -338,7 +339,7 @@ async function aboutKeyChange(client: RecordingClient): Promise<void> {
   const { keyChange } = client.directory
   const fresh = newKey()
   const change = (name: string, { header = {}, payload = {}, by = fresh }: Inner = {}) =>
-    client.say(
+    client.send(
       `changes the key ${name}`,
       keyChange,
       jws(
@@ -355,13 +356,13 @@ async function aboutKeyChange(client: RecordingClient): Promise<void> {
   await change("from a key that it never was", { payload: { oldKey: newKey().jwk } })
   await change("to the same key", { by: client.key })
   const other = newKey()
-  await client.say("", client.directory.newAccount, terms, { byKey: true, key: other })
+  await client.send("", client.directory.newAccount, terms, { byKey: true, key: other })
   await change("to that of another account", { by: other })
-  await client.say("changes the key to what is no signature", keyChange, {})
+  await client.send("changes the key to what is no signature", keyChange, {})
   await change("to a fresh one")
-  await client.say("signs by the old key", client.account ?? "")
+  await client.send("signs by the old key", client.account ?? "")
   client.key = fresh
-  await client.say("signs by the fresh key", client.account ?? "")
+  await client.send("signs by the fresh key", client.account ?? "")
 }
 
 interface Inner {
@@ -372,8 +373,8 @@ interface Inner {
 
 async function aboutTheEnd(client: RecordingClient): Promise<void> {
   const account = client.account ?? ""
-  await client.say("gives up the account", account, { status: "deactivated" })
-  await client.say("reads the account that is given up", account)
-  await client.say("orders as an account that is given up", client.directory.newOrder, dns("late.example.com"))
-  await client.say("makes an account of its key", client.directory.newAccount, terms, { byKey: true })
+  await client.send("gives up the account", account, { status: "deactivated" })
+  await client.send("reads the account that is given up", account)
+  await client.send("orders as an account that is given up", client.directory.newOrder, dns("late.example.com"))
+  await client.send("makes an account of its key", client.directory.newAccount, terms, { byKey: true })
 }

@@ -1,7 +1,7 @@
 // Differences in behaviour between Terraform and OpenTofu against the same server.
 import type { TerraformProgram } from "../../../toolchain/terraform.ts"
 
-interface Habits {
+interface ToolDifferences {
   /** True if `tags` of a configuration may be a map. */
   readonly tagsWithValues: boolean
   /** True if the tool compares the tags of a workspace with those of the configuration on every command. */
@@ -12,7 +12,7 @@ interface Habits {
   readonly addsTags: { readonly method: string; readonly path: string }
 }
 
-export const habits: Readonly<Record<TerraformProgram["kind"], Habits>> = {
+export const habits: Readonly<Record<TerraformProgram["kind"], ToolDifferences>> = {
   terraform: {
     tagsWithValues: true,
     readsTags: true,

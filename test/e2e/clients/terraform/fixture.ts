@@ -153,21 +153,21 @@ export async function openProject(
       },
     })
     let text = ""
-    let asked = ""
+    let prompt = ""
     const left = [...answers]
-    const hear = (piece: string): void => {
+    const onOutput = (piece: string): void => {
       text += piece
-      asked += piece
+      prompt += piece
       // The tool reads all available input at once, so the answer to the next question must not be available yet.
       const [next] = left
-      if (next === undefined || !asked.includes(next.to)) return
+      if (next === undefined || !prompt.includes(next.to)) return
       left.shift()
-      asked = ""
+      prompt = ""
       child.stdin.write(`${next.say}\n`)
       if (left.length === 0) child.stdin.end()
     }
-    child.stdout.setEncoding("utf8").on("data", hear)
-    child.stderr.setEncoding("utf8").on("data", hear)
+    child.stdout.setEncoding("utf8").on("data", onOutput)
+    child.stderr.setEncoding("utf8").on("data", onOutput)
     if (answers.length === 0) child.stdin.end(input)
     // Ignores the error if the tool ends before it reads an answer.
     child.stdin.on("error", () => undefined)

@@ -40,7 +40,7 @@ async function slowProject(tool: TerraformProgram, folder: string, name: string)
   return project
 }
 
-const letGo = ({ folder }: Project): Promise<void> => writeFile(join(folder, "go"), "")
+const unblockApply = ({ folder }: Project): Promise<void> => writeFile(join(folder, "go"), "")
 
 /** Starts an apply and waits until it creates its second resource, holding the lock. */
 async function startedApply(project: Project) {
@@ -58,7 +58,7 @@ describe.skipIf(noTool).each(tools)("locking, by $kind $version", (tool) => {
   test("an apply fails while another user holds the lock, and succeeds after a force-unlock", async () => {
     const name = `${kind}-held`
     const project = await slowProject(tool, "held", name)
-    await letGo(project)
+    await unblockApply(project)
     await fixture.engine.workspaces.lock({ organization, name }, { reason: "at work" })
     for (const command of ["apply -auto-approve", "plan", "destroy -auto-approve"])
       expect(await project.fails(command)).toContain("workspace already locked")
@@ -75,7 +75,7 @@ describe.skipIf(noTool).each(tools)("locking, by $kind $version", (tool) => {
   test("a plan with -lock=false runs beside the lock holder; an apply with -lock=false can write nothing", async () => {
     const name = `${kind}-lockless`
     const project = await slowProject(tool, "lockless", name)
-    await letGo(project)
+    await unblockApply(project)
     await project.applies()
     await fixture.engine.workspaces.lock({ organization, name }, { reason: "at work" })
     fixture.proxy.take()
@@ -106,7 +106,7 @@ describe.skipIf(noTool).each(tools)("locking, by $kind $version", (tool) => {
     fixture.proxy.take()
     const waiting = second.start("apply -auto-approve -lock-timeout=120s")
     await fixture.proxy.answered("POST", /\/actions\/lock$/, 409)
-    await letGo(first)
+    await unblockApply(first)
     expect(await apply.ended).toMatchObject({ code: 0, text: expect.stringContaining("2 added") as string })
     expect(await waiting.ended).toMatchObject({ code: 0, text: expect.stringContaining("No changes") as string })
     expect(await workspace(name)).toMatchObject({ resourceCount: 2, lock: { held: false } })
@@ -122,7 +122,7 @@ describe.skipIf(noTool).each(tools)("recovery of interrupted commands, by $kind 
     const project = await slowProject(tool, "killed", name)
     const apply = await startedApply(project)
     apply.child.kill("SIGKILL")
-    await letGo(project)
+    await unblockApply(project)
     expect((await apply.ended).code).toBeNull()
     expect((await workspace(name)).lock).toMatchObject({ held: true })
     expect(await project.fails("plan")).toContain("workspace already locked")
@@ -137,7 +137,7 @@ describe.skipIf(noTool).each(tools)("recovery of interrupted commands, by $kind 
     const apply = await startedApply(project)
     await fixture.killServer()
     await fixture.restartServer()
-    await letGo(project)
+    await unblockApply(project)
     const { code, text } = await apply.ended
     expect(code, `the apply: ${text}`).toBe(0)
     expect(await workspace(name)).toMatchObject({ resourceCount: 2, lock: { held: false } })
@@ -149,7 +149,7 @@ describe.skipIf(noTool).each(tools)("recovery of interrupted commands, by $kind 
     const project = await slowProject(tool, "robbed", name)
     const apply = await startedApply(project)
     await fixture.engine.workspaces.forceUnlock({ organization, name })
-    await letGo(project)
+    await unblockApply(project)
     const { code, text } = await apply.ended
     expect(code).toBe(1)
     expect(text).toContain("errored.tfstate")

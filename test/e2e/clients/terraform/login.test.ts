@@ -37,7 +37,7 @@ const cloud = (name: string): string => `terraform {
 `
 
 describe.skipIf(noTool).each(tools)("signing in, by $kind $version", ({ program, kind }) => {
-  async function atHome(name: string) {
+  async function withOwnHome(name: string) {
     const home = join(folder.path, `${kind}-${name}`)
     const environment = { HOME: home, SSL_CERT_FILE: join(folder.path, ".chancery/ca.pem") }
     const project = await openProject(
@@ -59,11 +59,11 @@ describe.skipIf(noTool).each(tools)("signing in, by $kind $version", ({ program,
   }
 
   test("a pasted token is stored, works, and is removed by logout", async () => {
-    const { fails, succeeds, applies, credentials, pasting } = await atHome("pasted")
+    const { fails, succeeds, applies, credentials, pasting } = await withOwnHome("pasted")
     expect(await fails("init")).toContain(`login ${hostname}`)
-    const said = await succeeds(`login ${hostname}`, pasting(rootToken))
-    expect(said).toContain("/app/settings/tokens?source=terraform-login")
-    expect(said).toContain("root")
+    const output = await succeeds(`login ${hostname}`, pasting(rootToken))
+    expect(output).toContain("/app/settings/tokens?source=terraform-login")
+    expect(output).toContain("root")
     expect(JSON.parse(await readFile(credentials, "utf8"))).toEqual({
       credentials: { [hostname]: { token: rootToken } },
     })
@@ -76,20 +76,20 @@ describe.skipIf(noTool).each(tools)("signing in, by $kind $version", ({ program,
   })
 
   test("a token that the server does not know is rejected and not stored", async () => {
-    const { fails, credentials, pasting } = await atHome("refused")
+    const { fails, credentials, pasting } = await withOwnHome("refused")
     expect(await fails(`login ${hostname}`, pasting("guessed"))).toContain("Token is invalid")
     expect(existsSync(credentials)).toBe(false)
   })
 
   test("sends no request when the user declines", async () => {
-    const { fails, credentials } = await atHome("unwilling")
+    const { fails, credentials } = await withOwnHome("unwilling")
     const no = { answers: [{ to: "Do you want to proceed", say: "no" }] }
     expect(await fails(`login ${hostname}`, no)).toContain("cancelled")
     expect(existsSync(credentials)).toBe(false)
   })
 
   test("rejects a server whose certificate leads to no trusted authority", async () => {
-    const { fails } = await atHome("distrustful")
+    const { fails } = await withOwnHome("distrustful")
     const environment = { SSL_CERT_FILE: "/dev/null" }
     expect(await fails("init", { environment })).toMatch(/certificate|x509/)
   })

@@ -33,7 +33,7 @@ const idIn = (state: string): string => (JSON.parse(state) as StateFile).resourc
 
 describe.skipIf(noTool).each(tools)("state migration, by $kind $version", (tool) => {
   const { kind } = tool
-  const kept = async (name: string) => {
+  const stateOf = async (name: string) => {
     const project = await fixture.project(tool, name, greeting)
     await project.succeeds("init")
     await project.applies()
@@ -42,7 +42,7 @@ describe.skipIf(noTool).each(tools)("state migration, by $kind $version", (tool)
   }
 
   test("from a local file into a workspace that init creates", async () => {
-    const { name, id, write, succeeds, isSettled, applies } = await kept("from-file")
+    const { name, id, write, succeeds, isSettled, applies } = await stateOf("from-file")
     await write(cloud(`name = "${name}"`) + greeting)
     await succeeds("init", yes)
     expect(idIn(await succeeds("state pull"))).toBe(id)
@@ -52,7 +52,7 @@ describe.skipIf(noTool).each(tools)("state migration, by $kind $version", (tool)
   })
 
   test("from a local file through the backend remote, and back into one", async () => {
-    const { name, id, folder, write, succeeds, isSettled } = await kept("there-and-back")
+    const { name, id, folder, write, succeeds, isSettled } = await stateOf("there-and-back")
     await write(remoteBackend(`name = "${name}"`) + greeting)
     await succeeds("init -migrate-state -force-copy")
     expect(idIn(await succeeds("state pull"))).toBe(id)
@@ -65,7 +65,7 @@ describe.skipIf(noTool).each(tools)("state migration, by $kind $version", (tool)
   })
 
   test("from the backend remote to cloud, in the same workspace", async () => {
-    const { name, id, write, succeeds, isSettled } = await kept("to-cloud")
+    const { name, id, write, succeeds, isSettled } = await stateOf("to-cloud")
     await write(remoteBackend(`name = "${name}"`) + greeting)
     await succeeds("init -migrate-state -force-copy")
     await write(cloud(`name = "${name}"`) + greeting)

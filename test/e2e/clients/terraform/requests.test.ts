@@ -54,13 +54,13 @@ function nameOf({ method, path, status }: RecordedRequest): string {
 
 /** Returns the requests of each command, in order. */
 async function requestsOf(project: Project, commands: readonly (readonly [string, RunOptions?])[]) {
-  const asked: (readonly [string, string])[] = []
+  const recorded: (readonly [string, string])[] = []
   for (const [command, options] of commands) {
     fixture.proxy.take()
     await project.succeeds(command, options)
-    asked.push([command, fixture.proxy.take().map(nameOf).join(" ")])
+    recorded.push([command, fixture.proxy.take().map(nameOf).join(" ")])
   }
-  return asked
+  return recorded
 }
 
 const write = "announce upload upload announced unlock"

@@ -44,7 +44,7 @@ export async function generatePkiMatrix(testUsers: PkiUsers): Promise<PkiMatrix>
     let unchanged: ReadyPkiRequest | undefined
     for (const caller of callers) {
       const ready = prepared ?? unchanged ?? (await preparePki(endpoint, await testUsers.newSubject(), caller))
-      const { status } = await askPki(testUsers, ready, caller)
+      const { status } = await requestPki(testUsers, ready, caller)
       statuses.push(status)
       // A refused request changed nothing, so the next caller can send it again unless it was made for one caller.
       unchanged = status >= 400 && !isMadeForOne(endpoint) ? ready : undefined
@@ -57,7 +57,7 @@ export async function generatePkiMatrix(testUsers: PkiUsers): Promise<PkiMatrix>
 /** Returns true if the request depends on the caller, which its preparation then takes as a second parameter. */
 const isMadeForOne = (endpoint: string): boolean => (requests[endpoint]?.length ?? 0) > 1
 
-export const askPki = (
+export const requestPki = (
   { testEngine, tokens }: PkiUsers,
   { method, address, body, token, headers }: ReadyPkiRequest,
   caller: CallerName,

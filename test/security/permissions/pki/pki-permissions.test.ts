@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { readTable } from "../document.ts"
 import { callers, openPkiUsers, type PkiUsers } from "./users.ts"
 import {
-  askPki,
+  requestPki,
   generatePkiMatrix,
   openEndpoints,
   pkiEndpoints,
@@ -48,7 +48,7 @@ describe("the permission matrix of the certificate API", () => {
     const refused: string[] = []
     for (const endpoint of pkiEndpoints) {
       const ready = await preparePki(endpoint, await testUsers.newSubject(), "root")
-      const { status } = await askPki(testUsers, ready, "root")
+      const { status } = await requestPki(testUsers, ready, "root")
       if (!isSuccess(status) && !(refusedToAll.has(endpoint) && status === 400)) refused.push(`${endpoint} ${status}`)
     }
     expect(refused).toEqual([])
@@ -63,8 +63,10 @@ describe("the permission matrix of the certificate API", () => {
   })
 
   test("grants operators of mounts every endpoint of a mount that does not need sudo", () => {
-    const kept = endpointsWhere("operator", (status) => !isSuccess(status)).filter((one) => one.includes(" /:mount/"))
+    const forbidden = endpointsWhere("operator", (status) => !isSuccess(status)).filter((one) =>
+      one.includes(" /:mount/"),
+    )
     const allowed = endpointsWhere("operator with sudo", isSuccess)
-    expect(kept.filter((endpoint) => !allowed.includes(endpoint))).toEqual([])
+    expect(forbidden.filter((endpoint) => !allowed.includes(endpoint))).toEqual([])
   })
 })

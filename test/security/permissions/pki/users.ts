@@ -73,8 +73,8 @@ export async function openPkiUsers(options: TestEngineOptions = {}): Promise<Pki
     await root("POST", `/sys/policies/acl/${encodeURIComponent(nameOf(name))}`, { policy })
   }
   async function newToken(caller: CallerName): Promise<string> {
-    const held = caller === "default policy" ? "default" : caller === "root" ? "root" : nameOf(caller)
-    const body = { policies: [held], no_default_policy: caller === "no policy", ttl: "1h" }
+    const policyName = caller === "default policy" ? "default" : caller === "root" ? "root" : nameOf(caller)
+    const body = { policies: [policyName], no_default_policy: caller === "no policy", ttl: "1h" }
     return (await root("POST", "/auth/token/create-orphan", body)).body.auth.client_token
   }
   const tokens: Record<string, string | null> = { "no token": null, root: testEngine.rootToken }
