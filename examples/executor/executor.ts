@@ -44,7 +44,7 @@ while (!ending.signal.aborted) {
     }
     print(`${claim.run.id} of ${claim.workspaceName}: ${claim.run.status}`)
     const heartbeatMs = Number(values["heartbeat-seconds"]) * 1000
-    print(`${claim.run.id} of ${claim.workspaceName}: ${await execute(claim, { program, say: print, heartbeatMs })}`)
+    print(`${claim.run.id} of ${claim.workspaceName}: ${await execute(claim, { program, print, heartbeatMs })}`)
   } catch (error) {
     console.error(String(error))
     if (once) process.exit(1)

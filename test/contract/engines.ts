@@ -6,7 +6,7 @@ import type { Engine, ServedEngine } from "../../engine/src/engine.ts"
 import { openEngine } from "../../engine/src/open.ts"
 import { startServer } from "../../engine/src/server/server.ts"
 import { databaseKinds, imageFor } from "../../engine/testing/temporary-database.ts"
-import { watched } from "./watched.ts"
+import { watched } from "./call-coverage.ts"
 
 export interface OpenedEngine extends AsyncDisposable {
   /** Acts as the site administrator. */

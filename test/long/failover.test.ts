@@ -13,7 +13,7 @@ import {
   postgresInstallation,
   startOwnPostgres,
 } from "../toolchain/postgres.ts"
-import { type LossyProxy, openLossyProxy } from "./blackhole.ts"
+import { type LossyProxy, openLossyProxy } from "./lossy-proxy.ts"
 
 const binaries = await findPostgresBinaries()
 if (binaries === undefined) warnMissing(postgresInstallation)

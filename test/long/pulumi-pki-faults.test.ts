@@ -4,7 +4,7 @@ import { PkiCertificate, PkiIssuer, PkiRevocation, PkiSignedCertificate } from "
 import { beforeAll, describe, expect, test } from "vitest"
 import type { Pki } from "../../engine/src/pki/mounts/pki.ts"
 import { prepareAuthority } from "../e2e/pulumi/certificate-scenario.ts"
-import { dyingAt } from "../e2e/pulumi/dying-stack.ts"
+import { dyingAt } from "../e2e/pulumi/crashing-stack.ts"
 import { buildProvider, openStack } from "../e2e/pulumi/stack.ts"
 import { pulumiProgram } from "../toolchain/pulumi.ts"
 

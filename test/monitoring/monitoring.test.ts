@@ -10,7 +10,7 @@ import { parse, stringify } from "yaml"
 import { publicProgram } from "../toolchain/public-program.ts"
 import { promtool } from "../toolchain/promtool.ts"
 import { alertCases, lookedAtMinutes } from "./alert-cases.ts"
-import { type Exposed, operatorExposition, parseExposition, busyExposition, serverExposition } from "./exposed.ts"
+import { type Exposed, operatorExposition, parseExposition, busyExposition, serverExposition } from "./exposition.ts"
 import { namedIn } from "./expressions.ts"
 
 const folder = fileURLToPath(new URL("../../engine/deploy/monitoring", import.meta.url))

@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto"
 import { mkdir, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import type { Explanation } from "./explained.ts"
+import type { Explanation } from "./explanations.ts"
 
 /** Argument of `openssl verify -purpose`. */
 export type Purpose = "any" | "sslserver" | "crlsign" | "ocsphelper"

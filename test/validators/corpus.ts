@@ -21,9 +21,9 @@ import {
   type Purpose,
 } from "./batch.ts"
 import { common, contentOf, csrFor } from "./csr.ts"
-import { type Decision, decide, trustPolicyServer } from "./decided.ts"
-import type { Explanation } from "./explained.ts"
-import { configureLists, type ListStyle, type Made, type Responder, revokeSome } from "./revoked.ts"
+import { type Decision, decide, trustPolicyServer } from "./policy-decisions.ts"
+import type { Explanation } from "./explanations.ts"
+import { configureLists, type ListStyle, type Made, type Responder, revokeSome } from "./revocations.ts"
 import { authorityExpectation, requestExpectation, roleExpectation, verbatimExpectation } from "./expectations.ts"
 
 /** Certificates per role. */

@@ -14,7 +14,7 @@ import type { KeyAlgorithm } from "../../engine/src/x509/key-algorithm.ts"
 import type { Chance } from "../fuzz/chance.ts"
 import type { Purpose } from "./batch.ts"
 import { common, contentOf, type RequestContent } from "./csr.ts"
-import type { Explanation } from "./explained.ts"
+import type { Explanation } from "./explanations.ts"
 
 export interface RoleExpectation {
   readonly role: RoleInput

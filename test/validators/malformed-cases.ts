@@ -10,7 +10,7 @@ import {
   resigned,
   withBrokenSignature,
 } from "./malformed-certificates.ts"
-import type { Explanation } from "./explained.ts"
+import type { Explanation } from "./explanations.ts"
 import type { ValidatorName } from "./validators.ts"
 
 export type MalformedGenerator = Awaited<ReturnType<typeof openMalformedCertificates>>

@@ -1,5 +1,5 @@
 import type { WrittenBatch } from "./batch.ts"
-import { type Explanation, isExplanation } from "./explained.ts"
+import { type Explanation, isExplanation } from "./explanations.ts"
 
 export interface Finding {
   readonly validator: string

@@ -11,7 +11,7 @@ import { lifecycles } from "../../../provider/src/lifecycle/kinds.ts"
 import { providerText } from "../../../provider/src/dynamic/pulumi-resource.ts"
 import { type DynamicServer, startDynamicServer, type Values } from "./dynamic-server.ts"
 import { type Samples, samplesOf } from "./every-member.ts"
-import { checkMemberLifecycle } from "./member-life.ts"
+import { checkMemberLifecycle } from "./member-lifecycle.ts"
 import { installPackedProvider } from "./packed-provider.ts"
 import { buildProvider, tokenOf } from "./stack.ts"
 

@@ -47,20 +47,20 @@ const dns = (...values: readonly string[]) => ({ identifiers: values.map((value)
 
 async function aboutNonces(client: RecordingClient): Promise<void> {
   const { newNonce, newOrder } = client.directory
-  await client.plain("asks for a nonce by HEAD", "HEAD", newNonce)
-  await client.plain("asks for a nonce by GET", "GET", newNonce)
-  await client.plain("reads what is written only", "GET", newOrder)
-  await client.plain("asks for nothing there is", "GET", `${newOrder}/nothing`)
+  await client.plain("requests a nonce by HEAD", "HEAD", newNonce)
+  await client.plain("requests a nonce by GET", "GET", newNonce)
+  await client.plain("reads a write-only resource", "GET", newOrder)
+  await client.plain("requests an unknown path", "GET", `${newOrder}/nothing`)
 }
 
 async function aboutAccounts(client: RecordingClient): Promise<void> {
   const { newAccount } = client.directory
   const known = { ...terms, onlyReturnExisting: true }
   const anew = { byKey: true }
-  await client.send("looks for an account that there is not", newAccount, known, anew)
+  await client.send("looks up a missing account", newAccount, known, anew)
   await client.send("does not agree to the terms", newAccount, {}, anew)
   const contacts = {
-    "no URL": ["ops at example"],
+    "that is not a URL": ["ops at example"],
     "of another scheme": ["tel:+123456"],
     "with header fields": ["mailto:ops@example.com?subject=x"],
     "of two addresses": ["mailto:ops@example.com,two@example.com"],
@@ -68,18 +68,23 @@ async function aboutAccounts(client: RecordingClient): Promise<void> {
   }
   for (const [what, contact] of Object.entries(contacts))
     await client.send(`has a contact ${what}`, newAccount, { ...terms, contact }, { ...anew, key: newKey() })
-  const made = await client.send("makes an account", newAccount, { ...terms, contact: ["mailto:a@example.com"] }, anew)
-  await client.send("makes the same account again", newAccount, terms, anew)
-  await client.send("looks for the account", newAccount, known, anew)
+  const made = await client.send(
+    "creates an account",
+    newAccount,
+    { ...terms, contact: ["mailto:a@example.com"] },
+    anew,
+  )
+  await client.send("creates the same account again", newAccount, terms, anew)
+  await client.send("looks up the account", newAccount, known, anew)
   const account = made.location
   client.account = account
   await client.send("reads the account", account)
-  await client.send("writes nothing new to the account", account, {})
+  await client.send("updates the account without changes", account, {})
   await client.send("changes the contact", account, { contact: ["mailto:b@example.com"] })
   await client.send("changes the contact to none", account, { contact: ["nobody"] })
-  await client.send("wants a status that nobody gives", account, { status: "revoked" })
+  await client.send("requests an invalid status", account, { status: "revoked" })
   await client.send("reads the orders", made.document.orders)
-  await client.send("reads an account that there is not", `${account}x`)
+  await client.send("reads a missing account", `${account}x`)
   await client.plain("reads the account unsigned", "GET", account)
 }
 
@@ -93,7 +98,7 @@ async function aboutBindings(client: RecordingClient, { id, key }: Partner["bind
       { key: bound, byKey: true },
     )
   const bound = newKey()
-  await bind("binds to an identifier that nobody gave", { kid: "nobody" }, { to: bound })
+  await bind("binds to an unknown identifier", { kid: "nobody" }, { to: bound })
   await bind("binds by another MAC key", {}, { by: base64url("another key than the one handed out"), to: bound })
   await bind("binds another key than its own", {})
   await bind("binds for another address", { url: `${url}x` }, { to: bound })
@@ -112,21 +117,21 @@ async function aboutSignatures(client: RecordingClient): Promise<void> {
   ) => client.send(`signs ${name}`, newOrder, payload, sendOptions)
   const used = await client.nonce()
   await client.send("", newOrder, order, { nonce: used })
-  await say("with a nonce that was used", { nonce: used })
-  await say("with a nonce that nobody gave", { nonce: base64url("nobody gave this nonce to anyone") })
-  await say("with a nonce that is no text", { header: { nonce: 5 } })
+  await say("with a used nonce", { nonce: used })
+  await say("with an unknown nonce", { nonce: base64url("nobody gave this nonce to anyone") })
+  await say("with a nonce that is not a string", { header: { nonce: 5 } })
   await say("without a nonce", { header: { nonce: undefined } })
   await say("for another address", { header: { url: newAccount } })
   await say("for no address", { header: { url: undefined } })
   await say("with key and account both", { header: { jwk: client.key.jwk } })
   await say("with neither key nor account", { header: { kid: undefined } })
-  await say("with its key where an account is wanted", { byKey: true })
-  await say("as an account that there is not", { account: `${client.account}x` })
-  await say("as an account elsewhere", { account: "https://elsewhere.example/account/1" })
-  await say("as an account where a key is wanted", { key: newKey() })
+  await say("with its key where an account is required", { byKey: true })
+  await say("as a missing account", { account: `${client.account}x` })
+  await say("as an account of another server", { account: "https://elsewhere.example/account/1" })
+  await say("as an account where a key is required", { key: newKey() })
   await say("by no algorithm", { header: { alg: "none" } })
   await say("by a MAC", { header: { alg: "HS256" } })
-  await say("by an algorithm that nobody knows", { header: { alg: "ES000" } })
+  await say("by an unknown algorithm", { header: { alg: "ES000" } })
   await say("by the algorithm of another key", { header: { alg: "ES384" } })
   await say("without naming the algorithm", { header: { alg: undefined } })
   await say("with an extension that must be understood", { header: { crit: ["exp"], exp: 1 } })
@@ -144,19 +149,19 @@ async function aboutSignatures(client: RecordingClient): Promise<void> {
       ],
     }),
   })
-  await say("what is no JSON", { tamper: () => "nothing" })
+  await say("a body that is not JSON", { tamper: () => "nothing" })
   await say("with padding", { tamper: (signed) => ({ ...signed, signature: `${signed.signature}==` }) })
   await say("in another type", { contentType: "application/json" })
-  await say("what is no object", {}, "[]")
-  await say("what is no JSON within", {}, "{")
-  await client.send("signs nothing where something is wanted", newOrder)
+  await say("a payload that is not an object", {}, "[]")
+  await say("a payload that is not JSON", {}, "{")
+  await client.send("signs no payload where one is required", newOrder)
   const strange: Readonly<Record<string, AccountKey>> = {
     "a weak key": newKey("rsa-1024"),
     "a key on another curve": newKey("P-384"),
   }
   for (const [what, key] of Object.entries(strange))
-    await client.send(`makes an account of ${what}`, newAccount, terms, { byKey: true, key })
-  await client.send("makes an account of a key of no type", newAccount, terms, {
+    await client.send(`creates an account with ${what}`, newAccount, terms, { byKey: true, key })
+  await client.send("creates an account with a key of an unknown type", newAccount, terms, {
     byKey: true,
     header: { jwk: { kty: "oct", k: "AAAA" } },
   })
@@ -170,7 +175,7 @@ async function aboutOrders(client: RecordingClient): Promise<void> {
   await order("an identifier of another type", { identifiers: [{ type: "email", value: "ops@example.com" }] })
   await order("an identifier without a value", { identifiers: [{ type: "dns" }] })
   const names = {
-    "a name of other letters": "bücher.example.com",
+    "a name with invalid letters": "bücher.example.com",
     "a wildcard in the middle": "a.*.example.com",
     "part of a label as a wildcard": "a*.example.com",
     "a wildcard of a wildcard": "*.*.example.com",
@@ -184,8 +189,8 @@ async function aboutOrders(client: RecordingClient): Promise<void> {
   }
   for (const [what, value] of Object.entries(names)) await order(what, dns(value))
   await order("no address as one", { identifiers: [{ type: "ip", value: "1.2.3" }] })
-  await order("from when is no time", { ...dns("a.example.com"), notBefore: "tomorrow" })
-  await order("until when is no time", { ...dns("a.example.com"), notAfter: "tomorrow" })
+  await order("with an invalid notBefore", { ...dns("a.example.com"), notBefore: "tomorrow" })
+  await order("with an invalid notAfter", { ...dns("a.example.com"), notAfter: "tomorrow" })
   await order("an address", { identifiers: [{ type: "ip", value: "127.0.0.1" }] })
   await order("in mixed case", dns("MiXeD.example.com"))
   await order("the same name twice", dns("twice.example.com", "twice.example.com"))
@@ -195,23 +200,28 @@ async function aboutOrders(client: RecordingClient): Promise<void> {
   await client.send("reads the order", url)
   await client.send("writes to the order", url, {})
   await client.plain("reads the order unsigned", "GET", url)
-  await client.send("reads an order that there is not", `${url}x`)
+  await client.send("reads a missing order", `${url}x`)
   const [authorization = ""] = made.document.authorizations
   await client.send("reads the authorization", authorization)
-  await client.send("reads an authorization that there is not", `${authorization}x`)
+  await client.send("reads a missing authorization", `${authorization}x`)
   const other = newKey()
   const { location } = await client.send("", client.directory.newAccount, terms, { byKey: true, key: other })
   const asOther = { key: other, account: location }
   await client.send("reads an order of another account", url, undefined, asOther)
   await client.send("reads an authorization of another account", authorization, undefined, asOther)
-  await client.send("gives up an authorization of another account", authorization, { status: "deactivated" }, asOther)
+  await client.send(
+    "deactivates an authorization of another account",
+    authorization,
+    { status: "deactivated" },
+    asOther,
+  )
   await client.send("reads another account", client.account ?? "", undefined, asOther)
-  await client.send("gives up another account", client.account ?? "", { status: "deactivated" }, asOther)
-  await client.send("wants a status of the authorization that nobody gives", authorization, { status: "valid" })
+  await client.send("deactivates another account", client.account ?? "", { status: "deactivated" }, asOther)
+  await client.send("requests an invalid status of the authorization", authorization, { status: "valid" })
   await client.send("finalizes too early", made.document.finalize, { csr: await csr("order.example.com") })
-  await client.send("gives up the authorization", authorization, { status: "deactivated" })
-  await client.send("gives up the authorization again", authorization, { status: "deactivated" })
-  await client.send("reads the order that lost its authorization", url)
+  await client.send("deactivates the authorization", authorization, { status: "deactivated" })
+  await client.send("deactivates the authorization again", authorization, { status: "deactivated" })
+  await client.send("reads the order of the deactivated authorization", url)
 }
 
 /** The progress at the time of the answer depends on timing. */
@@ -233,7 +243,7 @@ async function aboutChallenges(client: RecordingClient, responder: Pick<Responde
   const { document } = await client.send("", authorization)
   const challenge = challengeOf(document, "http-01")
   await client.send("reads the challenge", challenge.url)
-  await client.send("reads a challenge that there is not", `${challenge.url}x`)
+  await client.send("reads a missing challenge", `${challenge.url}x`)
   const other = newKey()
   const { location } = await client.send("", client.directory.newAccount, terms, { byKey: true, key: other })
   await client.send("answers a challenge of another account", challenge.url, {}, { key: other, account: location })
@@ -241,14 +251,14 @@ async function aboutChallenges(client: RecordingClient, responder: Pick<Responde
   const content = `${challenge.token}.${thumbprint(client.key)}`
   await responder.tell("add-http01", { token: challenge.token, content })
   await client.send("answers the challenge", challenge.url, {}, pendingOptions)
-  await client.until("reads the authorization that is proved", authorization, ["pending"])
-  await client.send("reads the challenge that is proved", challenge.url)
-  await client.send("answers the challenge that is proved", challenge.url, {})
-  const again = await client.send("orders a name that is proved", client.directory.newOrder, dns(provedName))
-  await client.send("reads the authorization that is used again", again.document.authorizations[0] ?? "")
+  await client.until("reads the valid authorization", authorization, ["pending"])
+  await client.send("reads the valid challenge", challenge.url)
+  await client.send("answers the valid challenge", challenge.url, {})
+  const again = await client.send("orders an authorized name", client.directory.newOrder, dns(provedName))
+  await client.send("reads the reused authorization", again.document.authorizations[0] ?? "")
   return {
     url: order.location,
-    answer: await client.until("reads the order that is ready", order.location, ["pending"]),
+    answer: await client.until("reads the ready order", order.location, ["pending"]),
   }
 }
 
@@ -271,12 +281,12 @@ async function aboutFinalizing(client: RecordingClient, url: string, { document:
   forged.writeUInt8(forged.readUInt8(forged.length - 1) ^ 1, forged.length - 1)
   const bad = {
     "without a CSR": undefined,
-    "with a CSR that is none": base64url("no CSR"),
+    "with an invalid CSR": base64url("no CSR"),
     "with a CSR in another encoding": "+/==",
     "with a CSR for another name": await csr("other.example.com"),
-    "with a CSR for a name more": await csr(provedName, "other.example.com"),
+    "with a CSR for one more name": await csr(provedName, "other.example.com"),
     "with a CSR of the account's key": await csrBy(ownKey, [provedName]),
-    "with a CSR that its key has not signed": base64url(forged),
+    "with a CSR with a broken signature": base64url(forged),
     "with a CSR of a weak key": await csrBy(await crypto.createPrivateRsaKey(1_024), [provedName]),
   }
   for (const [what, sent] of Object.entries(bad)) {
@@ -286,13 +296,13 @@ async function aboutFinalizing(client: RecordingClient, url: string, { document:
   }
   const key = await crypto.createPrivateEcdsaKey()
   await finalize("the order", { csr: await csrBy(key, [provedName]) })
-  const done = await client.until("reads the order that is done", url, ["processing"])
+  const done = await client.until("reads the finished order", url, ["processing"])
   await finalize("the order again, for another key", { csr: await csr(provedName) })
   const certificate = done.document.certificate
   const downloaded = await client.send("fetches the certificate", certificate)
   const [, alternate = ""] = /<([^>]+)>;rel="alternate"/.exec(downloaded.links.join(",")) ?? []
   await client.send("fetches the other chain", alternate)
-  await client.send("fetches a certificate that there is not", `${certificate}/99`)
+  await client.send("fetches a missing certificate", `${certificate}/99`)
   await client.plain("fetches the certificate unsigned", "GET", certificate)
   const other = newKey()
   const { location } = await client.send("", client.directory.newAccount, terms, { byKey: true, key: other })
@@ -311,7 +321,7 @@ async function aboutRevoking(client: RecordingClient, der: Buffer, key: Buffer, 
     client.send(`revokes ${name}`, revokeCert, payload, sendOptions)
   await revoke("nothing", {})
   await revoke("what is no certificate", { certificate: base64url("no certificate") })
-  await revoke("for a reason that there is not", { certificate, reason: 7 })
+  await revoke("for an unknown reason", { certificate, reason: 7 })
   await revoke("for a reason beyond all", { certificate, reason: 99 })
   await revoke("as another account", { certificate }, asOther)
   await revoke("with a key that is none of the certificate's", { certificate }, { byKey: true, key: newKey() })
@@ -358,7 +368,7 @@ async function aboutKeyChange(client: RecordingClient): Promise<void> {
   const other = newKey()
   await client.send("", client.directory.newAccount, terms, { byKey: true, key: other })
   await change("to that of another account", { by: other })
-  await client.send("changes the key to what is no signature", keyChange, {})
+  await client.send("changes the key with an unsigned payload", keyChange, {})
   await change("to a fresh one")
   await client.send("signs by the old key", client.account ?? "")
   client.key = fresh
@@ -373,8 +383,8 @@ interface Inner {
 
 async function aboutTheEnd(client: RecordingClient): Promise<void> {
   const account = client.account ?? ""
-  await client.send("gives up the account", account, { status: "deactivated" })
-  await client.send("reads the account that is given up", account)
-  await client.send("orders as an account that is given up", client.directory.newOrder, dns("late.example.com"))
-  await client.send("makes an account of its key", client.directory.newAccount, terms, { byKey: true })
+  await client.send("deactivates the account", account, { status: "deactivated" })
+  await client.send("reads the deactivated account", account)
+  await client.send("orders as a deactivated account", client.directory.newOrder, dns("late.example.com"))
+  await client.send("creates an account with its key", client.directory.newAccount, terms, { byKey: true })
 }

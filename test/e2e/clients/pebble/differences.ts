@@ -8,22 +8,22 @@ export interface Explanation {
 
 export const explanations: readonly Explanation[] = [
   {
-    why: "Nothing of ACME is for a cache to keep, with a nonce in every answer (RFC 8555, section 6.5.1: no-store).",
+    why: "ACME responses must not be cached, since each has a nonce (RFC 8555, section 6.5.1: no-store).",
     lines: ["*: cache-control: public, max-age=0, no-cache | no-store"],
   },
   {
-    why: "Pebble's router, and not its ACME server, answers for a path that there is not. Ours tells nobody without a token which paths there are.",
+    why: "Pebble's router, and not its ACME server, answers for an unknown path. Chancery does not reveal which paths exist to callers without a token.",
     lines: [
-      "asks for nothing there is: 404 text/plain | 403 application/json",
-      "asks for nothing there is: cache-control: – | no-store",
+      "requests an unknown path: 404 text/plain | 403 application/json",
+      "requests an unknown path: cache-control: – | no-store",
     ],
   },
   {
-    why: "A nonce with the directory saves the client that comes for the first time a request.",
+    why: "A nonce with the directory saves a new client one request.",
     lines: ["reads the directory: replay-nonce: – | a nonce"],
   },
   {
-    why: "Pre-authorization (RFC 8555, section 7.4.1), renewal information (RFC 9773) and profiles, which this Pebble does not have.",
+    why: "This Pebble has no pre-authorization (RFC 8555, section 7.4.1), renewal information (RFC 9773) or profiles.",
     lines: [
       "reads the directory: /newAuthz: – | an address",
       "reads the directory: /renewalInfo: – | an address",
@@ -31,63 +31,66 @@ export const explanations: readonly Explanation[] = [
     ],
   },
   {
-    why: "Pebble's type is of a draft; the RFC registers userActionRequired.",
+    why: "Pebble uses the type of a draft; the RFC registers userActionRequired.",
     lines: ["does not agree to the terms: 403 agreementRequired | 403 userActionRequired"],
   },
   {
-    why: "What is no URL is invalid; unsupported are the schemes of URLs (RFC 8555, section 6.7).",
+    why: "A contact that is not a URL is invalid; unsupportedContact is for URL schemes (RFC 8555, section 6.7).",
     lines: [
-      "has a contact no URL: 400 unsupportedContact | 400 invalidContact",
+      "has a contact that is not a URL: 400 unsupportedContact | 400 invalidContact",
       "changes the contact to none: 400 unsupportedContact | 400 invalidContact",
     ],
   },
   {
-    why: "A mailto contact with header fields MUST be refused (RFC 8555, section 7.3).",
+    why: "A mailto contact with header fields MUST be rejected (RFC 8555, section 7.3).",
     lines: ["has a contact with header fields: 201 | 400 invalidContact"],
   },
   {
-    why: "Accounts have no member `key` (RFC 8555, section 7.1.2), and tell whether the terms were agreed to.",
+    why: "Accounts have no member `key` (RFC 8555, section 7.1.2), and show whether the terms were agreed to.",
     lines: ["*: /key: there | –", "*: /termsOfServiceAgreed: – | true"],
   },
   {
-    why: "An account without contacts says so.",
-    lines: ["binds an account: /contact: – | there", "makes an account of a key on another curve: /contact: – | there"],
+    why: "An account without contacts has an empty list.",
+    lines: [
+      "binds an account: /contact: – | there",
+      "creates an account with a key on another curve: /contact: – | there",
+    ],
   },
   {
-    why: "Where a resource is is told with every answer about it, and not only with the first; a client that has lost the address has it again.",
+    why: "Every response about a resource has its Location, not only the first, so that a client can recover a lost URL.",
     lines: ["*: location: – | an address"],
   },
   {
-    why: "A client that changes nothing, because it sends what it was sent, has done nothing wrong (RFC 8555, section 7.3.2: the server ignores what it does not update).",
-    lines: ["writes nothing new to the account: 400 malformed | 200"],
+    why: "A client that sends an unchanged account makes no error (RFC 8555, section 7.3.2: the server ignores members that it does not update).",
+    lines: ["updates the account without changes: 400 malformed | 200"],
   },
   {
-    why: "Pebble answers with the account that signs, whichever is asked for, and would give that one up. A request for another is refused.",
+    why: "Pebble answers with the signing account for every account URL, and would deactivate it. Chancery rejects a request for another account.",
     lines: [
-      "reads an account that there is not: 200 | 403 unauthorized",
+      "reads a missing account: 200 | 403 unauthorized",
       "reads another account: 200 | 403 unauthorized",
-      "gives up another account: 200 | 403 unauthorized",
+      "deactivates another account: 200 | 403 unauthorized",
     ],
   },
   {
     why: "A request of a deactivated account MUST be answered with 401 (RFC 8555, section 7.3.6).",
     lines: [
-      "reads the account that is given up: 403 unauthorized | 401 unauthorized",
-      "orders as an account that is given up: 403 unauthorized | 401 unauthorized",
-      "makes an account of its key: 403 unauthorized | 401 unauthorized",
+      "reads the deactivated account: 403 unauthorized | 401 unauthorized",
+      "orders as a deactivated account: 403 unauthorized | 401 unauthorized",
+      "creates an account with its key: 403 unauthorized | 401 unauthorized",
     ],
   },
   {
-    why: "The binding's payload is readable, and is not the account's key: nothing is wrong with the key itself.",
+    why: "The binding's payload is readable but is not the account's key; the key itself is valid.",
     lines: ["binds another key than its own: 400 badPublicKey | 400 malformed"],
   },
   {
-    why: "An algorithm that is not taken is told as such, with those that are (RFC 8555, section 6.2).",
+    why: "An unsupported algorithm has its own problem type, with the list of supported ones (RFC 8555, section 6.2).",
     lines: [
       "binds by a signature: 400 badPublicKey | 400 badSignatureAlgorithm",
       "signs by no algorithm: 400 malformed | 400 badSignatureAlgorithm",
       "signs by a MAC: 400 malformed | 400 badSignatureAlgorithm",
-      "signs by an algorithm that nobody knows: 400 malformed | 400 badSignatureAlgorithm",
+      "signs by an unknown algorithm: 400 malformed | 400 badSignatureAlgorithm",
       "signs without naming the algorithm: 400 malformed | 400 badSignatureAlgorithm",
     ],
   },
@@ -99,24 +102,24 @@ export const explanations: readonly Explanation[] = [
     ],
   },
   {
-    why: "An account of another server is one that does not exist here, which tells the client to register.",
-    lines: ["signs as an account elsewhere: 400 malformed | 400 accountDoesNotExist"],
+    why: "An account of another server does not exist here; the problem type tells the client to register.",
+    lines: ["signs as an account of another server: 400 malformed | 400 accountDoesNotExist"],
   },
   {
-    why: "Keys that are too weak, or of no type that signs, are refused as keys (RFC 8555, section 6.2).",
+    why: "Keys that are too weak, or of a type that cannot sign, are rejected as keys (RFC 8555, section 6.2).",
     lines: [
-      "makes an account of a weak key: 201 | 400 badPublicKey",
-      "makes an account of a key of no type: 400 malformed | 400 badPublicKey",
+      "creates an account with a weak key: 201 | 400 badPublicKey",
+      "creates an account with a key of an unknown type: 400 malformed | 400 badPublicKey",
     ],
   },
   {
-    why: "The type that the RFC has for it (section 6.7).",
+    why: "The RFC has this problem type for it (RFC 8555, section 6.7).",
     lines: ["orders an identifier of another type: 400 malformed | 400 unsupportedIdentifier"],
   },
   {
-    why: "A name that cannot be issued for is a rejected identifier: the request around it is well formed (RFC 8555, section 7.4).",
+    why: "A name that cannot be issued is a rejected identifier, because the request itself is well formed (RFC 8555, section 7.4).",
     lines: [
-      "orders a name of other letters: 400 malformed | 400 rejectedIdentifier",
+      "orders a name with invalid letters: 400 malformed | 400 rejectedIdentifier",
       "orders a wildcard in the middle: 400 malformed | 400 rejectedIdentifier",
       "orders part of a label as a wildcard: 400 malformed | 400 rejectedIdentifier",
       "orders a wildcard of a wildcard: 400 malformed | 400 rejectedIdentifier",
@@ -127,36 +130,39 @@ export const explanations: readonly Explanation[] = [
     ],
   },
   {
-    why: "Pebble takes what is no host name at all.",
+    why: "Pebble accepts names that are not valid host names.",
     lines: [
       "orders a name with two dots: 201 | 400 rejectedIdentifier",
       "orders a name that is too long: 201 | 400 rejectedIdentifier",
     ],
   },
   {
-    why: "Pebble hands back whatever stands in notBefore and notAfter; they are times (RFC 8555, section 7.1.3).",
-    lines: ["orders from when is no time: 201 | 400 malformed", "orders until when is no time: 201 | 400 malformed"],
+    why: "Pebble returns notBefore and notAfter unchecked; they are timestamps (RFC 8555, section 7.1.3).",
+    lines: [
+      "orders with an invalid notBefore: 201 | 400 malformed",
+      "orders with an invalid notAfter: 201 | 400 malformed",
+    ],
   },
   {
-    why: "Whoever polls is told how soon to ask again (RFC 8555, sections 7.4 and 7.5.1).",
+    why: "Polling clients get a Retry-After header (RFC 8555, sections 7.4 and 7.5.1).",
     lines: ["*: retry-after: – | a while"],
   },
   {
-    why: "Every refusal is a problem document, that of what is not there too.",
+    why: "Every error is a problem document, also for missing resources.",
     lines: ["*: 404 – | 404 malformed"],
   },
   {
-    why: "What is another account's is not told apart from what is not there.",
+    why: "Resources of other accounts look the same as missing resources.",
     lines: [
       "reads an order of another account: 403 unauthorized | 404 malformed",
       "reads an authorization of another account: 403 unauthorized | 404 malformed",
-      "gives up an authorization of another account: 403 unauthorized | 404 malformed",
+      "deactivates an authorization of another account: 403 unauthorized | 404 malformed",
       "answers a challenge of another account: 403 unauthorized | 404 malformed",
       "fetches a certificate of another account: 403 unauthorized | 404 malformed",
     ],
   },
   {
-    why: "An authorization keeps its challenges when it is given up: the member is required (RFC 8555, section 7.1.4).",
+    why: "An authorization keeps its challenges after deactivation, because the member is required (RFC 8555, section 7.1.4).",
     lines: [
       "*: /challenges#: 0 | 3",
       "*: /challenges/tls-alpn-01: – | there",
@@ -165,69 +171,69 @@ export const explanations: readonly Explanation[] = [
     ],
   },
   {
-    why: "Orders are never deactivated (RFC 8555, section 7.1.6): one whose authorization is gone is invalid, and says why.",
+    why: "Orders are never deactivated (RFC 8555, section 7.1.6): an order with a deactivated authorization is invalid, and has an error.",
     lines: [
-      "reads the order that lost its authorization: /status: deactivated | invalid",
-      "reads the order that lost its authorization: /error: – | there",
+      "reads the order of the deactivated authorization: /status: deactivated | invalid",
+      "reads the order of the deactivated authorization: /error: – | there",
     ],
   },
   {
-    why: "A challenge points up to its authorization (RFC 8555, section 7.5.1).",
+    why: "A challenge links up to its authorization (RFC 8555, section 7.5.1).",
     lines: ["*: link: index | index up"],
   },
   {
-    why: "A challenge that is answered once more is told as it stands, so that a client which has lost the answer may ask again.",
+    why: "A repeated challenge response returns the challenge, so that a client that lost the first response can repeat it.",
     lines: [
-      "answers the challenge that is proved: 400 malformed | 200",
+      "answers the valid challenge: 400 malformed | 200",
       "answers a challenge of the wrong content again: 400 malformed | 200",
       "answers a challenge of no content again: 400 malformed | 200",
     ],
   },
   {
-    why: "Whatever is wrong with a CSR has the type of what is wrong with a CSR.",
+    why: "Every fault of a CSR has the type badCSR.",
     lines: [
       "finalizes without a CSR: 400 malformed | 400 badCSR",
-      "finalizes with a CSR that is none: 400 malformed | 400 badCSR",
+      "finalizes with an invalid CSR: 400 malformed | 400 badCSR",
       "finalizes with a CSR in another encoding: 400 malformed | 400 badCSR",
       "finalizes with a CSR for another name: 403 unauthorized | 400 badCSR",
-      "finalizes with a CSR for a name more: 403 unauthorized | 400 badCSR",
+      "finalizes with a CSR for one more name: 403 unauthorized | 400 badCSR",
     ],
   },
   {
     why: "Pebble does not verify the signature of a CSR, and signs keys of any size.",
     lines: [
-      "finalizes with a CSR that its key has not signed: 200 | 400 badCSR",
+      "finalizes with a CSR with a broken signature: 200 | 400 badCSR",
       "finalizes with a CSR of a weak key: 200 | 400 badCSR",
     ],
   },
   {
-    why: "Another root has signed our intermediate too, and each chain is offered with its root and without.",
+    why: "Another root has cross-signed our intermediate, and each chain is offered with and without its root.",
     lines: [
       "*: link: index | alternate alternate alternate index",
       "fetches the other chain: -----BEGIN CERTIFICATE: 2 | 3",
     ],
   },
   {
-    why: "A challenge has a time of validation when it was validated; Pebble writes when it failed.",
+    why: "A challenge has `validated` only after it succeeded; Pebble also sets it after a failure.",
     lines: ["*: /challenges/http-01/validated: a time | –"],
   },
   {
-    why: "An answer that is not the key authorization is an incorrect response (RFC 8555, section 6.7).",
+    why: "A response other than the key authorization is an incorrectResponse (RFC 8555, section 6.7).",
     lines: ["*: /challenges/http-01/error/type: unauthorized | incorrectResponse"],
   },
   {
-    why: "Which of the names failed stands in subproblems (RFC 8555, section 6.7.1).",
+    why: "The failed names are listed in subproblems (RFC 8555, section 6.7.1).",
     lines: ["*: /error/subproblems: – | there"],
   },
   {
-    why: "A key that has an account, be it this one, is a conflict, and Location tells whose (RFC 8555, section 7.3.5).",
+    why: "A key that already has an account, also this one, is a conflict, and Location is the URL of that account (RFC 8555, section 7.3.5).",
     lines: [
       "changes the key to the same key: 400 malformed | 409 malformed",
       "changes the key to that of another account: 500 serverInternal | 409 malformed",
     ],
   },
   {
-    why: "Whoever has changed the key is shown the account, as after other changes of it.",
+    why: "A key change returns the account, as other changes of it do.",
     lines: [
       "changes the key to a fresh one: content-type: – | application/json",
       "changes the key to a fresh one: /status: – | valid",

@@ -13,7 +13,7 @@ import { nameConstraints } from "../../engine/src/x509/name-constraints.ts"
 import type { DistinguishedName } from "../../engine/src/x509/name.ts"
 import type { Chance } from "../fuzz/chance.ts"
 import { common, csrFor } from "./csr.ts"
-import type { Explanation } from "./explained.ts"
+import type { Explanation } from "./explanations.ts"
 import { verbatimExpectation } from "./expectations.ts"
 
 export async function trustPolicyServer(pki: ServedPki, { url }: PolicyServer): Promise<void> {

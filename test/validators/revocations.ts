@@ -10,7 +10,7 @@ import { contextConstructed } from "../../engine/src/x509/asn1/tag.ts"
 import { type SerialNumber, serialNumberOctets } from "../../engine/src/x509/serial-number.ts"
 import type { Chance } from "../fuzz/chance.ts"
 import { type Batch, type ValidatedAnswer, type ValidatedCertificate, type ValidatedCrl, pem } from "./batch.ts"
-import type { Explanation } from "./explained.ts"
+import type { Explanation } from "./explanations.ts"
 
 /** Kind of CRLs that a mount publishes. */
 export type ListStyle = "complete" | "sharded" | "with deltas"

@@ -11,7 +11,7 @@ type Dying = (operations: readonly string[], run: () => Promise<Ran>) => Promise
 export function dyingAt(stack: TestStack): Dying {
   const note = join(stack.folder, "dies-at")
   stack.setEnvironment({
-    NODE_OPTIONS: `--import=${fileURLToPath(new URL("dying-provider.ts", import.meta.url))}`,
+    NODE_OPTIONS: `--import=${fileURLToPath(new URL("crashing-provider.ts", import.meta.url))}`,
     CHANCERY_TEST_DIES_AT: note,
   })
   return async (operations, run) => {
