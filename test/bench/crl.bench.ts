@@ -71,11 +71,11 @@ try {
     await crls.rotate()
     const whole = performance.now() - began
     delay.disable()
-    report("a complete list from rows, and the least that it can cost", whole, `and ${bare.toPrecision(4)} ms`)
+    report("a complete CRL from rows, and the minimal cost", whole, `and ${bare.toPrecision(4)} ms`)
     ratios.push(whole / bare)
   }
-  report("a complete list with a million entries / the least", median(ratios), "")
-  report("delay of this thread meanwhile, p99", delay.percentile(99) / 1e6, "ms")
+  report("a complete CRL with a million entries / the minimal cost", median(ratios), "")
+  report("delay of this thread during it, p99", delay.percentile(99) / 1e6, "ms")
 
   const again: number[] = []
   for (let build = 0; build < builds; build += 1) {
@@ -83,9 +83,9 @@ try {
     const began = performance.now()
     const crl = await crls.get()
     again.push(performance.now() - began)
-    if (build === 0) report("the list", (crl?.der.length ?? 0) / 1e6, "MB")
+    if (build === 0) report("the CRL", (crl?.der.length ?? 0) / 1e6, "MB")
   }
-  report("the same list with one more entry, read at once", median(again), "ms")
+  report("the same CRL with one more entry, requested at once", median(again), "ms")
 
   async function leastCost(): Promise<number> {
     using database = new DatabaseSync(file, { readOnly: true })

@@ -83,7 +83,7 @@ try {
   }
   // The time to generate a key varies at random, so all rounds are averaged.
   report("issue RSA 2048 / raw", ratios.reduce((sum, ratio) => sum + ratio, 0) / rounds, "")
-  target("other requests meanwhile, p99", median(delays), { atMost: 50 }, "ms")
+  target("other requests at the same time, p99", median(delays), { atMost: 50 }, "ms")
 } finally {
   rmSync(folder, { recursive: true, force: true })
 }

@@ -101,9 +101,9 @@ function leastTime(work: () => unknown, count: number): number {
       target(`refused, ${name} / valid`, cost / whole, { atMost: 1 })
     }
     const denied = await processorTime(refused["brackets alone"], secret, 403)
-    target("of a token without rights / valid", denied / whole, { atMost: 1 })
+    target("denied request / valid request", denied / whole, { atMost: 1 })
     const login = await testEngine.pki("POST", "/auth/approle/login", { body: refused["brackets alone"], token: null })
-    report("a login of 7 MiB is answered", login.status, "")
+    report("status of a login of 7 MiB", login.status, "")
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

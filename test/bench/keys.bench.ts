@@ -70,7 +70,7 @@ async function beside(name: string, raw: RawOperation, work: () => Promise<unkno
   }
   // The time to generate a key varies at random, so all rounds are averaged.
   report("RSA 2048 keys / raw", ratios.reduce((sum, ratio) => sum + ratio, 0) / rounds, "")
-  target("delay of this thread meanwhile, p99", delay.percentile(99) / 1e6, { atMost: 50 }, "ms")
+  target("delay of this thread during it, p99", delay.percentile(99) / 1e6, { atMost: 50 }, "ms")
 }
 
 async function rsaRate(rsa: ReturnType<typeof openRsaKeys>): Promise<number> {

@@ -38,7 +38,7 @@ async function beside(name: string, ours: () => Promise<number>, bare: () => Pro
   const pairs: { ours: number; bare: number }[] = []
   for (let round = 0; round < rounds; round += 1) pairs.push({ ours: await ours(), bare: await bare() })
   report(name, median(pairs.map((pair) => pair.ours)), "per second")
-  report("  beside", median(pairs.map((pair) => pair.bare)), "per second")
+  report("  baseline", median(pairs.map((pair) => pair.bare)), "per second")
   report(`${name}, ratio`, median(pairs.map((pair) => pair.ours / pair.bare)), "")
 }
 

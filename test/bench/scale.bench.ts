@@ -103,7 +103,7 @@ try {
 
   const idle = await database.workOf(() => pause(seconds))
   const idleDatabaseMs = idle.processorMs / (seconds + 1.2)
-  report("the database for a replica at rest", idleDatabaseMs, "ms per second")
+  report("database, per idle replica", idleDatabaseMs, "ms per second")
 
   const costs: Record<string, Awaited<ReturnType<typeof costOf>>> = {}
   for (const [name, requests] of Object.entries({ issue: issuing, lock: locking, show: showing })) {
@@ -111,15 +111,15 @@ try {
     costs[name] = cost
     report(`${name}: replica`, cost.replicaMs, "ms")
     report(`${name}: database`, cost.databaseMs, "ms")
-    report(`${name}: write-ahead log`, cost.walBytes, "bytes beside whole pages")
+    report(`${name}: write-ahead log`, cost.walBytes, "bytes without full pages")
   }
 
   {
     let count = 0
     const work = await database.workOf(async () => (count = await put(one, issuing)))
-    report("issue, as fast as it goes", count / seconds, "per second")
+    report("issue at full speed", count / seconds, "per second")
     // A read outside of a transaction counts as one: at most one for each request.
-    report("transactions for each of them then, reads as well", work.commits / count, "")
+    report("transactions per issue, including reads", work.commits / count, "")
   }
 
   {
@@ -142,9 +142,9 @@ try {
   }
 
   const flushMs = await flushTime(database)
-  report("a commit's way to the disk", flushMs, "ms")
+  report("commit flushed to disk", flushMs, "ms")
   const mountCheckMs = await foreignKeyTime(database)
-  report("the look at the mount, of each insert", mountCheckMs, "ms")
+  report("mount check of an insert", mountCheckMs, "ms")
 
   const grown: { rows: number; issueDatabaseMs: number; pageImages: number }[] = []
   let stored = 0

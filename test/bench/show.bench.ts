@@ -45,7 +45,7 @@ for (let round = 0; round < rounds; round += 1) {
 child.disconnect()
 
 report("show", median(shows), `requests/s (${served.selects} SELECTs, ${served.bytes} bytes)`)
-report("same SELECTs and a constant", median(selects), "requests/s")
+report("same SELECTs with a constant answer", median(selects), "requests/s")
 report("empty handler", median(empties), "requests/s")
 report("show / same SELECTs", median(shows.map((show, round) => show / (selects[round] ?? Number.NaN))), "")
 report("show / empty handler", median(shows.map((show, round) => show / (empties[round] ?? Number.NaN))), "")

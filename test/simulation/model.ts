@@ -31,13 +31,13 @@ export interface Installation {
 export const resourceNames = [
   "processors of the replicas",
   "processors of the database",
-  "reads of the database's disk",
-  "writes of the database's disk",
+  "disk reads of the database",
+  "disk writes of the database",
   "write-ahead log",
   "connections of the database",
   "row of a mount",
   "vacuum",
-  "the job that tidies",
+  "tidy job",
 ] as const
 export type ResourceName = (typeof resourceNames)[number]
 
@@ -79,9 +79,9 @@ export function useOf(resource: ResourceName, rate: number, costs: Costs, at: In
       return (rate * mean(mix, (name) => costs.operations[name].replicaMs)) / (1_000 * at.replicas)
     case "processors of the database":
       return (rate * databaseMs(costs, at) + at.replicas * costs.idleDatabaseMs) / (1_000 * at.databaseCores)
-    case "reads of the database's disk":
+    case "disk reads of the database":
       return (issues * scatteredEntries * missing(costs, at)) / at.readsPerSecond
-    case "writes of the database's disk":
+    case "disk writes of the database":
       return touchedPages(issues * scatteredEntries, pages, at) / at.writesPerSecond
     case "write-ahead log":
       return (
@@ -97,7 +97,7 @@ export function useOf(resource: ResourceName, rate: number, costs: Costs, at: In
       return (issues * costs.mountCheckMs) / 1_000 / at.mounts
     case "vacuum":
       return (writes * storedBytes(costs, at)) / at.vacuumBytesPerSecond / transactionsPerVacuum
-    case "the job that tidies":
+    case "tidy job":
       return at.partitions === undefined ? issues / costs.tidy.rowsPerSecond : 0
     default:
       return resource satisfies never

@@ -9,7 +9,7 @@ if (args.includes("--write") || args.includes("--check")) {
   const written = withTables(document, tables)
   if (args.includes("--write")) writeFileSync(documentFile, written)
   else if (written !== document) {
-    process.stderr.write("docs/scale.md does not have what the simulation says; run npm run simulate -- --write\n")
+    process.stderr.write("docs/scale.md is stale; run npm run simulate -- --write\n")
     process.exitCode = 1
   }
 } else process.stdout.write(`${Object.values(tables).join("\n\n")}\n`)

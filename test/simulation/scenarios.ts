@@ -24,20 +24,24 @@ const onlyIssues = { issue: 1, lock: 0, show: 0 }
 const mixed = { issue: 0.2, lock: 0.1, show: 0.7 }
 
 export const scenarios = {
-  "issues alone": { ...base, mounts: 100, mix: onlyIssues },
-  "issues alone, all from one mount": { ...base, mounts: 1, mix: onlyIssues },
-  "issues alone, in 13 partitions": { ...base, mounts: 100, mix: onlyIssues, partitions: 13 },
-  "2 issues, 1 lock, 7 reads in ten": { ...base, mounts: 100, mix: mixed },
-  "the same, in 13 partitions": { ...base, mounts: 100, mix: mixed, partitions: 13 },
+  "issue only": { ...base, mounts: 100, mix: onlyIssues },
+  "issue only, one mount": { ...base, mounts: 1, mix: onlyIssues },
+  "issue only, 13 partitions": { ...base, mounts: 100, mix: onlyIssues, partitions: 13 },
+  "20 % issue, 10 % lock, 70 % read": { ...base, mounts: 100, mix: mixed },
+  "the same, 13 partitions": { ...base, mounts: 100, mix: mixed, partitions: 13 },
 } satisfies Record<string, Installation>
 
 /** Resources that requests queue for; the others are used in the background. */
-const onTheWay: readonly ResourceName[] = ["processors of the replicas", "processors of the database", "row of a mount"]
+const queuedResources: readonly ResourceName[] = [
+  "processors of the replicas",
+  "processors of the database",
+  "row of a mount",
+]
 
 /** Returns the first of those resources to be used up. */
-export const firstOnTheWay = (costs: Costs, at: Installation): Capacity => {
-  const [first] = capacities(costs, at).filter(({ resource }) => onTheWay.includes(resource))
-  if (first === undefined) throw new Error("requests use nothing")
+export const firstQueuedBottleneck = (costs: Costs, at: Installation): Capacity => {
+  const [first] = capacities(costs, at).filter(({ resource }) => queuedResources.includes(resource))
+  if (first === undefined) throw new Error("requests use no resource")
   return first
 }
 
@@ -81,4 +85,4 @@ const exponential = (name: string, servers: number, serviceMs: number): Station 
 
 /** Simulates requests at a part of the rate at which the first of those resources is used up. */
 export const atPart = (costs: Costs, at: Installation, part: number, seconds = 1): Outcome =>
-  simulate(runOf(costs, at, firstOnTheWay(costs, at).requestsPerSecond * part, seconds))
+  simulate(runOf(costs, at, firstQueuedBottleneck(costs, at).requestsPerSecond * part, seconds))

@@ -5,7 +5,7 @@ import { codeBlocks } from "../readme/shell-blocks.ts"
 import type { Costs } from "./costs.ts"
 import { capacities, type Installation, issuesPerSecond, resourceNames, useOf } from "./model.ts"
 import { type Run, simulate, type Station } from "./queueing.ts"
-import { atPart, firstOnTheWay, runOf, scenarios } from "./scenarios.ts"
+import { atPart, firstQueuedBottleneck, runOf, scenarios } from "./scenarios.ts"
 import { documentFile, measuredCosts, tablesOf, withTables } from "./tables.ts"
 
 const runThrough = (station: Station, requestsPerSecond: number, seconds: number): Run => ({
@@ -108,29 +108,29 @@ describe("the model of an installation", () => {
     expect(capacityOf(small, "processors of the replicas")).toBeCloseTo(2_000, 3)
     expect(capacityOf(small, "processors of the database")).toBeCloseTo(8_000, 3)
     expect(capacityOf(small, "row of a mount")).toBeCloseTo(100_000, 3)
-    expect(capacityOf(small, "the job that tidies")).toBeCloseTo(1_000, 3)
+    expect(capacityOf(small, "tidy job")).toBeCloseTo(1_000, 3)
     // 20 of 40 commit, each for 1 + 1 + 4 ms.
     expect(capacityOf(small, "connections of the database")).toBeCloseTo(20_000 / 6, 3)
     // All randomly accessed pages are in memory.
-    expect(capacityOf(small, "reads of the database's disk")).toBe(Number.POSITIVE_INFINITY)
-    expect(capacities(costs, small)[0]?.resource).toBe("the job that tidies")
+    expect(capacityOf(small, "disk reads of the database")).toBe(Number.POSITIVE_INFINITY)
+    expect(capacities(costs, small)[0]?.resource).toBe("tidy job")
   })
 
   test("reads from disk only pages that are not in memory", () => {
     // 200 GB of randomly accessed pages, half of them in memory; three entries each.
     const at = { ...small, certificates: 1e9, cacheBytes: 100e9 }
-    expect(capacityOf(at, "reads of the database's disk")).toBeCloseTo(1e6 / 1.5, 0)
+    expect(capacityOf(at, "disk reads of the database")).toBeCloseTo(1e6 / 1.5, 0)
     const parted = { ...at, partitions: 2 }
-    expect(capacityOf(parted, "reads of the database's disk")).toBe(Number.POSITIVE_INFINITY)
-    expect(capacityOf(parted, "the job that tidies")).toBe(Number.POSITIVE_INFINITY)
+    expect(capacityOf(parted, "disk reads of the database")).toBe(Number.POSITIVE_INFINITY)
+    expect(capacityOf(parted, "tidy job")).toBe(Number.POSITIVE_INFINITY)
   })
 
   test("writes a page once between two checkpoints, however often it changes", () => {
     const few = { ...small, certificates: 8_192 * 10, writesPerSecond: 1_000 }
     // 2,000 pages in a minute at most, whatever the rate.
-    expect(capacityOf(few, "writes of the database's disk")).toBe(Number.POSITIVE_INFINITY)
+    expect(capacityOf(few, "disk writes of the database")).toBe(Number.POSITIVE_INFINITY)
     const many = { ...small, certificates: 1e12, writesPerSecond: 3_000 }
-    expect((capacityOf(many, "writes of the database's disk") ?? 0) / 1_000).toBeCloseTo(1, 2)
+    expect((capacityOf(many, "disk writes of the database") ?? 0) / 1_000).toBeCloseTo(1, 2)
   })
 
   test("never uses less of any resource at a higher rate", () => {
@@ -147,7 +147,7 @@ describe("the installations of docs/scale.md", () => {
   const measured = measuredCosts()
 
   test.each(Object.entries(scenarios))("%s: requests queue where the model predicts saturation", (_name, at) => {
-    const { requestsPerSecond } = firstOnTheWay(measured, at)
+    const { requestsPerSecond } = firstQueuedBottleneck(measured, at)
     const seconds = 3_000 / requestsPerSecond + 0.5
     const below = simulate(runOf(measured, at, requestsPerSecond * 0.9, seconds))
     const beyond = simulate(runOf(measured, at, requestsPerSecond * 1.5, seconds))

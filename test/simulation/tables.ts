@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs"
 import { type Costs, operationNames } from "./costs.ts"
 import { capacities, type Capacity, issuesPerSecond } from "./model.ts"
-import { atPart, firstOnTheWay, scenarios } from "./scenarios.ts"
+import { atPart, firstQueuedBottleneck, scenarios } from "./scenarios.ts"
 
 export const costsFile = new URL("costs.json", import.meta.url)
 export const documentFile = new URL("../../docs/scale.md", import.meta.url)
@@ -37,40 +37,40 @@ function limitsTable(costs: Costs): string {
     const [first, second, third] = capacities(costs, at)
     return [name, ...[first, second, third].map((one) => (one === undefined ? "" : shown(one)))]
   })
-  return table(["Requests", "First used up, at requests per second", "Then", "Then"], rows)
+  return table(["Requests", "First bottleneck (requests per second)", "Second", "Third"], rows)
 }
 
 const parts = [0.5, 0.8, 0.95]
 
 function waitsTable(costs: Costs): string {
   const rows = Object.entries(scenarios).map(([name, at]) => {
-    const { resource, requestsPerSecond } = firstOnTheWay(costs, at)
+    const { resource, requestsPerSecond } = firstQueuedBottleneck(costs, at)
     return [
       name,
       `${resource}: ${count(requestsPerSecond)}`,
       ...parts.map((part) => `${atPart(costs, at, part).p99Ms.toFixed(1)} ms`),
     ]
   })
-  return table(["Requests", "First on their way", ...parts.map((part) => `p99 at ${part * 100} %`)], rows)
+  return table(["Requests", "First bottleneck of requests", ...parts.map((part) => `p99 at ${part * 100} %`)], rows)
 }
 
 function costsTable({ operations, idleDatabaseMs, flushMs, mountCheckMs, tidy }: Costs): string {
   return [
     table(
-      ["Operation", "Replica", "Database", "Written ahead, beside whole pages"],
+      ["Operation", "Replica", "Database", "Write-ahead log, without full pages"],
       operationNames.map((name) => {
         const { replicaMs, databaseMs, walBytes } = operations[name]
         return [`\`${name}\``, `${replicaMs} ms`, `${databaseMs} ms`, `${walBytes} bytes`]
       }),
     ),
     table(
-      ["Beside them", ""],
+      ["Other costs", ""],
       [
-        ["the database, for a replica at rest", `${idleDatabaseMs} ms per second`],
-        ["a commit's way to the disk", `${flushMs} ms`],
-        ["the look at the mount, of each insert", `${mountCheckMs} ms`],
-        ["an expired certificate taken away: database", `${tidy.databaseMs} ms`],
-        ["the job that does so", `${count(tidy.rowsPerSecond)} certificates per second`],
+        ["database, per idle replica", `${idleDatabaseMs} ms per second`],
+        ["commit flushed to disk", `${flushMs} ms`],
+        ["mount check of an insert", `${mountCheckMs} ms`],
+        ["removal of an expired certificate: database", `${tidy.databaseMs} ms`],
+        ["tidy job", `${count(tidy.rowsPerSecond)} certificates per second`],
       ],
     ),
   ].join("\n\n")
@@ -85,11 +85,11 @@ function storageTable({ bytesPerCertificate, grown }: Costs): string {
         ...Object.entries(bytesPerCertificate)
           .toSorted(([, a], [, b]) => b - a)
           .map(([name, bytes]) => [`\`${name}\``, String(bytes)]),
-        ["together", String(total)],
+        ["total", String(total)],
       ],
     ),
     table(
-      ["Certificates stored", "Database, of an issue"],
+      ["Certificates stored", "Database time of an issue"],
       grown.map(({ rows, issueDatabaseMs }) => [count(rows), `${issueDatabaseMs} ms`]),
     ),
   ].join("\n\n")
@@ -97,8 +97,8 @@ function storageTable({ bytesPerCertificate, grown }: Costs): string {
 
 const lifetimesTable = (): string =>
   table(
-    ["Certificates live for", "Issued per second, for 10⁹ to be there at any time"],
-    [90, 30, 7, 1].map((days) => [days === 1 ? "a day" : `${days} days`, count(issuesPerSecond(1e9, days))]),
+    ["Certificate lifetime", "Issued per second for 10⁹ live certificates"],
+    [90, 30, 7, 1].map((days) => [days === 1 ? "1 day" : `${days} days`, count(issuesPerSecond(1e9, days))]),
   )
 
 const count = (value: number): string =>
