@@ -505,7 +505,7 @@ describe.each(databaseKinds.filter(({ name }) => name !== "SQLite memory"))("on 
 
   test.each(Object.entries(table).flatMap(([name, row]) => (typeof row === "string" ? [] : [{ name, row }])))(
     "$name produces its events",
-    async ({ name, row: { makes, prepare: prepare, call = calls[name] } }) => {
+    async ({ name, row: { makes, prepare, call = calls[name] } }) => {
       const { testUsers, subject } = await newFixture()
       const own = testUsers.owner.engine
       await prepare?.(own, subject)
