@@ -12,29 +12,22 @@ interface Line {
   readonly event: string
 }
 
-test.skipIf(binaries === undefined)("a database that restarts twice is logged twice", async () => {
-  await using folder = await temporaryFolder()
-  const postgres = await startOwnPostgres(binaries!)
-  await using closing = new AsyncDisposableStack()
-  closing.defer(() => postgres.stop())
-  const served = closing.use(
-    await serve(["serve", "--storage", postgres.url, "--data", folder.path, "--access-log", "off"], {
-      environment: { CHANCERY_SEAL_KEY: Buffer.alloc(32, 7).toString("base64") },
-    }),
-  )
-  const status = async (path: string) => {
-    const answer = await fetch(`${served.url}${path}`, { headers: { authorization: "Bearer none" } })
-    await answer.body?.cancel()
-    return answer.status
-  }
-  // Every job has started by then.
-  await expect.poll(() => served.said().split("\n").length).toBeGreaterThan(1)
-  for (const mode of ["fast", "immediate"] as const) {
-    await postgres.halt(mode)
-    // Requests, probes and jobs all notice the failure.
-    for (let count = 0; count < 20; count += 1) {
-      expect(await status("/api/v2/account/details")).toBe(503)
-      expect(await status("/readyz")).toBe(503)
+test.skipIf(binaries === undefined)(
+  "a database that restarts twice is logged twice, whichever request meets the outage",
+  async () => {
+    await using folder = await temporaryFolder()
+    const postgres = await startOwnPostgres(binaries!)
+    await using closing = new AsyncDisposableStack()
+    closing.defer(() => postgres.stop())
+    const served = closing.use(
+      await serve(["serve", "--storage", postgres.url, "--data", folder.path, "--access-log", "off"], {
+        environment: { CHANCERY_SEAL_KEY: Buffer.alloc(32, 7).toString("base64") },
+      }),
+    )
+    const status = async (path: string) => {
+      const answer = await fetch(`${served.url}${path}`, { headers: { authorization: "Bearer none" } })
+      await answer.body?.cancel()
+      return answer.status
     }
     // Every job has started by then.
     await expect.poll(() => served.stderr().split("\n").length).toBeGreaterThan(1)

@@ -6,7 +6,7 @@ import { promisify } from "node:util"
 import { expect, test } from "vitest"
 import { type Block, typedPage } from "../documents/typed-page.ts"
 import { freePort } from "../free-port.ts"
-import { sayLoudly } from "../toolchain/missing.ts"
+import { printNotice } from "../toolchain/missing.ts"
 import { terraformPrograms } from "../toolchain/terraform.ts"
 import { main, serve, type Served, temporaryFolder } from "./chancery.ts"
 
@@ -17,7 +17,7 @@ const hasTools = await promisify(execFile)("sh", ["-c", "command -v curl && comm
   () => terraform !== undefined,
   () => false,
 )
-if (!hasTools) sayLoudly("curl, jq, openssl or terraform is missing, so the tutorial for teams is not typed.")
+if (!hasTools) printNotice("curl, jq, openssl or terraform is missing, so the tutorial for teams is not typed.")
 
 /** Functions that the block defines for later blocks. */
 const functionsOf = ({ commands }: Block): string =>

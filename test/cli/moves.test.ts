@@ -6,7 +6,7 @@ import { join } from "node:path"
 import { promisify } from "node:util"
 import { expect, test } from "vitest"
 import { type Block, typedPage } from "../documents/typed-page.ts"
-import { sayLoudly } from "../toolchain/missing.ts"
+import { printNotice } from "../toolchain/missing.ts"
 import { run, serve, type Served, temporaryFolder } from "./chancery.ts"
 
 const workspaces = typedPage(import.meta.url, "docs/from-hcp-terraform.md")
@@ -16,7 +16,8 @@ const hasTools = await promisify(execFile)("sh", ["-c", "command -v curl && comm
   () => true,
   () => false,
 )
-if (!hasTools) sayLoudly("curl, jq or openssl is missing, so the pages about moving from other servers are not typed.")
+if (!hasTools)
+  printNotice("curl, jq or openssl is missing, so the pages about moving from other servers are not typed.")
 
 interface Resource {
   readonly id: string

@@ -1,8 +1,4 @@
-import {
-  type AccountBindings,
-  type AccountBindingView,
-  maxBindingTtlMs,
-} from "../acme/accounts/account-bindings.ts"
+import { type AccountBindings, type AccountBindingView, maxBindingTtlMs } from "../acme/accounts/account-bindings.ts"
 import { invalid, isEngineError } from "../core/errors.ts"
 import { dayMs, formatInstant, parseDuration } from "../core/time.ts"
 import type { Engine } from "../engine.ts"

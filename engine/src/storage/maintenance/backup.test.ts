@@ -140,7 +140,9 @@ describe("backup", () => {
     const target = join(folder, "backup")
     await writeFile(target, "something else")
     await expect(backUp({ file: sqliteFile(temporary.url) ?? "", target })).rejects.toThrow("already exists")
-    await expect(backUp({ file: join(folder, "none"), target: join(folder, "x") })).rejects.toThrow("No database exists")
+    await expect(backUp({ file: join(folder, "none"), target: join(folder, "x") })).rejects.toThrow(
+      "No database exists",
+    )
     expect(await readdir(folder)).toEqual(["backup"])
   })
 })

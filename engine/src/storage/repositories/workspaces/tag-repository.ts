@@ -135,14 +135,12 @@ export class SqlTagRepository implements TagRepository {
     }
     for (const chunk of chunks(bindings.filter(({ taggable }) => taggable.kind === "project")))
       await this.#session.execute(
-        db
-          .insertInto("project_bindings")
-          .values(
-            chunk.map(({ taggable, ...binding }) => ({
-              ...bindingColumns(binding, taggable),
-              project_id: taggable.id,
-            })),
-          ),
+        db.insertInto("project_bindings").values(
+          chunk.map(({ taggable, ...binding }) => ({
+            ...bindingColumns(binding, taggable),
+            project_id: taggable.id,
+          })),
+        ),
       )
   }
 
