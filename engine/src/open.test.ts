@@ -64,6 +64,6 @@ describe("an engine opened by the address of a server", () => {
 
 test("other URLs are rejected with an error that contains no secret", async () => {
   const error = await openEngine("mysql://user:password@db").catch(String)
-  expect(error).toContain('Storage "mysql:…" is not known')
+  expect(error).toContain('Storage "mysql:…" is not supported')
   expect(error).not.toContain("password")
 })

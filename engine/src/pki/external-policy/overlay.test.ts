@@ -220,7 +220,7 @@ describe("a template that violates a rule is rejected", () => {
     {
       why: "an extension twice",
       changes: { extensions: [customExtension, customExtension] },
-      problems: [expect.stringContaining("is there twice") as string],
+      problems: [expect.stringContaining("occurs twice") as string],
     },
   ])("$why", ({ changes, change, problems }) => {
     expect(refusal(changes, change)).toEqual(problems)

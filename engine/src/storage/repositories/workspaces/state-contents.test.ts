@@ -65,7 +65,7 @@ describe("state contents read by another thread", () => {
     const state = stateOf(2)
     await expect(thread().read(failing(), never)).rejects.toThrow("the store is away")
     await expect(thread().read(strange(), never)).rejects.toThrow(/frame|zstd|format/i)
-    await expect(thread().read(compressed(Buffer.from("[1,")), never)).rejects.toThrow("not a JSON document")
+    await expect(thread().read(compressed(Buffer.from("[1,")), never)).rejects.toThrow("state must be a JSON object")
     expect(await thread().read(compressed(state), never)).toEqual(readHere(state))
   })
 
