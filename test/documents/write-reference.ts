@@ -113,7 +113,7 @@ const section = (title: string, rows: readonly (readonly string[])[], header: re
 /** Renders the page of a contract, with its documents. */
 function tfePage(
   { title, contracts, documents }: TfeResource,
-  introduction = "Paths are relative to `/api/v2`. Who may do what is in [permissions.md](../permissions.md).",
+  introduction = "Paths are relative to `/api/v2`. [permissions.md](../permissions.md) lists the required permissions.",
 ): string {
   const contract = joined<tfe.Endpoint>(contracts)
   return `# ${title}
@@ -125,7 +125,7 @@ ${generated}
 ${introduction}
 
 ${tableOf(
-  ["Endpoint", "What it does", "Rights needed"],
+  ["Endpoint", "Description", "Required permission"],
   Object.values(contract).map(({ method, path, summary, rights }) => [
     `\`${method} ${path}\``,
     sentence(summary),
@@ -190,10 +190,10 @@ ${generated}
 
 ## Endpoints
 
-Paths are relative to \`/v1/<mount>\`. Who may do what is in [permissions.md](../permissions.md).
+Paths are relative to \`/v1/<mount>\`. [permissions.md](../permissions.md) lists the required permissions.
 
 ${tableOf(
-  ["Endpoint", "What it does", "Capability needed"],
+  ["Endpoint", "Description", "Required capability"],
   Object.values(contract).map(({ operation, path, summary, rights }) => [
     `\`${methods[operation]} ${path}\``,
     sentence(summary),
@@ -229,10 +229,10 @@ ${introduction}
 
 ## Endpoints
 
-Paths are relative to \`${base}\`. Who may do what is in [permissions.md](../permissions.md).
+Paths are relative to \`${base}\`. [permissions.md](../permissions.md) lists the required permissions.
 
 ${tableOf(
-  ["Endpoint", "What it does", "Capability needed"],
+  ["Endpoint", "Description", "Required capability"],
   Object.values(contract).map((endpoint) => [
     [endpoint.path, ...(endpoint.alsoAt ?? [])].map((path) => `\`${addressOf({ ...endpoint, path })}\``).join(", "),
     sentence(endpoint.summary),
@@ -295,7 +295,7 @@ Settings, limits and clients are explained in [acme.md](../acme.md).
 ## Endpoints
 
 ${tableOf(
-  ["Endpoint", "What it does", "Signed by", "Payload"],
+  ["Endpoint", "Description", "Signed by", "Payload"],
   Object.values<AcmeEndpoint>(acme).map(({ method, path, summary, signer, payload, payloadOptional }) => [
     `\`${method} ${path}\``,
     sentence(summary),

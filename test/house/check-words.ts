@@ -34,7 +34,7 @@ const searches = [
     except: /^(provider\/src\/resources\/|test\/house\/check-words\.ts)/,
     linesOf: commentLines,
   },
-  { files: ["*.md"], except: /^docs\/(conformance|permissions)\.md$/, linesOf: pageLines },
+  { files: ["*.md"], except: /^docs\/conformance\.md$/, linesOf: pageLines },
   { files: ["crds/*.yaml"], except: /^$/, linesOf: descriptions },
 ] as const
 
