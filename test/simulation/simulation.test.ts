@@ -163,7 +163,7 @@ describe("the installations of docs/scale.md", () => {
   })
 
   test("can be reproduced with existing commands", async () => {
-    const commands = (await codeBlocks("docs/scale.md", "Again", "sh")).join("").trim().split("\n")
+    const commands = (await codeBlocks("docs/scale.md", "Repeat the measurement", "sh")).join("").trim().split("\n")
     const scripts = commands.map((line) => /^npm run ([\w:]+)(?: -- .*)?$/.exec(line)?.[1] ?? line)
     expect(scripts).toEqual(["bench:scale", "simulate"])
     for (const script of scripts) expect(Object.keys(packageJson.scripts)).toContain(script)

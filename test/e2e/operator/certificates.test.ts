@@ -370,7 +370,7 @@ describe.skipIf(programs === undefined)("certificates in a cluster", () => {
     await wait(crt, "third", "Stalled")
     const [second, third] = [await shown("second"), await shown("third")]
     expect(reasons(second)).toEqual(["Ready=False SecretNameConflict", "Stalled=True SecretNameConflict"])
-    expect(second.status.conditions?.[0]?.message).toContain("that of the Certificate first")
+    expect(second.status.conditions?.[0]?.message).toContain("belongs to the Certificate first")
     expect(third.status.conditions?.[0]?.message).toContain("secretAdoption")
     expect(Object.keys((await secret("mine")).data ?? {})).toEqual(["a"])
     await apply(certificate("third", { secretName: "mine", secretAdoption: "Force" }))

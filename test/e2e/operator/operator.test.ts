@@ -121,7 +121,7 @@ describe.skipIf(shared === undefined)("the operator", () => {
     expect(reasons(ready)).toEqual(["Ready=True Connected"])
     const columns = await kubectl(["get", "eclconn", "lifecycle", "-o", "wide"])
     expect(columns.replaceAll(/ +/g, " ")).toMatch(
-      /^NAME URL READY REASON ORGANIZATION EXPIRES API REFERENCES AGE\nstory \S+ True Connected acme 2\.6 0 /,
+      /^NAME URL READY REASON ORGANIZATION EXPIRES API REFERENCES AGE\nlifecycle \S+ True Connected acme 2\.6 0 /,
     )
     await expect
       .poll(() => kubectl(["get", "events", "--namespace", "default", "-o", "json"]))
