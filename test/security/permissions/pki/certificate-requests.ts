@@ -56,7 +56,7 @@ export const certificateRequests: Readonly<Record<string, PreparePki>> = Object.
 /** Issues a certificate. */
 const issued: PreparePki = async (subject) => {
   await withAuthority(subject)
-  const body = { common_name: "www.example.com", cert_metadata: "b3duZXI=" }
+  const body = { common_name: "www.example.com", ttl: "1h", cert_metadata: "b3duZXI=" }
   const answer = await subject.root("POST", `/${subject.mount}/issue/web`, body)
   return { params: { serial: answer.body.data.serial_number } }
 }

@@ -111,7 +111,7 @@ export const systemRequests: Readonly<Record<string, PreparePki>> = {
   "LIST /sys/certs/search": async ({ root, mount, testEngine }) => {
     await testEngine.engine.pki(mount).issuers.generateRoot({ commonName: "Root", keyType: "ec" })
     await root("POST", `/${mount}/roles/web`, { allow_any_name: true, key_type: "ec" })
-    await root("POST", `/${mount}/issue/web`, { common_name: "www.example.com" })
+    await root("POST", `/${mount}/issue/web`, { common_name: "www.example.com", ttl: "1h" })
     return { query: `?mounts=${mount}&name=www.example.com` }
   },
   "LIST /sys/blocked-keys": blockedKey,
