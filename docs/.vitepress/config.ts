@@ -30,6 +30,14 @@ export default withMermaid(
     title: "Chancery",
     description: "A self-hosted control plane for infrastructure workspaces and certificates.",
     lang: "en",
+    // The colors and the key hint of the default theme have accessibility faults: contrast, and text that is not in the accessible name.
+    head: [
+      [
+        "style",
+        {},
+        ".vp-doc [class*='language-'] > span.lang { color: var(--vp-c-text-1) !important } .DocSearch-Button-Keys { display: none !important }",
+      ],
+    ],
     srcDir: "..",
     srcExclude: [
       "{crds,test,node_modules}/**",
@@ -40,7 +48,11 @@ export default withMermaid(
     cacheDir: join(import.meta.dirname, "cache"),
     rewrites: (page) => page.replace(/(^|\/)README\.md$/, "$1index.md"),
     cleanUrls: false,
-    markdown: { config: extendMarkdown, languageAlias: { caddyfile: "nginx" } },
+    markdown: {
+      theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },
+      config: extendMarkdown,
+      languageAlias: { caddyfile: "nginx" },
+    },
     vite: { plugins: [vueOfThisFolder] },
     themeConfig: {
       nav: [
