@@ -86,11 +86,12 @@ function release(output: string): void {
 function audit(): void {
   const { stdout } = spawnSync("npm", ["audit", "--omit=dev", "--json"], { cwd: root, encoding: "utf8" })
   const result = auditResult(JSON.parse(stdout || "{}") as AuditReport)
-  if (result === "vulnerable") throw new Error(`packages with known vulnerabilities; see: npm audit --omit=dev`)
+  if (result === "vulnerable")
+    throw new Error("a production dependency has a known vulnerability; list them with: npm audit --omit=dev")
   if (result === "clean") return
   if (!options["allow-unaudited"])
     throw new Error(
-      "the registry reports no vulnerabilities, because it has no audit service; release with --allow-unaudited",
+      "known vulnerabilities cannot be checked, because the registry has no audit service; to release anyway, add --allow-unaudited",
     )
   say("Known vulnerabilities were not checked (--allow-unaudited): the registry has no audit service.")
 }

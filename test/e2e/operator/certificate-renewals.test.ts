@@ -21,7 +21,7 @@ import {
 describe.skipIf(programs === undefined)("long-lived certificates in a cluster", () => {
   useCertificateFixture()
 
-  test("are renewed when due or requested, stay ready meanwhile, and their predecessors are revoked if configured", async () => {
+  test("are renewed when due or requested, stay ready during renewal, and their predecessors are revoked if configured", async () => {
     const { certificate, wait, waitAll, secret, crt: shown, ask, askAll, annotate, kubectl } = await setUp("renewal")
     await apply(
       {

@@ -132,7 +132,7 @@ describe("a write by an owner", () => {
     expect(() => rejectPlan(plan)).toThrow(detail)
   })
 
-  test("rejects an added flat tag whose key has a value, whoever owns it", () => {
+  test("rejects an added flat tag whose key has a value, for any owner", () => {
     for (const present of ["k=v", "k=v@me", "k=v@it"]) {
       const { faults } = addFlatAs("me", held(present), ["k"], prefix)
       expect(faults).toMatchObject([{ field: ["data", 0, "name"] }])

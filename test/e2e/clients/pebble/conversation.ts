@@ -118,7 +118,7 @@ async function aboutSignatures(client: RecordingClient): Promise<void> {
   const used = await client.nonce()
   await client.send("", newOrder, order, { nonce: used })
   await say("with a used nonce", { nonce: used })
-  await say("with an unknown nonce", { nonce: base64url("nobody gave this nonce to anyone") })
+  await say("with an unknown nonce", { nonce: base64url("a nonce of no server, long enough") })
   await say("with a nonce that is not a string", { header: { nonce: 5 } })
   await say("without a nonce", { header: { nonce: undefined } })
   await say("for another address", { header: { url: newAccount } })
