@@ -90,7 +90,7 @@ export const settings = {
   storageStatementTimeout: setting({
     placeholder: "<duration>",
     summary:
-      "Maximum duration of one PostgreSQL statement, and of all attempts of one change together. After that, the request gets 503.",
+      "Maximum duration of one PostgreSQL statement. All attempts of one transaction together have the same limit. After that, the request gets 503.",
     expects: "a duration from 100ms to 10m, such as 10s",
     schema: parsed((duration) => within(parseDuration(duration), 100, 600_000)),
     default: "10s",
@@ -256,7 +256,8 @@ export const settings = {
   }),
   maxJsonString: setting({
     placeholder: "<size>",
-    summary: "Maximum length of one string in the JSON of a request. Only bodyLimit applies to states in base64.",
+    summary:
+      "Maximum size of one string in the JSON of a request. States in base64 are exempt; bodyLimit applies to them.",
     expects: "a size from 1KiB to 1GiB, such as 2MiB",
     schema: parsed((size) => within(parseByteSize(size), 1024, 2 ** 30)),
     default: "2MiB",
@@ -377,7 +378,7 @@ export const settings = {
   publicAcme: setting({
     placeholder: "<on|off>",
     summary:
-      "Allow ACME accounts without an external account binding on mounts that do not require one. With off (which SERVICE_DISABLE_PUBLIC_ACME=true sets too), every mount requires it.",
+      "Allow ACME accounts without an external account binding on mounts that do not require one. With off, every mount requires one. SERVICE_DISABLE_PUBLIC_ACME=true has the same effect as off.",
     expects: "on or off",
     schema: z.enum(["on", "off"]),
     default: "on",

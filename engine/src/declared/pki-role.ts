@@ -50,7 +50,9 @@ const renamed = {
 
 const policySchema = objectOf({
   oid: text.schema.describe("Object identifier of the policy, such as `1.3.6.1.4.1.44947.1.1.1`."),
-  notice: text.schema.optional().describe("Notice to relying parties, at most 200 characters."),
+  notice: text.schema
+    .optional()
+    .describe("User notice in the certificate policies of the certificate (RFC 5280), at most 200 characters."),
   cps: text.schema.optional().describe("URI of the certification practice statement."),
 }).meta({
   title: "PolicyIdentifier",
@@ -59,7 +61,11 @@ const policySchema = objectOf({
 
 const policyInManifests = z.object({
   oid: z.string().min(3).max(128).describe("Object identifier of the policy."),
-  notice: z.string().max(1_024).optional().describe("Notice to relying parties."),
+  notice: z
+    .string()
+    .max(1_024)
+    .optional()
+    .describe("User notice in the certificate policies of the certificate (RFC 5280)."),
   cps: z.string().max(1_024).optional().describe("URI of the certification practice statement."),
 })
 

@@ -7,7 +7,7 @@ import { declaredResource, type ResourceClass } from "../dynamic/pulumi-resource
 export interface PolicyIdentifierArgs {
   /** Object identifier of the policy, such as `1.3.6.1.4.1.44947.1.1.1`. */
   oid: pulumi.Input<string>
-  /** Notice to relying parties, at most 200 characters. */
+  /** User notice in the certificate policies of the certificate (RFC 5280), at most 200 characters. */
   notice?: pulumi.Input<string>
   /** URI of the certification practice statement. */
   cps?: pulumi.Input<string>
@@ -17,7 +17,7 @@ export interface PolicyIdentifierArgs {
 export interface PolicyIdentifierState {
   /** Object identifier of the policy, such as `1.3.6.1.4.1.44947.1.1.1`. */
   readonly oid: string
-  /** Notice to relying parties, at most 200 characters. */
+  /** User notice in the certificate policies of the certificate (RFC 5280), at most 200 characters. */
   readonly notice?: string | undefined
   /** URI of the certification practice statement. */
   readonly cps?: string | undefined

@@ -69,7 +69,7 @@ export interface PolicyQuestion {
   readonly mode: IssuanceMode
   /** PEM. For a key that the server generated, the CSR contains only the key. */
   readonly csr: string
-  /** Parameters of the client by name: the unchanged JSON text of each value. */
+  /** Parameters of the client's request by name. Values are unchanged JSON text, because the policy service gets them as sent. */
   readonly parameters: ReadonlyMap<string, string>
   /** Undefined for a caller without identity, such as the holder of a service token. */
   readonly identity: PolicyIdentity | undefined

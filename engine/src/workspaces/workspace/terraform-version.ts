@@ -186,7 +186,7 @@ function contradictions(
 
 function archFaults(archs: readonly TerraformBinary[]): readonly Fault[] {
   if (archs.length > operatingSystems.length * architectures.length)
-    return [{ field: ["archs"], detail: `archs is too long (maximum is ${architectures.length})` }]
+    return [{ field: ["archs"], detail: `archs has too many entries (maximum is ${architectures.length})` }]
   return archs.flatMap(({ url, sha, os, arch }, index) => {
     const at = (name: string): FieldPath => ["archs", index, name]
     const isRepeated = archs.findIndex((other) => other.os === os && other.arch === arch) < index
