@@ -101,7 +101,7 @@ export class EventService implements Events {
       if (isPast) throw eventsGone(swept?.position ?? beginning)
       if ("instant" in parsed) return repositories.events.before(organization.id, parsed.instant)
       // The cursor comes from another database, or from before this one was restored. Later events may be missing here.
-      if (isBefore(await repositories.events.end(), parsed.position)) throw eventsGone(swept?.position ?? beginning)
+      if (isBefore(await repositories.events.newest(), parsed.position)) throw eventsGone(swept?.position ?? beginning)
       return parsed.position
     }
     const { id } = organization

@@ -129,8 +129,10 @@ export interface EventRepository {
   append(...changes: readonly Change[]): Promise<void>
   /** Returns events after a position, oldest first. No event is ever inserted before one that was returned. */
   after(organizationId: OrganizationId, position: EventPosition, limit: number): Promise<readonly StoredEvent[]>
-  /** Returns the position after all readable events. */
+  /** Returns the position after all readable events. On PostgreSQL it can move back for a moment. */
   end(): Promise<EventPosition>
+  /** Returns the position after all committed events, of which the last may not be readable yet. */
+  newest(): Promise<EventPosition>
   /** Returns the position before the first event at or after the instant. */
   before(organizationId: OrganizationId, instant: Instant): Promise<EventPosition>
   /** Returns how far events were deleted; undefined if none were. */

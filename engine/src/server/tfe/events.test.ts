@@ -1,8 +1,11 @@
+import { sql } from "kysely"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 import { dayMs, hourMs } from "../../core/time.ts"
+import { formatCursor } from "../../events/feed/cursor.ts"
 import { sweepEvents } from "../../events/feed/delete-old-events.ts"
 import { startServer } from "../server.ts"
 import { keySealer, parseKeyRing } from "../../storage/sealing/key-sealing.ts"
+import { statement } from "../../storage/sql/query-runner.ts"
 import { openDatabase } from "../../storage/sql/database.ts"
 import { repositoriesOver } from "../../storage/repositories/repositories.ts"
 import { databaseKinds, usualKind } from "../../../testing/temporary-database.ts"
@@ -149,6 +152,8 @@ describe("a stream of events", () => {
   })
 })
 
+const assignTransactionId = statement<unknown, unknown>(() => sql`select pg_current_xact_id()`)
+
 for (const kind of databaseKinds.filter(({ name }) => name !== "SQLite memory"))
   describe.skipIf(!kind.available)(`on ${kind.name},`, () => {
     const sealKey = Buffer.alloc(32, "events").toString("base64")
@@ -180,8 +185,41 @@ for (const kind of databaseKinds.filter(({ name }) => name !== "SQLite memory"))
       const kept = (await engine.events.list("acme", { since: oldest })).items
       expect(kept.map(({ workspace }) => workspace?.name)).toEqual(["two", "three"].slice(-kept.length))
       expect(kept.length).toBeGreaterThan(0)
-      expect((await engine.events.list("acme", {})).items).toEqual(kept)
+      await expect.poll(async () => (await engine.events.list("acme", {})).items).toEqual(kept)
     })
+
+    // SQLite has one writer, so no event waits.
+    if (kind.name === "PostgreSQL")
+      test("a cursor is accepted while its event waits for an earlier transaction", async () => {
+        await using place = await kind.place()
+        await using engine = await openEmbedded(place.url, { sealKeys: { text: sealKey }, jobs: false })
+        await engine.organizations.create({ name: "acme", email: "a@example.com" })
+        await using database = await openDatabase(place.url)
+        const { random, clock } = systemRuntime()
+        const storage = repositoriesOver(database, keySealer(parseKeyRing(sealKey), random), clock)
+        const newest = () => storage.read(({ events }) => events.newest())
+        const released = Promise.withResolvers<void>()
+        const started = Promise.withResolvers<void>()
+        const earlier = database.transact(async (session) => {
+          await session.queryOne(assignTransactionId, {})
+          started.resolve()
+          await released.promise
+        })
+        const names = async () => (await engine.events.list("acme", {})).items.map(({ workspace }) => workspace?.name)
+        let since = ""
+        try {
+          await started.promise
+          await engine.workspaces.create("acme", { name: "waiting" })
+          since = formatCursor(await newest())
+          expect(await names()).not.toContain("waiting")
+          await expect(engine.events.list("acme", { since })).resolves.toMatchObject({ items: [], cursor: since })
+        } finally {
+          released.resolve()
+        }
+        await earlier
+        await expect.poll(names).toContain("waiting")
+        await expect(engine.events.list("acme", { since })).resolves.toMatchObject({ items: [] })
+      })
 
     test("one server sends events that another committed", async () => {
       await using place = await kind.place()

@@ -4,10 +4,11 @@
 // A row is readable once no transaction that began before its own is still running. No event is therefore ever inserted before one that
 // was read. Events are ordered by transaction. Of two transactions that touch the same rows, one waits for the other, or is retried and
 // gets a later number.
-import { sql } from "kysely"
+import { type RawBuilder, sql } from "kysely"
 import type { OrganizationId, TeamId, WorkspaceId } from "../../../core/ids.ts"
 import type { Clock, Instant } from "../../../core/time.ts"
 import {
+  beginning,
   type Change,
   type EventKind,
   type EventOrigin,
@@ -86,9 +87,11 @@ export class SqlEventRepository implements EventRepository {
   }
 
   async end(): Promise<EventPosition> {
-    return (
-      (await this.#session.queryOne(lastRow, {})) ?? (await this.swept())?.position ?? { transaction: 0, number: 0 }
-    )
+    return (await this.#session.queryOne(lastReadable, {})) ?? (await this.swept())?.position ?? beginning
+  }
+
+  async newest(): Promise<EventPosition> {
+    return (await this.#session.queryOne(lastCommitted, {})) ?? (await this.swept())?.position ?? beginning
   }
 
   async before(organizationId: OrganizationId, instant: Instant): Promise<EventPosition> {
@@ -210,6 +213,9 @@ const insertMany = statement<{ rows: string }, unknown>((_db, { rows }, dialect)
 /**
  * Builds the condition that no earlier transaction is still running. PostgreSQL numbers the transactions of all databases of a server
  * together; those of other databases are ignored. A database role that cannot see the sessions of other roles waits for them too.
+ *
+ * The sessions are read after the snapshot. A transaction of another database that ends in between is waited for as well, so that a
+ * row can be unreadable for a moment after it was read.
  */
 const readable = (dialect: DialectName) =>
   dialect === "sqlite"
@@ -239,11 +245,15 @@ const rowsAfter = statement<
     order by ${inOrder(dialect)} limit ${limit}`,
 )
 
-const lastRow = statement<unknown, EventPosition>((_db, _parameters, dialect) => {
-  const order = dialect === "sqlite" ? sql`number desc` : sql`transaction_id desc, number desc`
-  return sql<EventPosition>`select transaction_id as "transaction", number from events
-    where ${readable(dialect)} order by ${order} limit 1`
-})
+const lastRow = (condition: (dialect: DialectName) => RawBuilder<unknown>) =>
+  statement<unknown, EventPosition>((_db, _parameters, dialect) => {
+    const order = dialect === "sqlite" ? sql`number desc` : sql`transaction_id desc, number desc`
+    return sql<EventPosition>`select transaction_id as "transaction", number from events
+      where ${condition(dialect)} order by ${order} limit 1`
+  })
+
+const lastReadable = lastRow(readable)
+const lastCommitted = lastRow(() => sql`true`)
 
 const rowFrom = statement<{ organizationId: string; instant: number }, EventPosition>(
   (_db, { organizationId, instant }, dialect) => sql<EventPosition>`
