@@ -365,7 +365,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
   ): { readonly leaseMs: number; readonly approval?: Approval } {
     const { decider, terms } = this.issuing(snapshot, order.profile)
     if (decider.kind === "role") {
-      const approved = approveCsr(order, { request: parsed, key: key.algorithm }, terms(decider))
+      const approved = approveCsr(order, { parsed, key }, terms(decider))
       return { leaseMs: roleLeaseMs, approval: { under: snapshot, approved } }
     }
     rejectOtherCsr(order.identifiers, parsed)

@@ -1,6 +1,6 @@
 // Public keys as JWKs (RFC 7517). The same rules apply as to keys of certificates.
 import { createPublicKey, hash, type KeyObject } from "node:crypto"
-import { type PublicKey, readPublicKey } from "./public-key.ts"
+import { type PublicKey, readPublicKey, rsaPublicNumbers } from "./public-key.ts"
 import { UnacceptableInput } from "./unacceptable-input.ts"
 
 /** A JWK with public members only. */
@@ -48,9 +48,29 @@ export function readJwk(value: unknown): ReadJwk {
   return { jwk, thumbprint: hash("sha256", JSON.stringify(jwk), "base64url"), key }
 }
 
-/** Returns true if a stored JWK is this key. Its strength was checked when it was stored. */
-export const isKeyOfJwk = (jwk: PublicJwk, { spki }: Pick<PublicKey, "spki">): boolean =>
-  Buffer.compare(spkiOf(keyObject(jwk)), spki) === 0
+/** Returns true if a JWK, as `readJwk` returned it, is this key. */
+export function isKeyOfJwk(jwk: PublicJwk, key: PublicKey): boolean {
+  const isMember = (name: string, octets: Uint8Array) =>
+    Buffer.compare(Buffer.from(jwk[name] ?? "", "base64url"), octets) === 0
+  switch (key.algorithm.type) {
+    case "rsa": {
+      const { modulus, exponent } = rsaPublicNumbers(key)
+      return jwk["kty"] === "RSA" && isMember("n", modulus) && isMember("e", exponent)
+    }
+    case "ec": {
+      const { bits } = key.algorithm
+      const coordinates = key.octets.subarray(1)
+      const half = coordinates.length / 2
+      return (
+        jwk["crv"] === `P-${bits}` &&
+        isMember("x", coordinates.subarray(0, half)) &&
+        isMember("y", coordinates.subarray(half))
+      )
+    }
+    default:
+      return jwk["crv"] === "Ed25519" && isMember("x", key.octets)
+  }
+}
 
 /** Requires coordinates of full length (RFC 7518, section 6.2.1.2), integers without leading zeros (section 6.3.1), and no spare bits. */
 function assertCanonical(jwk: PublicJwk, object: KeyObject): void {

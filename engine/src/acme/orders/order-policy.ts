@@ -7,7 +7,7 @@ import type { CertificationRequest } from "../../x509/certification-request.ts"
 import type { GeneralName } from "../../x509/general-name.ts"
 import type { DistinguishedName } from "../../x509/name.ts"
 import type { KeyAlgorithm } from "../../x509/key-algorithm.ts"
-import { readPublicKey, rsaExponentOf } from "../../x509/public-key.ts"
+import { type PublicKey, rsaExponentOf } from "../../x509/public-key.ts"
 import { formatIpAddress } from "../../pki/names/ip-address.ts"
 import { subjectMaxima, valuesOf } from "../../pki/names/subject.ts"
 import type { MountSnapshot } from "../../pki/mounts/mount-snapshot.ts"
@@ -83,14 +83,14 @@ export interface Approval {
 /** Approves a CSR whose signature is verified. Throws `badCSR`, or the problems of `rejectUnissuable` if no CSR could be signed. */
 export function approveCsr(
   requested: RequestedOrder,
-  { request, key }: { readonly request: CertificationRequest; readonly key: KeyAlgorithm },
+  { parsed: request, key }: { readonly parsed: CertificationRequest; readonly key: PublicKey },
   terms: OrderTerms,
 ): ApprovedRequest {
   rejectOtherCsr(requested.identifiers, request)
   const [commonName = ""] = valuesOf(request.subjectName, oids.commonName)
   try {
-    const rsaExponent = rsaExponentOf(readPublicKey(request.subjectPublicKeyInfo))
-    return approveNames({ ...requested, commonName: commonName.toLowerCase() }, key, terms, rsaExponent)
+    const name = commonName.toLowerCase()
+    return approveNames({ ...requested, commonName: name }, key.algorithm, terms, rsaExponentOf(key))
   } catch (error) {
     if (!isEngineError(error, "invalid")) throw error
     const ofInstants = validityProblem(error, requested)

@@ -68,9 +68,7 @@ export class OrderSigning extends DirectoryService {
         throw unauthorized("The policy of the directory has changed since the order was created; create a new order.")
       const signer = await signerOf(this.access.context.signingKeys, snapshot, decider.issuer, "issuing-certificates")
       const approved =
-        approval?.under === snapshot
-          ? approval.approved
-          : approveCsr(order, { request: parsed, key: key.algorithm }, terms(decider))
+        approval?.under === snapshot ? approval.approved : approveCsr(order, { parsed, key }, terms(decider))
       const outcome = await certifyApproved(this.access, snapshot, signer, leafContent(approved, key), decider.role, {
         ...namesOf(approved),
         role: decider.name === null ? undefined : { ...decider.role, generateLease: false, name: decider.name },
