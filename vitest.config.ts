@@ -6,7 +6,7 @@ import { defineConfig } from "vitest/config"
 import { packageSources } from "./test/toolchain/imports.ts"
 import { findPostgresBinaries, postgresVariable } from "./test/toolchain/postgres.ts"
 import { unitTests } from "./test/toolchain/unit-tests.ts"
-import { filesOnUsualStore } from "./test/toolchain/usual-store.ts"
+import { filesOnDefaultStore } from "./test/toolchain/default-store.ts"
 
 const source = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
 
@@ -30,7 +30,7 @@ const systemTests = [
   "test/{cli,conformance,e2e,examples,fuzz,manifests,monitoring,postgres,security,simulation,validators,x509}/**/*.test.ts",
 ]
 const unit = unitTests(source("."), tests, excluded)
-const onPostgres = filesOnUsualStore(source("."), tests, excluded)
+const onPostgres = filesOnDefaultStore(source("."), tests, excluded)
 const isSystem = (file: string): boolean => systemTests.some((pattern) => matchesGlob(file, pattern))
 /** On PostgreSQL, `npm test` runs services and repositories. Handlers are system tests there, because they double the time. */
 const isSystemOnPostgres = (file: string): boolean => isSystem(file) || file.startsWith("engine/src/server/")

@@ -118,7 +118,7 @@ export type { Assessments } from "./workspaces/assessments/assessment.ts"
 export type {
   BulkAction,
   BulkActions,
-  BulkRefusal,
+  BulkRejection,
   BulkRequest,
   BulkResult,
   BulkRun,

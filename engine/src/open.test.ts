@@ -3,11 +3,11 @@ import { firstPage } from "./core/page.ts"
 import { openEmbedded } from "./embedded.ts"
 import { openEngine } from "./open.ts"
 import { startServer } from "./server/server.ts"
-import { usualSharedKind } from "../testing/temporary-database.ts"
+import { defaultSharedKind } from "../testing/temporary-database.ts"
 
-let place: Awaited<ReturnType<typeof usualSharedKind.place>>
+let place: Awaited<ReturnType<typeof defaultSharedKind.place>>
 beforeEach(async () => {
-  place = await usualSharedKind.place()
+  place = await defaultSharedKind.place()
 })
 afterEach(() => place[Symbol.asyncDispose]())
 

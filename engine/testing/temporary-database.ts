@@ -47,10 +47,10 @@ export const databaseKinds: readonly DatabaseKind[] = [
 const usual = process.env["CHANCERY_TEST_STORAGE"] === "postgres" ? "PostgreSQL" : undefined
 
 /** For tests that do not depend on the kind. They run on SQLite and, with CHANCERY_TEST_STORAGE=postgres, again on PostgreSQL. */
-export const usualKind = kindOf(usual ?? "SQLite memory")
+export const defaultKind = kindOf(usual ?? "SQLite memory")
 
-/** As `usualKind`, for tests with two connections to one database. */
-export const usualSharedKind = kindOf(usual ?? "SQLite file")
+/** As `defaultKind`, for tests with two connections to one database. */
+export const defaultSharedKind = kindOf(usual ?? "SQLite file")
 
 function kindOf(name: DatabaseKind["name"]): DatabaseKind {
   const kind = databaseKinds.find((known) => known.name === name)

@@ -7,7 +7,7 @@ import type { ServedEngine } from "../src/engine.ts"
 import type { SealKeySources } from "../src/storage/sealing/seal-keys.ts"
 import { createApp } from "../src/server/app.ts"
 import type { WebApp } from "../src/server/http/web-fetch.ts"
-import { imageFor, usualKind } from "./temporary-database.ts"
+import { imageFor, defaultKind } from "./temporary-database.ts"
 import type { KeyGenerator } from "../src/x509/key-generation.ts"
 
 export interface Answer {
@@ -75,7 +75,7 @@ export async function openTestEngine(options: TestEngineOptions = {}): Promise<T
   const runtime = options.runtime ?? systemRuntime()
   const edition = options.edition ?? "self-hosted"
   await using opening = new AsyncDisposableStack()
-  const url = options.url ?? opening.use(await usualKind.place()).url
+  const url = options.url ?? opening.use(await defaultKind.place()).url
   const opened = await openEmbedded(url, {
     runtime,
     metrics: options.metrics,

@@ -4,7 +4,7 @@ import { globSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { describe, expect, test } from "vitest"
-import { filesOnUsualStore, onEveryKindThemselves, onServersOfTheirOwn } from "../toolchain/usual-store.ts"
+import { filesOnDefaultStore, onEveryKindThemselves, onServersOfTheirOwn } from "../toolchain/default-store.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 const patterns = ["{engine,provider,operator}/src/**/*.test.ts", "test/**/*.test.ts"]
@@ -47,7 +47,7 @@ describe("a test that opens a store", () => {
   // The long tests use both in their own ways; the operator's tests are about a cluster.
   const exclude = ["**/node_modules/**", "test/long/**", "test/e2e/operator/**", ...onServersOfTheirOwn]
   const files = globSync(patterns, { cwd: root, exclude }).filter((file) => join(root, file) !== own)
-  const onBoth = new Set(filesOnUsualStore(root, patterns, exclude))
+  const onBoth = new Set(filesOnDefaultStore(root, patterns, exclude))
 
   test("is part of both runs, names the kinds of store itself, or has a reason for SQLite alone", () => {
     const unlisted = files.filter(

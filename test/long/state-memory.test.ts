@@ -5,7 +5,7 @@ import { Readable } from "node:stream"
 import { setTimeout as sleep } from "node:timers/promises"
 import { request } from "undici"
 import { expect, test } from "vitest"
-import { usualSharedKind } from "../../engine/testing/temporary-database.ts"
+import { defaultSharedKind } from "../../engine/testing/temporary-database.ts"
 import { openCrashStore } from "./crash-store.ts"
 import { CrashingServer } from "./crashing-server.ts"
 import { largeState } from "./large-states.ts"
@@ -18,7 +18,7 @@ const megabytes = process.env["CHANCERY_SHORT"] === "1" ? 64 : 256
 const memoryMaximumMiB = 300
 
 test(`a state of ${megabytes} MB passes through a server in ${memoryMaximumMiB} MiB of memory`, async () => {
-  await using store = await openCrashStore(usualSharedKind)
+  await using store = await openCrashStore(defaultSharedKind)
   const server = await CrashingServer.prepare(store)
   try {
     const token = await server.rootToken()

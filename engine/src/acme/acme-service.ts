@@ -15,7 +15,7 @@ import { weakKeyProblem } from "../x509/weak-rsa.ts"
 import type { SerialNumber } from "../x509/serial-number.ts"
 import {
   type AccountKey,
-  type AccountStanding,
+  type AccountSummary,
   type AcmeAccount,
   type AcmeAccountId,
   readContact,
@@ -523,7 +523,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
   async #authorizationFor(
     snapshot: MountSnapshot,
     repositories: AcmeRepositories,
-    account: AccountStanding,
+    account: AccountSummary,
     identifier: ProvedIdentifier,
     now: Instant,
     { isAhead = false }: { readonly isAhead?: boolean } = {},
@@ -573,7 +573,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
   async #rejectReplacement(
     { mount }: MountSnapshot,
     repositories: AcmeRepositories,
-    account: AccountStanding,
+    account: AccountSummary,
     identifiers: readonly Identifier[],
     replaces: string,
     now: Instant,
@@ -595,7 +595,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
    */
   async #mayRevoke(
     { acmeOrders, acmeAuthorizations }: AcmeRepositories,
-    account: AccountStanding,
+    account: AccountSummary,
     { certificate, serialNumber }: { readonly certificate: Certificate; readonly serialNumber: SerialNumber },
     now: Instant,
   ): Promise<boolean> {
@@ -615,7 +615,7 @@ function assertStrongAccountKey(key: PublicKey): void {
 
 const badAccountKey = (problem: string) => new AcmeProblem("badPublicKey", `The account key is rejected: ${problem}.`)
 
-function rejectOtherAccount(account: AccountStanding, id: AcmeAccountId): void {
+function rejectOtherAccount(account: AccountSummary, id: AcmeAccountId): void {
   if (account.id !== id) throw unauthorized("The request is signed by another account.")
 }
 
@@ -629,11 +629,7 @@ function readOrRefusal(csr: Uint8Array): ReadCsr | AcmeProblem {
   }
 }
 
-async function orderOf(
-  { acmeOrders }: AcmeRepositories,
-  account: AccountStanding,
-  id: AcmeOrderId,
-): Promise<AcmeOrder> {
+async function orderOf({ acmeOrders }: AcmeRepositories, account: AccountSummary, id: AcmeOrderId): Promise<AcmeOrder> {
   const order = await acmeOrders.find(account.mountId, account.id, id)
   if (order === undefined) throw nothingThere("order")
   return order
@@ -641,7 +637,7 @@ async function orderOf(
 
 async function authorizationOf(
   { acmeAuthorizations }: AcmeRepositories,
-  account: AccountStanding,
+  account: AccountSummary,
   id: AuthorizationId,
 ): Promise<Authorization> {
   const authorization = await acmeAuthorizations.find(account.mountId, account.id, id)
@@ -651,7 +647,7 @@ async function authorizationOf(
 
 async function challengeOf(
   repositories: AcmeRepositories,
-  account: AccountStanding,
+  account: AccountSummary,
   id: AuthorizationId,
   type: ChallengeType,
 ) {

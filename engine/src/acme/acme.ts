@@ -6,7 +6,7 @@ import type { RevocationReason } from "../x509/certificate-list.ts"
 import type { PublicJwk } from "../x509/jwk.ts"
 import type { PublicKey } from "../x509/public-key.ts"
 import type { SerialNumber } from "../x509/serial-number.ts"
-import type { AccountKey, AccountStanding, AccountStatus, AcmeAccount, AcmeAccountId } from "./accounts/account.ts"
+import type { AccountKey, AccountSummary, AccountStatus, AcmeAccount, AcmeAccountId } from "./accounts/account.ts"
 import type { Identifier, ProvedIdentifier } from "./orders/identifier.ts"
 import {
   type AcmeOrder,
@@ -211,7 +211,7 @@ export interface AcmeAccountRepository {
   insert(account: AcmeAccount): Promise<boolean>
   find(mountId: MountId, id: AcmeAccountId): Promise<AcmeAccount | undefined>
   /** Returns the members that every request needs. */
-  standing(mountId: MountId, id: AcmeAccountId): Promise<AccountStanding | undefined>
+  standing(mountId: MountId, id: AcmeAccountId): Promise<AccountSummary | undefined>
   byThumbprint(mountId: MountId, directory: string, thumbprint: string): Promise<AcmeAccount | undefined>
   change(
     id: AcmeAccountId,

@@ -8,7 +8,7 @@ import { currentSnapshot, readMount, transactOnMount } from "../pki/mounts/with-
 import { issuerTerms } from "../pki/issuance/certify-approved.ts"
 import type { AcmeContext, AcmeRepositories } from "./acme-context.ts"
 import { type RateLimits, rateLimitsFor } from "../pki/mounts/acme-settings.ts"
-import type { AccountKeys, AccountStanding, AcmeAccount, AcmeAccountId } from "./accounts/account.ts"
+import type { AccountKeys, AccountSummary, AcmeAccount, AcmeAccountId } from "./accounts/account.ts"
 import type { AccountSigner } from "./acme.ts"
 import type { AcmeMetrics } from "./acme-metrics.ts"
 import type { AcmeQueues } from "./work-queues.ts"
@@ -106,7 +106,7 @@ export abstract class DirectoryService {
 
   protected asAccount<T>(
     signer: AccountSigner,
-    work: (snapshot: MountSnapshot, repositories: AcmeRepositories, account: AccountStanding) => Promise<T>,
+    work: (snapshot: MountSnapshot, repositories: AcmeRepositories, account: AccountSummary) => Promise<T>,
   ): Promise<T> {
     return this.once(signer.nonce, async (snapshot, repositories) => {
       const account = await this.signedFor(snapshot, repositories, signer)
@@ -133,7 +133,7 @@ export abstract class DirectoryService {
     snapshot: MountSnapshot,
     repositories: AcmeRepositories,
     signer: AccountSigner,
-  ): Promise<AccountStanding> {
+  ): Promise<AccountSummary> {
     const account = this.#ofThisDirectory(await repositories.acmeAccounts.standing(snapshot.mount.id, signer.accountId))
     if (account.status !== "valid") throw accountNotValid(account.status)
     if (account.thumbprint !== signer.thumbprint)

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises"
 import { Command } from "commander"
 import { formatInstant } from "../core/time.ts"
 import type { BlockedKey } from "../pki/keys/blocked-key.ts"
-import { keysMaximum } from "../pki/mounts/key-page.ts"
+import { maxListedKeys } from "../pki/mounts/key-page.ts"
 import { CommandError, exitCodes, usageError } from "./exit-code.ts"
 import { json } from "./report.ts"
 import type { Terminal } from "./terminal.ts"
@@ -30,9 +30,9 @@ function listCommand(terminal: Terminal): Command {
     withCallerEngine(command, terminal, async ({ blockedKeys }) => {
       const all: string[] = []
       for (;;) {
-        const page = await blockedKeys.list({ after: all.at(-1) ?? "", limit: keysMaximum })
+        const page = await blockedKeys.list({ after: all.at(-1) ?? "", limit: maxListedKeys })
         all.push(...page)
-        if (page.length < keysMaximum) break
+        if (page.length < maxListedKeys) break
       }
       if (asJson === true) terminal.out(json(all))
       else for (const digest of all) terminal.out(digest)

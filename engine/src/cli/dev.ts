@@ -1,7 +1,7 @@
 // The command of `npm start`: a server that is ready to be tried, with an organization, a root token, and commands to type next. Its setup
 // is idempotent.
 import { Command } from "commander"
-import { developmentOrganization, usualManifests } from "./dev-defaults.ts"
+import { developmentOrganization, defaultManifests } from "./dev-defaults.ts"
 import { addSettingOptions, settingsOf } from "./setting-options.ts"
 import { settingNames } from "./settings.ts"
 import type { Terminal } from "./terminal.ts"
@@ -13,7 +13,7 @@ export function devCommand(terminal: Terminal): Command {
   addSettingOptions(command, { names: settingNames, dev: true, group: "Settings:" })
   command.option(
     "--manifests <folder>",
-    `folder of manifests that the server reconciles, or off (default: ${usualManifests} if it exists); needs @chancery/operator`,
+    `folder of manifests that the server reconciles, or off (default: ${defaultManifests} if it exists); needs @chancery/operator`,
   )
   return command.action(async ({ manifests }: { readonly manifests?: string }) => {
     const settings = settingsOf(command, terminal, true)

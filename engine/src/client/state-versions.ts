@@ -1,7 +1,7 @@
 import { signedAddresses } from "../contracts/tfe/open-address.ts"
 import { stateVersions } from "../contracts/tfe/state-version.ts"
 import { conflict, notFound } from "../core/errors.ts"
-import { uploadRefusals } from "../workspaces/state/state-version-rules.ts"
+import { uploadProblems } from "../workspaces/state/state-version-rules.ts"
 import type { StateVersions } from "../workspaces/state/state-version-api.ts"
 import type { StateVersionView } from "../workspaces/state/state-version.ts"
 import { filled, remote } from "./remote-contract.ts"
@@ -21,7 +21,7 @@ export function remoteStateVersions(transport: Transport): StateVersions {
     async upload(id, document, content) {
       const { uploads, status } = await get(id)
       if (uploads === null)
-        throw status === "pending" ? notFound(id) : conflict(uploadRefusals[status], { subject: id })
+        throw status === "pending" ? notFound(id) : conflict(uploadProblems[status], { subject: id })
       await transport.upload(
         filled(signedAddresses.uploadState.path, [id, document]),
         new URLSearchParams({ credential: uploads[document] }),

@@ -80,7 +80,9 @@ async function create(engine: Engine, spec: TagSpec, { adopt, owner }: Origin): 
   const others = present === undefined ? 0 : await othersOn(engine, organization, present, workspaceIds)
   // A tag that no other resource has may come from a lost answer. It is taken over without `adopt`.
   if (present !== undefined && others > 0 && !adopt)
-    throw conflict(`tag "${present.name}" of ${organization} already exists on ${others} other resources`)
+    throw conflict(
+      `tag "${present.name}" of ${organization} already exists on ${others} resources that this one does not name; name them too, import the tag, or choose another name`,
+    )
   const tag = present ?? (await created(engine, organization, name))
   if (workspaceIds.length > 0) {
     try {

@@ -235,7 +235,8 @@ function rejectDescription(description: string): void {
     throw invalid([
       {
         field: ["description"],
-        detail: "description must be empty; create tokens with a description at …/authentication-tokens",
+        detail:
+          "description must be empty, because this endpoint creates the only token without one; create tokens with a description at POST /teams/:team_id/authentication-tokens",
       },
     ])
 }

@@ -18,7 +18,7 @@ import {
   startSealedServer,
   startServer,
 } from "./server.ts"
-import { usualKind } from "../../testing/temporary-database.ts"
+import { defaultKind } from "../../testing/temporary-database.ts"
 import { createMetrics } from "../telemetry/metrics.ts"
 
 const sealKeys = { text: Buffer.alloc(32).toString("base64") }
@@ -98,7 +98,7 @@ test.each([
   { why: "declared", chunked: false },
   { why: "chunked, without a declared length", chunked: true },
 ])("a body over the limit is answered 413 and the server keeps running: $why", async ({ chunked }) => {
-  await using place = await usualKind.place()
+  await using place = await defaultKind.place()
   await using engine = await openEmbedded(place.url, { sealKeys })
   const { caller } = engine
   const { secret } = await engine.tokens.createForUser(caller.kind === "user" ? caller.userId : "", {})
@@ -119,7 +119,7 @@ test.each([
 })
 
 test("/metrics reports when CAs expire, and no CAs when the database is sealed", async () => {
-  await using place = await usualKind.place()
+  await using place = await defaultKind.place()
   await using engine = await openEmbedded(place.url, { metrics: createMetrics(), sealKeys })
   await engine.mounts.create({ path: "pki" })
   await engine.pki("pki").issuers.generateRoot({ commonName: "Root", keyType: "ec", issuerName: "root" })
@@ -134,7 +134,7 @@ test("/metrics reports when CAs expire, and no CAs when the database is sealed",
 })
 
 test("/metrics counts database statements by kind and outcome", async () => {
-  await using place = await usualKind.place()
+  await using place = await defaultKind.place()
   // Without jobs and the event feed, which write at times of their own.
   await using engine = await openEmbedded(place.url, {
     metrics: createMetrics(),
@@ -177,7 +177,7 @@ test.each([
 ])("a client that disconnects during its body, sent $name, is logged as its own fault", async ({ header, body }) => {
   const failures: string[] = []
   const runtime = systemRuntime({ ...silentLog, error: (event) => void failures.push(event) })
-  await using place = await usualKind.place()
+  await using place = await defaultKind.place()
   await using engine = await openEmbedded(place.url, { sealKeys, runtime })
   await engine.organizations.create({ name: "acme", email: "a@example.com" })
   if (engine.caller.kind !== "user") throw new Error("not a user")
@@ -345,7 +345,7 @@ test("HTTP is closed when HTTPS cannot listen, and the error names the flag", as
 })
 
 test("[P-4-p1] the certificate API is served over a socket, including LIST and HEAD", async () => {
-  await using place = await usualKind.place()
+  await using place = await defaultKind.place()
   await using engine = await openEmbedded(place.url, { sealKeys })
   await engine.mounts.create({ path: "pki" })
   await engine.pki("pki").roles.save("web", {})

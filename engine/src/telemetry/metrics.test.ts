@@ -4,7 +4,7 @@ import { expect, test } from "vitest"
 import { silentLog } from "../core/runtime.ts"
 import { openEmbedded } from "../embedded.ts"
 import { startServer } from "../server/server.ts"
-import { usualKind } from "../../testing/temporary-database.ts"
+import { defaultKind } from "../../testing/temporary-database.ts"
 import { otlpAttributes, startOtlpReceiver } from "../../testing/otlp-receiver.ts"
 import { createMetrics } from "./metrics.ts"
 import { openOtlp } from "./otlp.ts"
@@ -51,7 +51,7 @@ function seriesOf(metrics: ReadonlyMap<string, any>): Map<string, number> {
 
 test("OTLP exports the same names, labels and values as /metrics", async () => {
   await using receiver = await startOtlpReceiver()
-  await using place = await usualKind.place()
+  await using place = await defaultKind.place()
   const metrics = createMetrics("0.0.0")
   await using engine = await openEmbedded(place.url, {
     metrics,

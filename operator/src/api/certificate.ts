@@ -229,7 +229,7 @@ const members = z
       "Lifetime of the certificate, such as 2160h. Default: the role's ttl. Cut to the role's max_ttl. A change applies to the next certificate.",
     ).optional(),
     notAfter: instant(
-      "Expiry of the certificate (RFC 3339). Excludes duration. A change applies to the next certificate. Example: 2030-01-31T08:00:00Z.",
+      "Expiry of the certificate (RFC 3339). Cannot be set together with duration. A change applies to the next certificate. Example: 2030-01-31T08:00:00Z.",
     ).optional(),
     renewBefore: duration(
       "Time before expiry at which the certificate is renewed, at least 5m and less than duration. Default: a third of its lifetime. Example: 720h.",
@@ -241,7 +241,7 @@ const members = z
       .max(99)
       .optional()
       .describe(
-        "Time before expiry at which the certificate is renewed, in percent of its lifetime, from 1 to 99. Excludes renewBefore.",
+        "Time before expiry at which the certificate is renewed, in percent of its lifetime, from 1 to 99. Cannot be set together with renewBefore.",
       ),
     renewalPolicy: z
       .enum(["Auto", "Disabled"])
@@ -450,7 +450,7 @@ export const certificate: Kind<CertificateSpec> = {
   categories: ["engine-pki"],
   scope: "Namespaced",
   description:
-    "Certificate is a certificate of an engine with its key in a Secret. The operator renews it before it expires.",
+    "Certificate is a certificate of a Chancery engine with its key in a Secret. The operator renews it before it expires.",
   spec: ruled(members, ...rules),
   status,
   columns: [

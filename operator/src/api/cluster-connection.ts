@@ -58,7 +58,7 @@ const allowedNamespaces = z
 const spec = ruled(
   z
     .object({ ...connectionMembers("the operator's namespace"), allowedNamespaces })
-    .describe("Address of an engine, and the operator's credentials for it."),
+    .describe("Address of a Chancery engine, and the operator's credentials for it."),
   oneBundle,
 )
 

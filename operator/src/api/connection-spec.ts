@@ -61,7 +61,9 @@ export const connectionMembers = (where: string) => ({
       .string()
       .min(1)
       .max(65_536)
-      .describe("CA certificates (PEM) to trust in addition to those of the system. Excludes caSecretRef."),
+      .describe(
+        "CA certificates (PEM) to trust in addition to those of the system. Cannot be set together with caSecretRef.",
+      ),
     {
       rule: "self.contains('-----BEGIN CERTIFICATE-----')",
       message: "caBundle must contain certificates (PEM)",
@@ -74,7 +76,9 @@ export const connectionMembers = (where: string) => ({
       key: dataKey.default("ca.crt").describe("Key of the certificates in the Secret. Default: ca.crt."),
     })
     .optional()
-    .describe("Secret with CA certificates (PEM) to trust in addition to those of the system. Excludes caBundle."),
+    .describe(
+      "Secret with CA certificates (PEM) to trust in addition to those of the system. Cannot be set together with caBundle.",
+    ),
   organization: organizationName
     .optional()
     .describe("Organization of objects that do not set one. It must exist and be visible to the token."),

@@ -6,7 +6,7 @@ import { ruled } from "./rules.ts"
 const spec = ruled(
   z
     .object(connectionMembers("the namespace of the Connection"))
-    .describe("Address of an engine, and the operator's credentials for it."),
+    .describe("Address of a Chancery engine, and the operator's credentials for it."),
   oneBundle,
 )
 

@@ -39,7 +39,9 @@ const spec = z
       .max(128)
       .regex(/^[A-Za-z0-9_.-]+$/)
       .default("default")
-      .describe("Issuer of the mount: its id, its name, or default. Default: default."),
+      .describe(
+        "Issuer within the PKI mount: its id, its name, or the word default for the mount's default issuer. Default: default.",
+      ),
     defaultRole: roleName.optional().describe("Role for Certificates that do not set one."),
     pathMode: z
       .enum(["RoleDecides", "PathOverride"])
@@ -56,7 +58,7 @@ const spec = z
       "ConfigMap to create with the chain of the certificate authority, under ca.crt. It is in the namespace of the Issuer, or of the operator for a ClusterIssuer.",
     ).optional(),
   })
-  .describe("Certificate authority of an engine, and its settings.")
+  .describe("Certificate authority of a Chancery engine, and its settings.")
 
 export type IssuerSpec = z.output<typeof spec>
 
@@ -110,7 +112,7 @@ export const issuer: Kind<IssuerSpec> = {
   shortNames: ["eiss"],
   categories: ["engine-pki"],
   scope: "Namespaced",
-  description: "Issuer provides a certificate authority of an engine to the Certificates of its namespace.",
+  description: "Issuer provides a certificate authority of a Chancery engine to the Certificates of its namespace.",
   spec,
   status,
   columns,
@@ -125,6 +127,6 @@ export const clusterIssuer: Kind<IssuerSpec> = {
   shortNames: ["ecliss"],
   scope: "Cluster",
   description:
-    "ClusterIssuer provides a certificate authority of an engine to the Certificates of all namespaces that its ClusterConnection allows.",
+    "ClusterIssuer provides a certificate authority of a Chancery engine to the Certificates of all namespaces that its ClusterConnection allows.",
   spec: ruled(spec, clusterWide),
 }

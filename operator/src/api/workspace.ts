@@ -29,8 +29,13 @@ const oneOf = (what: string, ...names: readonly string[]): Rule<object> => ({
 const named = (what: string, words: string) =>
   ruled(
     z.object({
-      id: engineId.optional().describe(`Id of ${words} in the engine. Excludes name.`),
-      name: z.string().min(1).max(255).optional().describe(`Name of ${words} in the organization. Excludes id.`),
+      id: engineId.optional().describe(`Id of ${words} in the engine. Cannot be set together with name.`),
+      name: z
+        .string()
+        .min(1)
+        .max(255)
+        .optional()
+        .describe(`Name of ${words} in the organization. Cannot be set together with id.`),
     }),
     oneOf(what, "id", "name"),
   )
@@ -62,10 +67,14 @@ const vcsRepo = ruled(
       .describe("Branch to read. Default: the default branch of the repository."),
     oauthTokenID: engineId
       .optional()
-      .describe("Id of the OAuth token for access to the repository. Excludes githubAppInstallationID."),
+      .describe(
+        "Id of the OAuth token for access to the repository. Cannot be set together with githubAppInstallationID.",
+      ),
     githubAppInstallationID: engineId
       .optional()
-      .describe("Id of the GitHub App installation for access to the repository. Excludes oauthTokenID."),
+      .describe(
+        "Id of the GitHub App installation for access to the repository. Cannot be set together with oauthTokenID.",
+      ),
     ingressSubmodules: z.boolean().optional().describe("Fetch submodules with the repository. Default: false."),
     tagsRegex: z
       .string()
@@ -116,13 +125,15 @@ const variable = ruled(
       .string()
       .max(262_144)
       .optional()
-      .describe("Value in plain text, readable in this object and in the engine. Excludes valueFrom."),
+      .describe(
+        "Value in plain text, readable in this object and in the engine. Cannot be set together with valueFrom.",
+      ),
     valueFrom: ruled(
       z.object({ secretKeyRef: keyRef("Secret"), configMapKeyRef: keyRef("ConfigMap") }),
       oneOf("valueFrom", "secretKeyRef", "configMapKeyRef"),
     )
       .optional()
-      .describe("Source of the value: a key of a Secret or ConfigMap. Excludes value."),
+      .describe("Source of the value: a key of a Secret or ConfigMap. Cannot be set together with value."),
     description: z.string().max(512).default("").describe("Description for people. Default: empty."),
     hcl: z
       .boolean()
@@ -286,12 +297,12 @@ const shape = z.object({
   triggerPatterns: list(
     z.string().min(1).max(1_024),
     "atomic",
-    "Glob patterns of files whose changes start runs. Excludes triggerPrefixes.",
+    "Glob patterns of files whose changes start runs. Cannot be set together with triggerPrefixes.",
   ),
   triggerPrefixes: list(
     z.string().min(1).max(1_024),
     "atomic",
-    "Folders whose changes start runs. Excludes triggerPatterns.",
+    "Folders whose changes start runs. Cannot be set together with triggerPatterns.",
   ),
   vcsRepo,
   sshKey: named("sshKey", "the SSH key")
@@ -340,11 +351,13 @@ const shape = z.object({
         .min(1)
         .max(100_000)
         .optional()
-        .describe("Age in days after which old versions are deleted, from 1 to 100000. Excludes dontDelete."),
+        .describe(
+          "Age in days after which old versions are deleted, from 1 to 100000. Cannot be set together with dontDelete.",
+        ),
       dontDelete: z
         .literal(true)
         .optional()
-        .describe("Keep all versions; nothing is deleted. Excludes deleteOlderThanDays."),
+        .describe("Keep all versions; nothing is deleted. Cannot be set together with deleteOlderThanDays."),
     }),
     oneOf("dataRetentionPolicy", "deleteOlderThanDays", "dontDelete"),
   )

@@ -4,7 +4,7 @@ import type { Edition } from "../../../engine/src/core/edition.ts"
 import { openEmbedded } from "../../../engine/src/embedded.ts"
 import type { Engine } from "../../../engine/src/engine.ts"
 import { startServer } from "../../../engine/src/server/server.ts"
-import { usualKind } from "../../../engine/testing/temporary-database.ts"
+import { defaultKind } from "../../../engine/testing/temporary-database.ts"
 import { goTfeTests, type TestProgram } from "./go-tfe-suite/build.ts"
 import { expectedFailures } from "./go-tfe-suite/expected-failures.ts"
 import { listTests, runTests, type TestResult } from "./go-tfe-suite/run-tests.ts"
@@ -73,7 +73,7 @@ async function runSuite(
   tests: TestProgram,
   { edition, isRun = () => true, enabling = {}, prepare }: SuiteOptions,
 ): Promise<readonly TestResult[]> {
-  await using place = await usualKind.place()
+  await using place = await defaultKind.place()
   await using engine = await openEmbedded(place.url, {
     edition,
     sealKeys: { text: Buffer.alloc(32).toString("base64") },

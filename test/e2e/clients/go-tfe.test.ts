@@ -4,7 +4,7 @@ import { execFile } from "node:child_process"
 import { promisify } from "node:util"
 import { beforeAll, describe, expect, test } from "vitest"
 import { openEmbedded } from "../../../engine/src/embedded.ts"
-import { usualKind } from "../../../engine/testing/temporary-database.ts"
+import { defaultKind } from "../../../engine/testing/temporary-database.ts"
 import { startServer } from "../../../engine/src/server/server.ts"
 import { goProgram, goTfeFolder } from "../../toolchain/go-modules.ts"
 
@@ -61,7 +61,7 @@ describe.skipIf(program === undefined)("the public Go client", () => {
 })
 
 async function runScenarios(program: string): Promise<Step[]> {
-  await using place = await usualKind.place()
+  await using place = await defaultKind.place()
   await using engine = await openEmbedded(place.url, { sealKeys: { text: Buffer.alloc(32).toString("base64") } })
   const { caller, tokens } = engine
   if (caller.kind !== "user") throw new Error("the engine acts as a user")

@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test } from "vitest"
 import { systemRuntime } from "../../core/runtime.ts"
 import { hourMs, minuteMs, secondMs } from "../../core/time.ts"
 import { openDatabase } from "../../storage/sql/database.ts"
-import { type DatabaseKind, databaseKinds, usualSharedKind } from "../../../testing/temporary-database.ts"
+import { type DatabaseKind, databaseKinds, defaultSharedKind } from "../../../testing/temporary-database.ts"
 import { manualClock } from "../../../testing/manual-clock.ts"
 import { openTestEngine } from "../../../testing/test-engine.ts"
 import type { AppRoleInput } from "./app-role.ts"
@@ -14,7 +14,7 @@ import { secretIdsPerWrite, sweepSecretIds } from "./delete-expired-secret-ids.t
 const refusedLogin = { code: "unprocessable", message: "invalid role or secret ID" }
 const missing = { code: "not-found" }
 
-async function opened(kind: DatabaseKind = usualSharedKind) {
+async function opened(kind: DatabaseKind = defaultSharedKind) {
   const clock = manualClock()
   const runtime = { ...systemRuntime(), clock }
   const place = await kind.place()

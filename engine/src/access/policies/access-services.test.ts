@@ -4,7 +4,7 @@ import { systemRuntime } from "../../core/runtime.ts"
 import { hourMs, minuteMs } from "../../core/time.ts"
 import type { Engine, ServingEngine } from "../../engine.ts"
 import { maxTokenAncestors } from "../../organizations/authentication.ts"
-import { databaseKinds, type DatabaseKind, usualSharedKind } from "../../../testing/temporary-database.ts"
+import { databaseKinds, type DatabaseKind, defaultSharedKind } from "../../../testing/temporary-database.ts"
 import { manualClock } from "../../../testing/manual-clock.ts"
 import { newMember, newOrganization, newTeam, newUser, newUserToken } from "../../../testing/users.ts"
 import { openTestEngine, type TestEngine } from "../../../testing/test-engine.ts"
@@ -13,7 +13,7 @@ import type { ServiceTokenInput } from "../service-tokens/service-token.ts"
 const clock = manualClock()
 const runtime = { ...systemRuntime(), clock }
 
-async function open(kind: DatabaseKind = usualSharedKind): Promise<TestEngine & { readonly url: string }> {
+async function open(kind: DatabaseKind = defaultSharedKind): Promise<TestEngine & { readonly url: string }> {
   const place = await kind.place()
   const testEngine = await openTestEngine({ url: place.url, runtime })
   onTestFinished(async () => {

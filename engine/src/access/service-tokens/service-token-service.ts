@@ -218,7 +218,10 @@ export class ServiceTokenService implements ServiceTokens {
   async #record({ identity }: UsedRepositories, token: TokenRef): Promise<TokenRecord | undefined> {
     if (isSelf(token)) {
       const id = this.#ownTokenId()
-      if (id === undefined) throw unprocessable("the caller has no token")
+      if (id === undefined)
+        throw unprocessable(
+          "the request was not authenticated with a token, so there is no token of its own; send a token or name one",
+        )
       return identity.findTokenById(id)
     }
     if ("secret" in token) return identity.findToken(this.#runtime.digest(token.secret))

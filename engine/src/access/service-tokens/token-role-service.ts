@@ -2,7 +2,7 @@ import { authorizePath } from "../../core/access.ts"
 import type { Caller } from "../../core/caller.ts"
 import { EngineError, rejectFaults } from "../../core/errors.ts"
 import { repeatableRead, type Storage } from "../../core/storage.ts"
-import { type KeyPage, keysMaximum, limitOf } from "../../pki/mounts/key-page.ts"
+import { type KeyPage, maxListedKeys, limitOf } from "../../pki/mounts/key-page.ts"
 import { initialTokenRole, type TokenRole, tokenRoleFaults, type TokenRoleRepository } from "./token-role.ts"
 
 interface UsedRepositories {
@@ -24,7 +24,7 @@ export class TokenRoleService implements TokenRoles {
   async list(page: KeyPage = {}): Promise<readonly string[]> {
     authorizePath(this.#caller, { path: listPath, capability: "list" })
     const { after = "" } = page
-    return this.#storage.read(({ tokenRoles }) => tokenRoles.names({ after, limit: limitOf(page, keysMaximum) }))
+    return this.#storage.read(({ tokenRoles }) => tokenRoles.names({ after, limit: limitOf(page, maxListedKeys) }))
   }
 
   async get(name: string): Promise<TokenRole> {

@@ -30,7 +30,7 @@ export interface AcmeAccount {
 }
 
 /** Members of an account that decide if a request signed with its key is accepted. */
-export type AccountStanding = Pick<AcmeAccount, "id" | "mountId" | "directory" | "thumbprint" | "status" | "bindingId">
+export type AccountSummary = Pick<AcmeAccount, "id" | "mountId" | "directory" | "thumbprint" | "status" | "bindingId">
 
 const maxContacts = 10
 const maxContact = 320

@@ -9,7 +9,7 @@ import {
   attemptInTime,
   attemptTimeoutMs,
   caaProblem,
-  caaRefusal,
+  caaRecordProblem,
   type CaaRecord,
 } from "./validation.ts"
 
@@ -129,7 +129,7 @@ describe("CAA records (RFC 8659, RFC 8657)", () => {
     [[record("unheard-of", "x", true)], false, false],
     [[record("unheard-of", "x")], false, true],
   ])("%j, for a wildcard %s, allow to issue: %s", (records, wildcard, isLet) => {
-    expect(caaRefusal(records, wildcard, asked) === undefined).toBe(isLet)
+    expect(caaRecordProblem(records, wildcard, asked) === undefined).toBe(isLet)
   })
 
   test("are those of the nearest parent domain that has any", async () => {

@@ -232,7 +232,7 @@ export async function caaProblem(
 ): Promise<Problem | undefined> {
   try {
     const { at, records } = await relevantRecords(value, network, terms)
-    const reason = caaRefusal(records, wildcard, asked)
+    const reason = caaRecordProblem(records, wildcard, asked)
     return reason === undefined ? undefined : { type: "caa", detail: `CAA records of ${at} ${reason}.` }
   } catch (error) {
     if (error instanceof FetchFailure) return { type: "dns", detail: `CAA records of ${value}: ${error.message}` }
@@ -253,7 +253,11 @@ async function relevantRecords(name: string, network: AcmeNetwork, terms: Networ
 
 const knownTags = new Set(["issue", "issuewild", "iodef", "issuemail", "contactemail", "contactphone"])
 
-export function caaRefusal(records: readonly CaaRecord[], wildcard: boolean, asked: CaaTerms): string | undefined {
+export function caaRecordProblem(
+  records: readonly CaaRecord[],
+  wildcard: boolean,
+  asked: CaaTerms,
+): string | undefined {
   if (records.some(({ critical, tag }) => critical && !knownTags.has(tag)))
     return "contain an unknown critical property"
   const ofTag = (tag: string) => records.filter((record) => record.tag === tag)

@@ -5,7 +5,7 @@ import { isEngineError } from "../../core/errors.ts"
 import type { ServedEngine } from "../../engine.ts"
 import type { RunningServer } from "../../server/server.ts"
 import { writeDurably } from "../../storage/sqlite/durable-file.ts"
-import { developmentOrganization, usualManifests } from "../dev-defaults.ts"
+import { developmentOrganization, defaultManifests } from "../dev-defaults.ts"
 import { ensureAuthorities, localTls } from "../dev-authorities.ts"
 import { runServer } from "../run-server.ts"
 import { findOperator, type StoredManifests } from "../operator.ts"
@@ -48,14 +48,14 @@ async function keepManifests(
   { data, ...rest }: Pick<StoredManifests, "engine" | "log" | "terminal"> & { readonly data: string },
   signal: AbortSignal,
 ): Promise<void> {
-  if (manifests === "off" || (manifests === undefined && !existsSync(usualManifests))) return
+  if (manifests === "off" || (manifests === undefined && !existsSync(defaultManifests))) return
   const operator = await findOperator()
   if (operator === undefined) {
     if (manifests !== undefined)
       rest.terminal.say("chancery: --manifests needs @chancery/operator, which is not installed.")
     return
   }
-  const folder = manifests ?? usualManifests
+  const folder = manifests ?? defaultManifests
   const options = { ...rest, folder, statusFolder: join(data, "manifests"), organization: developmentOrganization }
   await operator.keepManifests(options, signal)
 }

@@ -9,7 +9,7 @@ import {
   brokenParts,
   leaseFacts,
   openReader,
-  schemaStanding,
+  schemaStateOf,
   serverFacts,
   storeMadeAt,
   type StoreReader,
@@ -29,7 +29,7 @@ import {
   readReplicaFindings,
   schemaFinding,
   serverFindings,
-  unaskedReplicas,
+  unreadReplicas,
 } from "./storage-findings.ts"
 import { tlsFindings } from "./tls-findings.ts"
 import { CommandError, exitCodeOf, exitCodes } from "../exit-code.ts"
@@ -87,7 +87,7 @@ async function findingsIn(
   { runtime, quick }: Examination,
 ): Promise<readonly Finding[]> {
   const findings = [...(await placeFindings(store, settings, { runtime, quick }))]
-  const schema = await store.read(schemaStanding)
+  const schema = await store.read(schemaStateOf)
   findings.push(schemaFinding(schema))
   // A schema of an older release may lack the tables that are read below, and one of a newer release may have others.
   if (schema.missing.length > 0 || schema.unknown !== undefined) return findings
@@ -133,10 +133,10 @@ async function placeFindings(
 async function replicaFindings(store: StoreReader, settings: Settings, runtime: Runtime): Promise<readonly Finding[]> {
   if (settings.storageReadReplica === undefined) return []
   // Loads the PostgreSQL driver, which other examinations do not need.
-  const { replicaStandings } = await import("../../storage/replicas/read-replicas.ts")
+  const { replicaStatuses } = await import("../../storage/replicas/read-replicas.ts")
   try {
-    return readReplicaFindings(await replicaStandings(readReplicasOf(settings), store, runtime))
+    return readReplicaFindings(await replicaStatuses(readReplicasOf(settings), store, runtime))
   } catch (error) {
-    return [unaskedReplicas(error)]
+    return [unreadReplicas(error)]
   }
 }

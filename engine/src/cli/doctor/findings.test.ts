@@ -14,7 +14,7 @@ import {
   schemaFinding,
   serverFindings,
   spaceFinding,
-  unaskedReplicas,
+  unreadReplicas,
 } from "./storage-findings.ts"
 
 const now = 1_000 * dayMs
@@ -135,7 +135,7 @@ test.each([
 })
 
 test("read replicas are a warning when the database does not report its log position", () => {
-  expect(unaskedReplicas(new Error("function pg_walfile_name does not exist"))).toMatchObject({
+  expect(unreadReplicas(new Error("function pg_walfile_name does not exist"))).toMatchObject({
     level: "warn",
     message: expect.stringMatching(/\(function pg_walfile_name does not exist\)/) as string,
   })

@@ -110,7 +110,7 @@ export function readReplicaFindings(statuses: readonly ReplicaStatus[]): readonl
 }
 
 /** Reports that the primary does not return its position, without which the state of its replicas cannot be checked. */
-export const unaskedReplicas = (error: unknown): Finding =>
+export const unreadReplicas = (error: unknown): Finding =>
   warn(
     check,
     `Read replicas are not used: the primary does not report its log position (${reasonOf(error)}).`,

@@ -3,7 +3,7 @@ import { z } from "zod"
 import { type EngineError, unavailable } from "../../core/errors.ts"
 import type { WorkspaceId } from "../../core/ids.ts"
 import { decodeDocument } from "./json-api/document.ts"
-import { attributePointers, decodeError, decodeRefusal, encodeError, encodeRefusal } from "./json-api/errors.ts"
+import { attributePointers, decodeError, decodeItemError, encodeError, encodeItemError } from "./json-api/errors.ts"
 import type { BulkAction, BulkRequest, BulkResult } from "../../workspaces/bulk/bulk-action.ts"
 import { type Body, type Definition, readOnly, secret } from "./document.ts"
 import { type Answer, contract } from "./endpoint.ts"
@@ -138,7 +138,7 @@ const encodeResult = ({ workspaceId, name, outcome, refusal }: BulkResult) => ({
   type: "workspaces",
   name,
   outcome,
-  ...(refusal === undefined ? {} : { error: encodeRefusal(refusal) }),
+  ...(refusal === undefined ? {} : { error: encodeItemError(refusal) }),
 })
 
 /** Number of workspaces by outcome. */
@@ -216,7 +216,7 @@ export function decodeBulkLine(text: string): readonly BulkResult[] | undefined 
     workspaceId: id as WorkspaceId,
     name,
     outcome,
-    ...(error === undefined ? {} : { refusal: decodeRefusal(error) }),
+    ...(error === undefined ? {} : { refusal: decodeItemError(error) }),
   }))
 }
 

@@ -375,7 +375,7 @@ export const mappedBody = <Flat, T>(
   { from, to }: { readonly from: (value: T) => Flat; readonly to: (flat: Flat) => T },
 ): Body<T> => ({ ...body, decode: (sent) => to(body.decode(sent)), encode: (value) => body.encode(from(value)) })
 
-/** Returns a body with a list of resources that have members; `schema` describes one of them, without its type. */
+/** Returns a body whose `data` lists resources of a type; `schema` describes one resource apart from its `type`. */
 export const elements = <T>(type: string, schema: z.ZodType<T>): Body<readonly T[]> => ({
   decode: (body) => decodeList(body, schema, { types: [type] }),
   encode: (values) => ({ data: values.map((value) => ({ type, ...(encode(schema, value) as object) })) }),

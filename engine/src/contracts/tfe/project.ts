@@ -88,7 +88,7 @@ const flat = document("projects", {
     }),
     settingOverwrites: writable(flags(overwrites), {
       input: nullAsAbsent(someFlags(overwrites)),
-      rule: "Whether a setting is the project's own (true) or inherited from the organization (false).",
+      rule: "For default-execution-mode and default-agent-pool: true if the project has its own value, false if it inherits the organization's.",
       default: {},
       example: { "default-execution-mode": true },
     }),

@@ -232,7 +232,7 @@ export const flatWorkspace = document("workspaces", {
       example: true,
     }),
     projectRemoteState: setting(
-      "Let every workspace of the project read the state. Excludes global-remote-state.",
+      "Let every workspace of the project read the state. Cannot be set together with global-remote-state.",
       false,
     ),
     latestChangeAt: readOnly(instant, { rule: "Time of the newest state, or of the creation.", ...time }),
@@ -263,7 +263,7 @@ export const flatWorkspace = document("workspaces", {
     resourceCount: readOnly(z.number(), { rule: "Number of resources in the current state." }),
     settingOverwrites: writable(flags(overwrites), {
       input: nullAsAbsent(overwritesInput),
-      rule: "Whether a setting is the workspace's own (true) or inherited (false). Setting a value makes it its own.",
+      rule: "For execution-mode and agent-pool: true if the workspace has its own value, false if it inherits the project's. Setting a value makes it true.",
       default: {},
       example: { "execution-mode": true },
     }),
@@ -281,10 +281,13 @@ export const flatWorkspace = document("workspaces", {
       }),
       input: nullAsAbsent(written),
     },
-    triggerPrefixes: paths("Folders whose changes start runs. Excludes trigger-patterns.", ["modules/"]),
-    triggerPatterns: paths("Glob patterns of files whose changes start runs. Excludes trigger-prefixes.", [
-      "modules/**/*.tf",
+    triggerPrefixes: paths("Folders whose changes start runs. Cannot be set together with trigger-patterns.", [
+      "modules/",
     ]),
+    triggerPatterns: paths(
+      "Glob patterns of files whose changes start runs. Cannot be set together with trigger-prefixes.",
+      ["modules/**/*.tf"],
+    ),
     updatedAt: readOnly(instant, { rule: "Time of the last change of the settings.", ...time }),
     vcsRepo: writable(repository.nullable(), {
       input: repositoryInput.nullable(),

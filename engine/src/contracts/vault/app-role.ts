@@ -3,7 +3,7 @@
 import { z } from "zod"
 import { invalid } from "../../core/errors.ts"
 import { formatInstant, type Instant, parseInstant } from "../../core/time.ts"
-import { keysMaximum } from "../../pki/mounts/key-page.ts"
+import { maxListedKeys } from "../../pki/mounts/key-page.ts"
 import { type AppRoleInput, type AppRolePart, appRoleParts, initialAppRole } from "../../access/approle/app-role.ts"
 import type {
   AppRoleCredentials,
@@ -83,7 +83,7 @@ export const appRoles = contract({
     summary: "Lists the names of roles.",
     rights: "list",
     body: keyPage,
-    answers: keysUpTo(keysMaximum, (key) => key),
+    answers: keysUpTo(maxListedKeys, (key) => key),
   },
   get: { operation: "read", path: "/role/:name", summary: "Returns a role.", rights: "read", answers: role },
   save: {
@@ -301,7 +301,7 @@ export const secretIds = contract({
     summary: "Lists the accessors of the secret ids of a role.",
     rights: "list",
     body: keyPage,
-    answers: keysUpTo(keysMaximum, (key) => key),
+    answers: keysUpTo(maxListedKeys, (key) => key),
   },
   create: {
     operation: "write",

@@ -1,7 +1,7 @@
 // Keys that the server never certifies.
 import { z } from "zod"
 import { type BlockedKey, blockedKeySources, type KeyDigest, parseKeyDigest } from "../../pki/keys/blocked-key.ts"
-import { keysMaximum } from "../../pki/mounts/key-page.ts"
+import { maxListedKeys } from "../../pki/mounts/key-page.ts"
 import { parseSerialNumber, type SerialNumber } from "../../x509/serial-number.ts"
 import { contract, data, keyPage, keysUpTo, nothing } from "./endpoint.ts"
 import { bodyOf, fields, parameter, record } from "./record.ts"
@@ -62,7 +62,7 @@ export const blockedKeys = contract({
     summary: "Lists the digests of blocked keys.",
     rights: "list",
     body: keyPage,
-    answers: keysUpTo(keysMaximum, (key) => key as KeyDigest),
+    answers: keysUpTo(maxListedKeys, (key) => key as KeyDigest),
   },
   add: {
     operation: "write",

@@ -195,7 +195,7 @@ const text = { type: "string" }
 const texts = listOf(text)
 const schemasByType: Readonly<Record<FieldType, Json>> = {
   ...fieldSchemas,
-  // Whole seconds for Vault clients, strings in the native dialect.
+  // Whole seconds for Vault clients, a string such as 1h in the native dialect (docs/dialects.md).
   "duration (sec)": { type: ["integer", "string"] },
   keypair: { type: "object", additionalProperties: text },
   map: {},

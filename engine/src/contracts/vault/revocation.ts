@@ -1,6 +1,6 @@
 // Revocation of certificates.
 import { formatInstant, parseInstant, secondMs } from "../../core/time.ts"
-import { keysMaximum } from "../../pki/mounts/key-page.ts"
+import { maxListedKeys } from "../../pki/mounts/key-page.ts"
 import type { RevokedCertificate, RevokeInput, RevokeWithKeyInput } from "../../pki/revocation/revocation.ts"
 import type { DecodedEnvelope } from "./format/envelope.ts"
 import { decodeAnswer, encodeMembers, unreadable } from "./format/parameters.ts"
@@ -102,7 +102,7 @@ export const revocations = contract({
     path: "/certs/revoked",
     summary: "Lists serial numbers of revoked certificates, at most 100000 at once.",
     body: keyPage,
-    answers: keysUpTo(keysMaximum, serialNumberIn),
+    answers: keysUpTo(maxListedKeys, serialNumberIn),
   },
   requested: {
     ...listing,

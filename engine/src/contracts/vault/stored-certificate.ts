@@ -24,7 +24,7 @@ import type {
   MountInventoryPage,
   MountInventoryQuery,
 } from "../../pki/issuance/certificate-inventory.ts"
-import { keysMaximum } from "../../pki/mounts/key-page.ts"
+import { maxListedKeys } from "../../pki/mounts/key-page.ts"
 import {
   decodeAnswer,
   decodeSomeAnswer,
@@ -401,7 +401,7 @@ export const storedCertificates = contract({
     path: "/certs",
     summary: "Lists serial numbers of certificates, at most 100000 at once.",
     body: keyPage,
-    answers: keysUpTo(keysMaximum, serialNumberIn),
+    answers: keysUpTo(maxListedKeys, serialNumberIn),
   },
   listDetails: {
     ...searching,
@@ -422,7 +422,7 @@ export const storedCertificates = contract({
     path: "/cert-metadata",
     summary: "Lists serial numbers of certificates with cert_metadata.",
     body: keyPage,
-    answers: keysUpTo(keysMaximum, serialNumberIn),
+    answers: keysUpTo(maxListedKeys, serialNumberIn),
   },
   metadata: {
     operation: "read",

@@ -57,7 +57,7 @@ export interface Events {
   ): Promise<AsyncIterable<EventView>>
 }
 
-/** Event, or the cursor to continue from for a client that gets no events. */
+/** Event, or, after some time without a matching event, the cursor to continue from. */
 export type FeedItem = { readonly event: EventView } | { readonly cursor: string }
 
 /** Feed as the HTTP server sends it. */

@@ -166,11 +166,11 @@ export interface Certificates {
   get(serialNumber: string): Promise<CertificateView>
   /** Returns the chain of the default issuer, DER, beginning with the issuer; empty if there is none. Needs no permission. */
   caChain(): Promise<readonly Uint8Array[]>
-  /** Returns serial numbers in ascending order, at most `keysMaximum` at once. */
+  /** Returns serial numbers in ascending order, at most `maxListedKeys` at once. */
   list(page?: KeyPage): Promise<readonly SerialNumber[]>
   /** Returns details of certificates in the order of `list`, at most `maxDetails` at once. */
   listDetails(page?: KeyPage): Promise<readonly CertificateDetails[]>
-  /** Returns serial numbers of certificates with metadata, at most `keysMaximum` at once. */
+  /** Returns serial numbers of certificates with metadata, at most `maxListedKeys` at once. */
   listMetadata(page?: KeyPage): Promise<readonly SerialNumber[]>
   /** Searches the inventory in pages of at most 1,000 certificates. */
   search(query: InventoryQuery, page?: Partial<CertificatePageRequest>): Promise<InventoryPage>

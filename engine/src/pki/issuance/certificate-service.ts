@@ -27,7 +27,7 @@ import {
 } from "./certificate-api.ts"
 import { type CertificatePageRequest, inventoryStatuses, inventoryStatusOf } from "./certificate.ts"
 import { type CertificateDetails, maxDetails, detailsOf } from "./certificate-details.ts"
-import { type KeyPage, keysMaximum } from "../mounts/key-page.ts"
+import { type KeyPage, maxListedKeys } from "../mounts/key-page.ts"
 import { assertRsaExponent, type PresentedKey, presentedKey } from "../keys/key-check.ts"
 import { importCertificates, readCertificates } from "./certificate-import.ts"
 import { searchLimitOf, serialNumberIn, serialNumberPageOf } from "./certificate-inventory.ts"
@@ -234,7 +234,7 @@ export class CertificateService implements ServedCertificates {
 
   async list(keyPage: KeyPage = {}): Promise<readonly SerialNumber[]> {
     authorizeOnMount(this.#access, "list", "certs")
-    const page = serialNumberPageOf(keyPage, keysMaximum)
+    const page = serialNumberPageOf(keyPage, maxListedKeys)
     return readMountReplica(this.#access, ({ mount }, { certificates }) => certificates.serialNumbers(mount.id, page))
   }
 
@@ -259,7 +259,7 @@ export class CertificateService implements ServedCertificates {
 
   async listMetadata(keyPage: KeyPage = {}): Promise<readonly SerialNumber[]> {
     authorizeOnMount(this.#access, "list", "cert-metadata")
-    const page = serialNumberPageOf(keyPage, keysMaximum)
+    const page = serialNumberPageOf(keyPage, maxListedKeys)
     return readMountReplica(this.#access, ({ mount }, { certificates }) =>
       certificates.metadataSerialNumbers(mount.id, page),
     )

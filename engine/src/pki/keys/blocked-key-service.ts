@@ -3,7 +3,7 @@ import type { Caller } from "../../core/caller.ts"
 import { invalid, notFound, rejectFaults } from "../../core/errors.ts"
 import type { Runtime } from "../../core/runtime.ts"
 import { repeatableRead, type Storage } from "../../core/storage.ts"
-import { type KeyPage, keysMaximum, limitOf } from "../mounts/key-page.ts"
+import { type KeyPage, maxListedKeys, limitOf } from "../mounts/key-page.ts"
 import {
   type BlockedKey,
   type BlockedKeyInput,
@@ -36,7 +36,7 @@ export class BlockedKeyService implements BlockedKeys {
     authorizePath(this.#caller, { path: listPath, capability: "list" })
     const { after = "" } = page
     return this.#storage.readReplica(({ blockedKeys }) =>
-      blockedKeys.list({ after: after.toLowerCase(), limit: limitOf(page, keysMaximum) }),
+      blockedKeys.list({ after: after.toLowerCase(), limit: limitOf(page, maxListedKeys) }),
     )
   }
 

@@ -109,7 +109,7 @@ export interface BlockedKeyInput {
  * keyCompromise adds the key of its certificate.
  */
 export interface BlockedKeys {
-  /** Returns digests in ascending order, at most `keysMaximum` at once. */
+  /** Returns digests in ascending order, at most `maxListedKeys` at once. */
   list(page?: KeyPage): Promise<readonly KeyDigest[]>
   get(digest: string): Promise<BlockedKey>
   /** Blocks a key. If it is blocked already, only the comment changes. */

@@ -9,7 +9,7 @@ export interface KeyPage {
 }
 
 /** Maximum number of keys in one response: 100,000 keys make 6 MB. */
-export const keysMaximum = 100_000
+export const maxListedKeys = 100_000
 
 export const limitOf = ({ limit = 0 }: KeyPage, maxLimit: number): number =>
   limit < 1 ? maxLimit : Math.min(limit, maxLimit)

@@ -16,7 +16,7 @@ import type { CsrFacts, IssueRequest, Requested } from "../issuance/issue-reques
 import type { Role } from "../roles/role.ts"
 import { nameOfCommonName, tooManyNames } from "./alternative-names.ts"
 import { isKeyType, keyBitsProblem, minRsaBits, rsaExponentProblem, weakRsaMessage } from "./key-strength.ts"
-import type { NamePolicy, NameRefusal } from "./name-policy.ts"
+import type { NamePolicy, NameProblem } from "./name-policy.ts"
 import { shown, type Violation, violation } from "./violation.ts"
 
 /** Request that the checks decide on. */
@@ -100,7 +100,7 @@ function addressesOf(application: Application): readonly { readonly ip: string; 
   ]
 }
 
-function commonNameRefusal({ role, namePolicy, requested }: Application): NameRefusal | undefined {
+function commonNameRefusal({ role, namePolicy, requested }: Application): NameProblem | undefined {
   if (isFree(role)) return undefined
   const refusal = namePolicy(requested.commonName)
   if (refusal !== undefined) return refusal

@@ -7,13 +7,13 @@ import { isIpAddress } from "../names/ip-address.ts"
 import { fillTemplate, type Identity, isTemplate } from "../names/identity-template.ts"
 import type { Role } from "../roles/role.ts"
 
-export interface NameRefusal {
+export interface NameProblem {
   readonly rule: string
   /** Reason as the end of a sentence after "… not allowed by this role:". */
   readonly reason: string
 }
 
-export type NamePolicy = (name: string) => NameRefusal | undefined
+export type NamePolicy = (name: string) => NameProblem | undefined
 
 export function namePolicy(role: Role, identity: Identity | undefined): NamePolicy {
   const allowed = allowedDomains(role, identity)

@@ -18,7 +18,7 @@ import {
   rejectOtherKey,
 } from "./revocable-certificate.ts"
 import type { RevokedCertificate, Revocations, RevokeInput, RevokeWithKeyInput } from "./revocation.ts"
-import { type KeyPage, keysMaximum } from "../mounts/key-page.ts"
+import { type KeyPage, maxListedKeys } from "../mounts/key-page.ts"
 import { serialNumberPageOf } from "../issuance/certificate-inventory.ts"
 
 export class RevokeService implements Revocations {
@@ -41,7 +41,7 @@ export class RevokeService implements Revocations {
 
   async list(keyPage: KeyPage = {}): Promise<readonly SerialNumber[]> {
     authorizeOnMount(this.#access, "list", "certs/revoked")
-    const page = serialNumberPageOf(keyPage, keysMaximum)
+    const page = serialNumberPageOf(keyPage, maxListedKeys)
     return readMountReplica(this.#access, ({ mount }, { revocations }) => revocations.serialNumbers(mount.id, page))
   }
 

@@ -146,7 +146,7 @@ export interface Revocations {
   revoke(input: RevokeInput): Promise<RevokedCertificate>
   /** Revokes a certificate for a caller that proves possession of its private key, without any other right. */
   revokeWithKey(input: RevokeWithKeyInput): Promise<RevokedCertificate>
-  /** Returns serial numbers in ascending order, at most `keysMaximum` at once. */
+  /** Returns serial numbers in ascending order, at most `maxListedKeys` at once. */
   list(page?: KeyPage): Promise<readonly SerialNumber[]>
   /** Returns revocations that other clusters requested: always none, because servers that share certificates share a database. */
   requested(): Promise<readonly SerialNumber[]>

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, onTestFinished, test } from "vitest"
-import { usualSharedKind } from "../../../testing/temporary-database.ts"
+import { defaultSharedKind } from "../../../testing/temporary-database.ts"
 import { document, newUser } from "../../../testing/users.ts"
 import { populatedEngine } from "../../../testing/populated-engine.ts"
 import { stateFile, stateVersionDocument } from "../../../testing/state-file.ts"
@@ -98,7 +98,7 @@ test("an upload is recorded by its route pattern, because its URL contains the c
 })
 
 test("changes are rejected and reads continue while the log cannot be written", async () => {
-  await using place = await usualSharedKind.place()
+  await using place = await defaultSharedKind.place()
   const { url } = place
   await using testEngine = await populatedEngine({ url })
   const someone = await newUser(testEngine, "someone")
@@ -113,7 +113,7 @@ test("changes are rejected and reads continue while the log cannot be written", 
 })
 
 test("[F-S3] responses with state, outputs or plans are rejected, and others sent, while the log cannot be written", async () => {
-  await using place = await usualSharedKind.place()
+  await using place = await defaultSharedKind.place()
   const { url } = place
   await using testEngine = await populatedEngine({ url })
   const workspace = await testEngine.request("POST", "/organizations/acme/workspaces", {

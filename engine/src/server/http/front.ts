@@ -10,7 +10,7 @@ import { clientAddressOf, type ProxyHeader, type TrustedProxies } from "./client
 import { type App, type Exchange, isPkiPath, pathOf, requestIdOf, type Serve } from "./exchange.ts"
 import { type HttpRequest, type HttpResponse, respond } from "./message.ts"
 import type { Allowance, RateLimiter } from "./rate-limit.ts"
-import { refusal } from "./responses.ts"
+import { errorAnswer } from "./responses.ts"
 import { createRequestMetrics } from "./request-metrics.ts"
 
 export interface FrontOptions {
@@ -52,7 +52,7 @@ export function createFront(options: FrontOptions): Serve {
       response = await answer(options, request, { path, exchange, added })
     } catch (error) {
       runtime.log.error("request failed", { requestId: exchange.requestId, method: request.method, error })
-      response = refusal(path, 500, "internal error", "The server could not complete the request.")
+      response = errorAnswer(path, 500, "internal error", "The server could not complete the request.")
     }
 
     const durationMs = stopwatch() - began
@@ -131,7 +131,7 @@ async function answer(
     Object.assign(added, allowanceHeaders(allowance))
     if (!allowance.allowed) {
       added["retry-after"] = "1"
-      return refusal(path, 429, "Too many requests", "You have exceeded the API's rate limit.")
+      return errorAnswer(path, 429, "Too many requests", "You have exceeded the API's rate limit.")
     }
   }
 
@@ -146,9 +146,9 @@ async function answer(
 export function createMetricsFront(metrics: Metrics): Serve {
   return async ({ method, url }) => {
     const path = pathOf(url)
-    if (path !== metricsPath) return refusal(path, 404, "not found", `Only ${metricsPath} is served here.`)
+    if (path !== metricsPath) return errorAnswer(path, 404, "not found", `Only ${metricsPath} is served here.`)
     if (method === "GET" || method === "HEAD") return exposition({ metrics })
-    return refusal(path, 405, "method not allowed", `${metricsPath} accepts only GET and HEAD.`)
+    return errorAnswer(path, 405, "method not allowed", `${metricsPath} accepts only GET and HEAD.`)
   }
 }
 

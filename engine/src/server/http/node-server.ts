@@ -18,7 +18,7 @@ import { areOver, nameListMethod, type ParserError, readListAnew } from "./list-
 import type { ListenAddress } from "./listen-address.ts"
 import { respond } from "./message.ts"
 import { NodeRequest, requestUrl } from "./node-request.ts"
-import { refusalDocument } from "./responses.ts"
+import { errorDocument } from "./responses.ts"
 import { type SecureContextSource, secureContextOptions } from "./secure-context.ts"
 import { sendResponse, unreadResponses } from "./send-response.ts"
 
@@ -300,7 +300,7 @@ function isMisread({ httpVersionMajor, httpVersionMinor, rawHeaders }: IncomingM
   return hosts > 1
 }
 
-const misread = respond(refusalDocument(400, "bad request", "The request line or the Host header cannot be read."), {
+const misread = respond(errorDocument(400, "bad request", "The request line or the Host header cannot be read."), {
   status: 400,
   headers: { "content-type": "application/vnd.api+json", connection: "close" },
 })
@@ -347,7 +347,7 @@ function answerUnreadable(
     return
   }
   const [status, title, detail] = unreadable[error.code ?? ""] ?? [400, "bad request", "The request is not valid HTTP."]
-  const body = refusalDocument(status, title, detail)
+  const body = errorDocument(status, title, detail)
   const added = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
   socket.end(
     `HTTP/1.1 ${status} ${title}\r\n${added.join("")}Content-Type: application/vnd.api+json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,

@@ -7,7 +7,7 @@ import { join } from "node:path"
 import { sql } from "kysely"
 import { describe, expect, onTestFinished, test } from "vitest"
 import { openDatabase } from "../../storage/sql/database.ts"
-import { usualSharedKind } from "../../../testing/temporary-database.ts"
+import { defaultSharedKind } from "../../../testing/temporary-database.ts"
 import { parseSigned } from "../../x509/signed.ts"
 import { openTestEngine, type TestEngine, type TestEngineOptions } from "../../../testing/test-engine.ts"
 
@@ -33,7 +33,7 @@ async function auditedEngine(options: TestEngineOptions = {}) {
 
 /** Creates a database with an authority, without an audit log, and returns its URL. */
 async function preparedStore(): Promise<string> {
-  const place = await usualSharedKind.place()
+  const place = await defaultSharedKind.place()
   onTestFinished(() => place[Symbol.asyncDispose]())
   const { url } = place
   await using testEngine = await openTestEngine({ url })

@@ -19,17 +19,17 @@ export function jsonResponse(
 }
 
 /** Returns an error that occurred outside the routes, in the format of the API that the path belongs to. */
-export function refusal(path: string, status: number, title: string, detail: string): HttpResponse {
+export function errorAnswer(path: string, status: number, title: string, detail: string): HttpResponse {
   if (isPkiPath(path))
     return respond(JSON.stringify({ errors: [detail] }), { status, headers: { "content-type": "application/json" } })
-  return respond(refusalDocument(status, title, detail), {
+  return respond(errorDocument(status, title, detail), {
     status,
     headers: { "content-type": "application/vnd.api+json" },
   })
 }
 
 /** Returns a JSON:API error document. */
-export const refusalDocument = (status: number, title: string, detail: string): string =>
+export const errorDocument = (status: number, title: string, detail: string): string =>
   JSON.stringify({ errors: [{ status: String(status), title, detail }] })
 
 // Static pages are equal for every client: they contain no user data, load nothing and run no scripts.

@@ -6,7 +6,7 @@ import type { Runtime } from "../../core/runtime.ts"
 import { ocspResponseType } from "../../contracts/vault/ocsp.ts"
 import { encodeOcspFailure } from "../../x509/ocsp.ts"
 import { isPkiPath, pathOf } from "./exchange.ts"
-import { jsonResponse, refusal } from "./responses.ts"
+import { jsonResponse, errorAnswer } from "./responses.ts"
 import { type HttpRequest, type HttpResponse, respond } from "./message.ts"
 import { healthStatus } from "../vault/health.ts"
 import { release } from "../release.ts"
@@ -44,7 +44,7 @@ export function sealedApp({ clock }: Pick<Runtime, "clock">): WebApp {
     const { message } = sealedEngine()
     const answer = isPkiPath(path)
       ? jsonResponse(503, { errors: [message] }, { method })
-      : refusal(path, 503, "service unavailable", message)
+      : errorAnswer(path, 503, "service unavailable", message)
     return { ...answer, headers: { ...answer.headers, "retry-after": retryAfterSeconds } }
   }
   return webApp({

@@ -5,7 +5,7 @@ import { dayMs, formatInstant, hourMs } from "../../core/time.ts"
 import { openDatabase } from "../../storage/sql/database.ts"
 import { keySealer, newKeyText, parseKeyRing } from "../../storage/sealing/key-sealing.ts"
 import { repositoriesOver } from "../../storage/repositories/repositories.ts"
-import { usualSharedKind } from "../../../testing/temporary-database.ts"
+import { defaultSharedKind } from "../../../testing/temporary-database.ts"
 import { manualClock } from "../../../testing/manual-clock.ts"
 import { document, made, one } from "../../../testing/users.ts"
 import { populatedEngine } from "../../../testing/populated-engine.ts"
@@ -24,7 +24,7 @@ async function dueEngine(input: WorkspaceInput = {}) {
   }
   const runtime = { ...systemRuntime(log), clock }
   const keyText = newKeyText(runtime.random)
-  const place = await usualSharedKind.place()
+  const place = await defaultSharedKind.place()
   const testEngine = await populatedEngine({ url: place.url, runtime, sealKeys: { text: keyText }, jobs: false })
   const id = await testEngine.workspace("web", input)
   const report = async (run: string, ...steps: readonly object[]) => {

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest"
 import { dayMs, hourMs, secondMs } from "../../core/time.ts"
 import { systemRuntime } from "../../core/runtime.ts"
-import { usualSharedKind } from "../../../testing/temporary-database.ts"
+import { defaultSharedKind } from "../../../testing/temporary-database.ts"
 import { manualClock } from "../../../testing/manual-clock.ts"
 import { document, made, newMember, newTeam } from "../../../testing/users.ts"
 import { populatedEngine } from "../../../testing/populated-engine.ts"
@@ -21,7 +21,7 @@ interface Result {
 
 async function bulkEngine() {
   const clock = manualClock()
-  const place = await usualSharedKind.place()
+  const place = await defaultSharedKind.place()
   const testEngine = await populatedEngine({ url: place.url, runtime: { ...systemRuntime(), clock }, jobs: false })
   const bulk = (attributes: object, query = "", options: Omit<RequestOptions, "body"> = {}) =>
     testEngine.request("POST", `${path}${query}`, { ...options, body: document("bulk-actions", attributes) })

@@ -8,7 +8,7 @@ import { keySealer, parseKeyRing } from "../../storage/sealing/key-sealing.ts"
 import { statement } from "../../storage/sql/query-runner.ts"
 import { openDatabase } from "../../storage/sql/database.ts"
 import { repositoriesOver } from "../../storage/repositories/repositories.ts"
-import { databaseKinds, usualKind } from "../../../testing/temporary-database.ts"
+import { databaseKinds, defaultKind } from "../../../testing/temporary-database.ts"
 import { systemRuntime } from "../../core/runtime.ts"
 import { openEmbedded } from "../../embedded.ts"
 import { recordedMetrics } from "../../../testing/recorded-metrics.ts"
@@ -152,12 +152,11 @@ describe("a stream of events", () => {
   })
 })
 
+const sealKey = Buffer.alloc(32, "events").toString("base64")
 const assignTransactionId = statement<unknown, unknown>(() => sql`select pg_current_xact_id()`)
 
 for (const kind of databaseKinds.filter(({ name }) => name !== "SQLite memory"))
   describe.skipIf(!kind.available)(`on ${kind.name},`, () => {
-    const sealKey = Buffer.alloc(32, "events").toString("base64")
-
     test("events older than the retention answer 410 with the oldest position", async () => {
       await using place = await kind.place()
       const { random } = systemRuntime()
@@ -188,39 +187,6 @@ for (const kind of databaseKinds.filter(({ name }) => name !== "SQLite memory"))
       await expect.poll(async () => (await engine.events.list("acme", {})).items).toEqual(kept)
     })
 
-    // SQLite has one writer, so no event waits.
-    if (kind.name === "PostgreSQL")
-      test("a cursor is accepted while its event waits for an earlier transaction", async () => {
-        await using place = await kind.place()
-        await using engine = await openEmbedded(place.url, { sealKeys: { text: sealKey }, jobs: false })
-        await engine.organizations.create({ name: "acme", email: "a@example.com" })
-        await using database = await openDatabase(place.url)
-        const { random, clock } = systemRuntime()
-        const storage = repositoriesOver(database, keySealer(parseKeyRing(sealKey), random), clock)
-        const newest = () => storage.read(({ events }) => events.newest())
-        const released = Promise.withResolvers<void>()
-        const started = Promise.withResolvers<void>()
-        const earlier = database.transact(async (session) => {
-          await session.queryOne(assignTransactionId, {})
-          started.resolve()
-          await released.promise
-        })
-        const names = async () => (await engine.events.list("acme", {})).items.map(({ workspace }) => workspace?.name)
-        let since = ""
-        try {
-          await started.promise
-          await engine.workspaces.create("acme", { name: "waiting" })
-          since = formatCursor(await newest())
-          expect(await names()).not.toContain("waiting")
-          await expect(engine.events.list("acme", { since })).resolves.toMatchObject({ items: [], cursor: since })
-        } finally {
-          released.resolve()
-        }
-        await earlier
-        await expect.poll(names).toContain("waiting")
-        await expect(engine.events.list("acme", { since })).resolves.toMatchObject({ items: [] })
-      })
-
     test("one server sends events that another committed", async () => {
       await using place = await kind.place()
       const options = { sealKeys: { text: sealKey }, jobs: false }
@@ -239,8 +205,43 @@ for (const kind of databaseKinds.filter(({ name }) => name !== "SQLite memory"))
     })
   })
 
+// SQLite has one writer, so no event waits there.
+for (const kind of databaseKinds.filter(({ name }) => name === "PostgreSQL"))
+  describe.skipIf(!kind.available)("on PostgreSQL,", () => {
+    test("a cursor is accepted while its event waits for an earlier transaction", async () => {
+      await using place = await kind.place()
+      await using engine = await openEmbedded(place.url, { sealKeys: { text: sealKey }, jobs: false })
+      await engine.organizations.create({ name: "acme", email: "a@example.com" })
+      await using database = await openDatabase(place.url)
+      const { random, clock } = systemRuntime()
+      const storage = repositoriesOver(database, keySealer(parseKeyRing(sealKey), random), clock)
+      const newest = () => storage.read(({ events }) => events.newest())
+      const released = Promise.withResolvers<void>()
+      const started = Promise.withResolvers<void>()
+      const earlier = database.transact(async (session) => {
+        await session.queryOne(assignTransactionId, {})
+        started.resolve()
+        await released.promise
+      })
+      const names = async () => (await engine.events.list("acme", {})).items.map(({ workspace }) => workspace?.name)
+      let since = ""
+      try {
+        await started.promise
+        await engine.workspaces.create("acme", { name: "waiting" })
+        since = formatCursor(await newest())
+        expect(await names()).not.toContain("waiting")
+        await expect(engine.events.list("acme", { since })).resolves.toMatchObject({ items: [], cursor: since })
+      } finally {
+        released.resolve()
+      }
+      await earlier
+      await expect.poll(names).toContain("waiting")
+      await expect(engine.events.list("acme", { since })).resolves.toMatchObject({ items: [] })
+    })
+  })
+
 test("no events are sent and stored when the feed is disabled", async () => {
-  await using place = await usualKind.place()
+  await using place = await defaultKind.place()
   await using engine = await openEmbedded(place.url, {
     jobs: false,
     events: { on: false },
@@ -253,7 +254,7 @@ test("no events are sent and stored when the feed is disabled", async () => {
 
 test("streams end when the server stops, without being aborted", async () => {
   const metrics = recordedMetrics()
-  await using place = await usualKind.place()
+  await using place = await defaultKind.place()
   await using engine = await openEmbedded(place.url, {
     metrics,
     jobs: false,

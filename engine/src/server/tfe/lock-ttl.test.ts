@@ -5,7 +5,7 @@ import { minuteMs, secondMs } from "../../core/time.ts"
 import { openDatabase } from "../../storage/sql/database.ts"
 import { keySealer, newKeyText, parseKeyRing } from "../../storage/sealing/key-sealing.ts"
 import { repositoriesOver } from "../../storage/repositories/repositories.ts"
-import { usualSharedKind } from "../../../testing/temporary-database.ts"
+import { defaultSharedKind } from "../../../testing/temporary-database.ts"
 import { manualClock } from "../../../testing/manual-clock.ts"
 import { made, newMember, newTeam } from "../../../testing/users.ts"
 import { populatedEngine } from "../../../testing/populated-engine.ts"
@@ -19,7 +19,7 @@ async function lockEngine() {
   const log = { debug() {}, error() {}, warn() {}, info: (name: string) => void logged.push(name) }
   const runtime = { ...systemRuntime(log), clock }
   const keyText = newKeyText(runtime.random)
-  const place = await usualSharedKind.place()
+  const place = await defaultSharedKind.place()
   const options = { url: place.url, runtime, sealKeys: { text: keyText }, jobs: false }
   const testEngine = await populatedEngine(options)
   const replica = await openTestEngine(options)

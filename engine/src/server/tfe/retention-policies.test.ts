@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { usualSharedKind } from "../../../testing/temporary-database.ts"
+import { defaultSharedKind } from "../../../testing/temporary-database.ts"
 import { type PopulatedEngine, populatedEngine } from "../../../testing/populated-engine.ts"
 import { openTestEngine } from "../../../testing/test-engine.ts"
 
@@ -117,7 +117,7 @@ describe("the policy of a workspace", () => {
   })
 
   test("[W-1-n5] is not shown after the edition was changed to hosted", async () => {
-    await using place = await usualSharedKind.place()
+    await using place = await defaultSharedKind.place()
     const { url } = place
     await using before = await populatedEngine({ url })
     const workspace = await before.workspace("one")

@@ -5,7 +5,7 @@ import { secondMs } from "../../core/time.ts"
 import { openDatabase } from "../../storage/sql/database.ts"
 import { keySealer, newKeyText, parseKeyRing } from "../../storage/sealing/key-sealing.ts"
 import { repositoriesOver } from "../../storage/repositories/repositories.ts"
-import { usualSharedKind } from "../../../testing/temporary-database.ts"
+import { defaultSharedKind } from "../../../testing/temporary-database.ts"
 import { manualClock } from "../../../testing/manual-clock.ts"
 import { document, made, one } from "../../../testing/users.ts"
 import { populatedEngine } from "../../../testing/populated-engine.ts"
@@ -20,7 +20,7 @@ async function claimEngine() {
   const clock = manualClock(start)
   const runtime = { ...systemRuntime(), clock }
   const keyText = newKeyText(runtime.random)
-  const place = await usualSharedKind.place()
+  const place = await defaultSharedKind.place()
   const testEngine = await populatedEngine({ url: place.url, runtime, sealKeys: { text: keyText }, jobs: false })
   const id = await testEngine.workspace("web")
   const claim = (path: string, attributes: object = {}, options: RequestOptions = {}): Promise<Answer> =>
@@ -783,7 +783,7 @@ test("[F-P15] ends one lease after the clock is corrected when it was set ahead 
 
 describe("many executors", () => {
   test("each claim a different run from any server", { timeout: 60_000 }, async () => {
-    await using place = await usualSharedKind.place()
+    await using place = await defaultSharedKind.place()
     await using first = await populatedEngine({ url: place.url, jobs: false })
     await using second = await openTestEngine({ url: place.url, jobs: false })
     const queued: string[] = []

@@ -2,7 +2,7 @@
 import { describe, expect, test, vi } from "vitest"
 import { systemRuntime } from "../../core/runtime.ts"
 import { hourMs, minuteMs } from "../../core/time.ts"
-import { usualSharedKind } from "../../../testing/temporary-database.ts"
+import { defaultSharedKind } from "../../../testing/temporary-database.ts"
 import { manualTimers } from "../../../testing/manual-timers.ts"
 import { manualClock } from "../../../testing/manual-clock.ts"
 import { stateFile, type StateOptions } from "../../../testing/state-file.ts"
@@ -87,7 +87,7 @@ describe("a state version in two steps", () => {
   })
 
   test("has an upload URL that stays valid across restarts, expires after 25 hours, and cannot be changed", async () => {
-    await using place = await usualSharedKind.place()
+    await using place = await defaultSharedKind.place()
     const options = { url: place.url }
     const clock = manualClock()
     const runtime = { ...systemRuntime(), clock }
@@ -161,7 +161,7 @@ describe("a large state", () => {
   })
 
   test("is parsed by any server, also after the server that received it has stopped", async () => {
-    await using place = await usualSharedKind.place()
+    await using place = await defaultSharedKind.place()
     const { url } = place
     let id = ""
     {

@@ -64,7 +64,7 @@ describe("the owner of a write", () => {
     { owner: 7, detail: "owner must be a string" },
     { owner: ["a"], detail: "owner must be a string" },
     { owner: "a\nb", detail: "owner can only include printable ASCII characters" },
-    { owner: "other", detail: "owner must equal the header X-Chancery-Owner" },
+    { owner: "other", detail: "meta.owner must equal the value of the header X-Chancery-Owner; send one of them" },
   ])("is rejected as the member $owner", async ({ owner, detail }) => {
     await using testEngine = await ownerEngine()
     const options = owner === "other" ? as("one") : {}

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import { type Log, systemRuntime } from "../../core/runtime.ts"
 import { formatInstant, hourMs, minuteMs } from "../../core/time.ts"
 import { openDatabase } from "../../storage/sql/database.ts"
-import { usualSharedKind } from "../../../testing/temporary-database.ts"
+import { defaultSharedKind } from "../../../testing/temporary-database.ts"
 import { manualClock } from "../../../testing/manual-clock.ts"
 import {
   document,
@@ -45,7 +45,7 @@ describe("authentication", () => {
   })
 
   test("gives a service token no rights", async () => {
-    await using place = await usualSharedKind.place()
+    await using place = await defaultSharedKind.place()
     await using testEngine = await openTestEngine({ url: place.url })
     const secret = "chy_service"
     await using database = await openDatabase(place.url)
@@ -76,7 +76,7 @@ describe("the secret of a token", () => {
     const lines: string[] = []
     const record = (event: string, fields?: object) => void lines.push(JSON.stringify({ event, fields }))
     const log: Log = { debug: record, info: record, warn: record, error: record }
-    await using place = await usualSharedKind.place()
+    await using place = await defaultSharedKind.place()
     await using testEngine = await openTestEngine({ url: place.url, runtime: systemRuntime(log) })
     const { id } = await newUser(testEngine, "ada")
     const created = await testEngine.request("POST", `/users/${id}/authentication-tokens`, {
@@ -134,7 +134,7 @@ describe("the end of a token", () => {
   })
 
   test("a revoked token is rejected at once by every server", async () => {
-    await using place = await usualSharedKind.place()
+    await using place = await defaultSharedKind.place()
     await using testEngine = await openTestEngine({ url: place.url })
     await using other = await openTestEngine({ url: place.url })
     const { id, token } = await newUser(testEngine, "ada")
@@ -381,7 +381,7 @@ describe("permission to create, list and revoke tokens", () => {
 
 describe("cached callers follow changes of their teams at once", () => {
   test("when they join, lose a right or leave a team, from the next request on", async () => {
-    await using place = await usualSharedKind.place()
+    await using place = await defaultSharedKind.place()
     await using testEngine = await openTestEngine({ url: place.url })
     await using other = await openTestEngine({ url: place.url })
     await newOrganization(testEngine, "acme")

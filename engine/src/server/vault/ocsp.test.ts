@@ -6,7 +6,7 @@ import { join } from "node:path"
 import { promisify } from "node:util"
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { systemRuntime } from "../../core/runtime.ts"
-import { usualSharedKind } from "../../../testing/temporary-database.ts"
+import { defaultSharedKind } from "../../../testing/temporary-database.ts"
 import { openTestEngine, origin, type TestEngine } from "../../../testing/test-engine.ts"
 
 let world: TestEngine
@@ -307,7 +307,7 @@ describe("a delegated responder", () => {
   })
 
   test("is the same on every server of a store", async () => {
-    await using place = await usualSharedKind.place()
+    await using place = await defaultSharedKind.place()
     const { url } = place
     await using one = await openTestEngine({ url })
     await using other = await openTestEngine({ url })

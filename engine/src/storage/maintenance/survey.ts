@@ -33,7 +33,7 @@ export interface SchemaState {
   readonly unknown: string | undefined
 }
 
-export async function schemaStanding(session: QueryRunner): Promise<SchemaState> {
+export async function schemaStateOf(session: QueryRunner): Promise<SchemaState> {
   const table =
     session.dialect === "sqlite"
       ? sql`select name from sqlite_master where type = 'table' and name = 'migrations'`

@@ -76,7 +76,7 @@ export function isReadOnly(error: unknown, { beginning }: { readonly beginning: 
 }
 
 /** Returns true for permanent refusals: wrong password, unknown database, missing permission. */
-export const isRefusal = (error: unknown): boolean => /^(28|3D|42)/.test(sqlState(error))
+export const isPermanentError = (error: unknown): boolean => /^(28|3D|42)/.test(sqlState(error))
 
 /**
  * Returns true if a failed `commit` certainly committed nothing. An error of the statement rolls it back. If the session or the server

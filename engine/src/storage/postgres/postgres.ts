@@ -16,7 +16,7 @@ import {
 } from "../sql/backend.ts"
 import { backOff } from "../sql/retry-backoff.ts"
 import type { Bound } from "../sql/dialect.ts"
-import { faultOf, isBroken, isCertainlyRolledBack, isReadOnly, isRefusal } from "./postgres-errors.ts"
+import { faultOf, isBroken, isCertainlyRolledBack, isReadOnly, isPermanentError } from "./postgres-errors.ts"
 import { DatabaseAvailability } from "../sql/database-availability.ts"
 import { OutdatedSnapshot, ReferenceViolation, UniqueViolation, type QueryRunner } from "../sql/query-runner.ts"
 import type { UnitKind } from "../sql/storage-metrics.ts"
@@ -423,7 +423,7 @@ class PostgresStore implements Backend, Standby {
       }
     } catch (error) {
       // A refusal by a server that has accepted us before indicates a failover.
-      if (isRefusal(error) && !this.#hasConnected) throw error
+      if (isPermanentError(error) && !this.#hasConnected) throw error
       if (isExhausted(error)) throw this.#exhausted(error)
       // The first failure at startup is not logged here: the opener of the database gets the error.
       if (this.#hasConnected) this.#presence.away("cannot be reached", error)

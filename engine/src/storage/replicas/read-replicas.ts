@@ -11,7 +11,7 @@ import type { RandomSource } from "../../core/random.ts"
 import type { Timers } from "../../core/timers.ts"
 import type { Backend, BackendOptions, ReadReplicaOptions } from "../sql/backend.ts"
 import { openStandby, type Standby } from "../postgres/postgres.ts"
-import { faultOf, isRefusal } from "../postgres/postgres-errors.ts"
+import { faultOf, isPermanentError } from "../postgres/postgres-errors.ts"
 import { WrittenPositions } from "./written-positions.ts"
 import { statement, type QueryRunner } from "../sql/query-runner.ts"
 import { createReplicaMetrics, noStorageMetrics, type ReplicaState } from "../sql/storage-metrics.ts"
@@ -72,7 +72,7 @@ export interface ReplicaStatus {
 }
 
 /** Checks the replicas independently of running servers, for diagnostics. Writes nothing. */
-export async function replicaStandings(
+export async function replicaStatuses(
   { urls, waitMs }: ReadReplicaOptions,
   primary: Pick<Backend, "read">,
   options: Pick<BackendOptions, "random" | "log">,
@@ -333,7 +333,7 @@ const longestPauseMs = 50
 function isLost(error: unknown): boolean {
   if (error instanceof Unfit) return !(error instanceof Behind)
   const cause = causeOf(error)
-  return faultOf(cause) === "server-lost" || isRefusal(cause)
+  return faultOf(cause) === "server-lost" || isPermanentError(cause)
 }
 
 const causeOf = (error: unknown): unknown => (isEngineError(error) ? (error.cause ?? error) : error)

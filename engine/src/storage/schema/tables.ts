@@ -713,7 +713,7 @@ export interface LeaseRow {
   fence: number
   /** 0 if no server holds the lease. */
   expires_at: number
-  /** Start of the last successful run of the task. */
+  /** Time at which the last successful run of the task started; null if there was none. */
   done_at: number | null
 }
 

@@ -31,7 +31,7 @@ export interface BulkRequest extends Writer {
 }
 
 /** Error that the single action on the workspace would have had. */
-export interface BulkRefusal {
+export interface BulkRejection {
   readonly code: EngineErrorCode
   readonly detail: string
   readonly facts?: ErrorFacts
@@ -43,7 +43,7 @@ export interface BulkResult {
   readonly name: string | null
   /** `unchanged` if the action had no effect. In a dry run, the outcome that the action would have. */
   readonly outcome: "done" | "unchanged" | "refused"
-  readonly refusal?: BulkRefusal
+  readonly refusal?: BulkRejection
 }
 
 export interface BulkRun {

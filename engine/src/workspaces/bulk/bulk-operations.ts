@@ -17,7 +17,7 @@ import { changesBetween, type TagBinding } from "../tags/tag-binding.ts"
 import type { TagRepository } from "../tags/tag-repository.ts"
 import type { AccessRepository } from "../access/access-repository.ts"
 import { actorOf, withPermissions } from "../access/workspace-authorization.ts"
-import type { BulkAction, BulkRefusal, BulkResult } from "./bulk-action.ts"
+import type { BulkAction, BulkRejection, BulkResult } from "./bulk-action.ts"
 import { rejectUnsafeDelete, removeWorkspace } from "../workspace/workspace-deletion.ts"
 import { lock, nameHolders, unlock } from "../lock/lock.ts"
 import { isVisible, require, type WorkspacePermission } from "../access/workspace-permissions.ts"
@@ -166,7 +166,7 @@ async function planAndWrite<Found extends WorkspaceOutline>(
   return results
 }
 
-const refusalOf = ({ code, message, facts }: EngineError): BulkRefusal => ({
+const refusalOf = ({ code, message, facts }: EngineError): BulkRejection => ({
   code,
   detail: message,
   ...(facts === undefined ? {} : { facts }),

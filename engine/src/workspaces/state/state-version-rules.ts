@@ -130,18 +130,18 @@ export function finalize(
 }
 
 export function requirePending(version: Pick<StateVersion, "id" | "status">): void {
-  if (version.status !== "pending") throw conflict(uploadRefusals[version.status], { subject: version.id })
+  if (version.status !== "pending") throw conflict(uploadProblems[version.status], { subject: version.id })
 }
 
 /** Allows finalized versions: clients send the state and its JSON rendering at once, so the rendering can arrive after the state. */
 export function requireNotDiscarded(version: Pick<StateVersion, "id" | "status">): void {
   if (version.status === "discarded" || hasLostBackingData(version.status))
-    throw conflict(uploadRefusals[version.status], { subject: version.id })
+    throw conflict(uploadProblems[version.status], { subject: version.id })
 }
 
 const uploaded = "The state of this state version has already been uploaded."
 
-export const uploadRefusals: Record<Exclude<StateVersionStatus, "pending">, string> = {
+export const uploadProblems: Record<Exclude<StateVersionStatus, "pending">, string> = {
   finalized: uploaded,
   discarded: "This state version was discarded and does not accept an upload.",
   backing_data_soft_deleted: uploaded,

@@ -43,7 +43,7 @@ export class Revocations {
     if (askedAt !== undefined && request.quiet && request.now - askedAt < intervalMs) return false
     const written = writtenIn(one.secret)
     const { kind, name } = spec.issuerRef
-    // Another issuer issued the certificate, so this one cannot know.
+    // Another issuer issued the certificate, so this one cannot tell whether it is revoked.
     if (known === undefined || written?.issuerName !== name || written.issuerKind !== kind) return false
     try {
       const { engine } = await connect(this.#parts, one, known)

@@ -137,13 +137,17 @@ const factsIn = ({ code, facts }: EngineError): ErrorFacts | undefined =>
   code === "unavailable" ? { ...facts, ...outcomeUnknown } : facts
 
 /** Error of one of several items, such as a workspace of a bulk action. Its `code` is more specific than a status. */
-export interface Refusal {
+export interface ItemError {
   readonly code: EngineErrorCode
   readonly detail: string
   readonly facts?: ErrorFacts
 }
 
-export const encodeRefusal = ({ code, detail, facts }: Refusal): ErrorObject & { readonly code: EngineErrorCode } => ({
+export const encodeItemError = ({
+  code,
+  detail,
+  facts,
+}: ItemError): ErrorObject & { readonly code: EngineErrorCode } => ({
   status: String(statuses[code].status),
   code,
   title: statuses[code].title,
@@ -151,8 +155,8 @@ export const encodeRefusal = ({ code, detail, facts }: Refusal): ErrorObject & {
   ...metaOf({ facts }),
 })
 
-/** Decodes an item's error, the inverse of `encodeRefusal`. */
-export function decodeRefusal(members: unknown): Refusal {
+/** Decodes an item's error, the inverse of `encodeItemError`. */
+export function decodeItemError(members: unknown): ItemError {
   const { code, detail, meta } = (members ?? {}) as Readonly<Record<string, unknown>>
   if (typeof code !== "string" || !Object.hasOwn(statuses, code) || typeof detail !== "string")
     throw unavailable("The server's answer cannot be read: an error has no code or no detail.")

@@ -14,7 +14,7 @@ export function decodeWriter(headers: Pick<Headers, "get">, body: unknown): Writ
   if (fromHeader !== undefined) faults.push(...problemsOf(fromHeader, header).map((detail) => ({ detail, header })))
   if (fromBody !== undefined) faults.push(...problemsOf(fromBody, "owner").map((detail) => ({ detail, pointer })))
   if (fromHeader !== undefined && fromBody !== undefined && fromHeader !== fromBody && faults.length === 0)
-    faults.push({ detail: `owner must equal the header ${header}`, pointer })
+    faults.push({ detail: `meta.owner must equal the value of the header ${header}; send one of them`, pointer })
   if (faults.length > 0) throw invalid(faults)
   const owner = fromHeader ?? fromBody
   return owner === undefined ? {} : { owner: owner as string }

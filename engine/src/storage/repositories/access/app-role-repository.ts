@@ -1,5 +1,5 @@
 import type { Instant } from "../../../core/time.ts"
-import { keysMaximum, type KeyPage, limitOf } from "../../../pki/mounts/key-page.ts"
+import { maxListedKeys, type KeyPage, limitOf } from "../../../pki/mounts/key-page.ts"
 import { type AppRole, initialAppRole } from "../../../access/approle/app-role.ts"
 import type {
   AppRoleRepository,
@@ -20,7 +20,7 @@ export class SqlAppRoleRepository implements AppRoleRepository {
   }
 
   async names(methodId: AuthMethodId, page: KeyPage): Promise<readonly string[]> {
-    const range = { after: page.after ?? "", limit: limitOf(page, keysMaximum) }
+    const range = { after: page.after ?? "", limit: limitOf(page, maxListedKeys) }
     return (await this.#session.queryMany(roleNames, { methodId, ...range })).map(({ name }) => name)
   }
 
@@ -105,7 +105,7 @@ export class SqlSecretIdRepository implements SecretIdRepository {
   }
 
   async accessors(owner: SecretIdOwner, page: KeyPage, now: Instant): Promise<readonly string[]> {
-    const range = { after: page.after ?? "", limit: limitOf(page, keysMaximum) }
+    const range = { after: page.after ?? "", limit: limitOf(page, maxListedKeys) }
     return (await this.#session.queryMany(accessorsOf, { ...owner, ...range, now })).map(({ accessor }) => accessor)
   }
 

@@ -1,5 +1,5 @@
 import { sql } from "kysely"
-import type { AccountStanding, AccountStatus, AcmeAccount, AcmeAccountId } from "../../../acme/accounts/account.ts"
+import type { AccountSummary, AccountStatus, AcmeAccount, AcmeAccountId } from "../../../acme/accounts/account.ts"
 import type { AccountBinding, AccountBindingWithKey, AcmeAccountRepository } from "../../../acme/acme.ts"
 import type { Sealer } from "../../../core/sealing.ts"
 import type { Instant } from "../../../core/time.ts"
@@ -41,7 +41,7 @@ export class SqlAcmeAccountRepository implements AcmeAccountRepository {
     return row && accountOf(row)
   }
 
-  async standing(mountId: MountId, id: AcmeAccountId): Promise<AccountStanding | undefined> {
+  async standing(mountId: MountId, id: AcmeAccountId): Promise<AccountSummary | undefined> {
     const row = await this.#session.queryOne(standingById, { mountId, id })
     if (row === undefined) return undefined
     const { directory, thumbprint, status, binding_id: bindingId } = row

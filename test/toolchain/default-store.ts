@@ -4,7 +4,7 @@ import { globSync } from "node:fs"
 import { type Import, importReader } from "./imports.ts"
 
 /** The module that selects the database, and its exports. */
-const source = { file: "engine/testing/temporary-database.ts", names: ["usualKind", "usualSharedKind"] }
+const source = { file: "engine/testing/temporary-database.ts", names: ["defaultKind", "defaultSharedKind"] }
 
 /** Tests that name the database of every engine they open, and cover each kind if it matters. */
 export const onEveryKindThemselves: readonly string[] = [
@@ -47,7 +47,7 @@ const onSqliteOnce: readonly string[] = [
 ]
 
 /** Returns the test files among `patterns` to run on PostgreSQL as well, as paths below `root`. */
-export function filesOnUsualStore(root: string, patterns: readonly string[], excluded: readonly string[]): string[] {
+export function filesOnDefaultStore(root: string, patterns: readonly string[], excluded: readonly string[]): string[] {
   const importsOf = importReader(root)
   // Follows files that only re-export to the files that define the named exports.
   const targetsOf = ({ names, module }: Import): readonly string[] => {
