@@ -18,3 +18,6 @@ export function rejectUnstorableText(text: string): void {
   const problem = textProblem(text)
   if (problem !== undefined) throw badRequest(`Text ${problem}.`)
 }
+
+/** Returns a number with its noun, such as `1 key` or `2 keys`. */
+export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`

@@ -1,3 +1,4 @@
+import { counted } from "../../core/text.ts"
 import { setTimeout as sleep } from "node:timers/promises"
 import { newId } from "../../core/ids.ts"
 import { type Runtime, systemRuntime } from "../../core/runtime.ts"
@@ -114,7 +115,7 @@ export async function retireSealKey(settings: Settings, keyId: string, terminal:
     if (count > 0)
       throw new CommandError(
         exitCodes.failure,
-        `${count} secrets are still sealed under the key ${keyId}; run \`chancery seal rotate --no-new-key\` to seal them under the first key.`,
+        `The key ${keyId} still seals ${counted(count, "secret")}; run \`chancery seal rotate --no-new-key\` to seal them under the first key.`,
       )
     await forgetKeyId(database, keyId)
     if (settings.sealKey !== undefined) {

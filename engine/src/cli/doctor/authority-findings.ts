@@ -1,3 +1,4 @@
+import { counted } from "../../core/text.ts"
 import { dayMs, type Instant, isAhead } from "../../core/time.ts"
 import type { AuthorityFigures, IssuerFigures } from "../../pki/statistics/mount-metrics.ts"
 import { type Finding, fail, orOk, roughly, warn } from "./finding.ts"
@@ -32,7 +33,7 @@ export function authorityFindings({ issuers, lists, leftOut }: AuthorityFigures,
       warn(check, `${leftOut} issuers, lists or mounts were not checked, because there are too many.`, advice),
     )
   }
-  const seen = `${signing.length} issuers and ${lists.length} revocation lists are valid.`
+  const seen = `All are valid: ${counted(signing.length, "issuer")} and ${counted(lists.length, "revocation list")}.`
   return orOk(troubles, check, signing.length === 0 ? "No mount has an issuer with a key." : seen)
 }
 

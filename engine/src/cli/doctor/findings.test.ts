@@ -154,7 +154,7 @@ describe("authorities", () => {
     authorityFindings({ issuers, lists, mounts: [], leftOut }, now).map(({ level, message }) => `${level} ${message}`)
 
   test.each([
-    { issuers: [issuer("a", now + 90 * dayMs)], expected: ["ok 1 issuers and 0 revocation lists are valid."] },
+    { issuers: [issuer("a", now + 90 * dayMs)], expected: ["ok All are valid: 1 issuer and 0 revocation lists."] },
     { issuers: [issuer("a", now + 10 * dayMs)], expected: ["warn The issuer a of pki expires in 10 days."] },
     {
       issuers: [issuer("a", now - dayMs)],

@@ -1,3 +1,4 @@
+import { counted } from "../../core/text.ts"
 import { type Instant, minuteMs } from "../../core/time.ts"
 import type { Job } from "../../jobs/job.ts"
 import type { LeaseFacts, WebhookFacts } from "../../storage/maintenance/survey.ts"
@@ -77,7 +78,7 @@ export function webhookFindings(webhooks: readonly WebhookFacts[], now: Instant)
     if (deadLetterCount > 0) {
       const advice = "Redeliver or delete them (docs/webhooks.md)."
       found.push(
-        warn("webhooks", `${which} has ${deadLetterCount} dead letters, events that could not be delivered.`, advice),
+        warn("webhooks", `${which} could not deliver ${counted(deadLetterCount, "event")} (dead letters).`, advice),
       )
     }
     return found

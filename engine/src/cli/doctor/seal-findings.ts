@@ -1,3 +1,4 @@
+import { counted } from "../../core/text.ts"
 import { type SealKeysAtHand, SealedStore } from "../../storage/sealing/seal-keys.ts"
 import { exitCodes } from "../exit-code.ts"
 import { type Finding, fail, ok, warn } from "./finding.ts"
@@ -19,23 +20,23 @@ export function sealFindings(
   const findings = [
     ok(
       "seal",
-      `The current key is ${current}. The store needs ${used.length} keys to open; ${ring.keys.size} are present.`,
+      `The current key is ${current}. The store needs ${counted(used.length, "key")} to open. Keys given: ${ring.keys.size}.`,
     ),
   ]
   if (counts === undefined) return findings
   const lost = [...counts].filter(([id]) => !ring.keys.has(id))
   for (const [id, count] of lost) {
     const advice = "Find the key in a backup of the key file, and add it after the current one."
-    findings.push(fail("seal", `${count} secrets are sealed under the key ${id}, which is missing.`, advice))
+    findings.push(fail("seal", `The key ${id}, which seals ${counted(count, "secret")}, is missing.`, advice))
   }
   const old = [...counts].filter(([id]) => id !== current && ring.keys.has(id))
   for (const [id, count] of old) {
     const advice = "Run: chancery seal rotate --no-new-key"
-    findings.push(warn("seal", `${count} secrets are still sealed under the old key ${id}.`, advice))
+    findings.push(warn("seal", `The old key ${id} still seals ${counted(count, "secret")}.`, advice))
   }
   if (lost.length === 0 && old.length === 0) {
     const total = counts.get(current) ?? 0
-    findings.push(ok("seal", `All ${total} secrets are sealed under the current key.`))
+    findings.push(ok("seal", `The current key seals all secrets (${total}).`))
   }
   return findings
 }

@@ -1,3 +1,4 @@
+import { counted } from "../../core/text.ts"
 import { access, constants, stat, statfs } from "node:fs/promises"
 import { dirname } from "node:path"
 import type { Instant } from "../../core/time.ts"
@@ -15,11 +16,11 @@ export function schemaFinding({ appliedCount, missing, unknown }: SchemaState): 
     const message = `The database was written by a newer release: it has the migration "${unknown}", which this release does not know. Servers of this release do not start.`
     return fail(check, message, "Start that release or a later one, or restore a backup.", exitCodes.configuration)
   }
-  if (missing.length === 0) return ok(check, `The schema matches this release (${appliedCount} migrations).`)
+  if (missing.length === 0) return ok(check, `The schema matches this release (${counted(appliedCount, "migration")}).`)
   if (appliedCount === 0) return warn(check, "The database is empty.", "Start a server to create the schema.")
   return warn(
     check,
-    `The schema is ${missing.length} migrations behind this release; the checks that depend on them were skipped.`,
+    `The schema is ${counted(missing.length, "migration")} behind this release; the checks that depend on them were skipped.`,
     "Back up the store, then start a server of this release, which migrates the schema.",
   )
 }
