@@ -121,7 +121,7 @@ export const settings = {
   storageReadReplicaWait: setting({
     placeholder: "<duration>",
     summary:
-      "Maximum time that a list or count waits for a standby to replay all earlier commits. After that, the primary answers.",
+      "Maximum time that a list or count waits for a read replica to replay all earlier commits. After that, the primary answers.",
     expects: "a duration from 10ms to 10s, such as 250ms",
     schema: parsed((duration) => within(parseDuration(duration), 10, 10_000)),
     default: "250ms",
@@ -153,7 +153,7 @@ export const settings = {
     summary: "File with CA certificates (PEM) to verify the receiver of the audit log over syslog+tls.",
     expects: "the path of a file",
     schema: text,
-    defaultNote: "the CA certificates of Node",
+    defaultNote: "the CA certificates of Node.js",
   }),
   auditOpenReads: setting({
     placeholder: "<on|off>",

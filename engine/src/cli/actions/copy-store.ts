@@ -1,8 +1,8 @@
 import { existsSync, statSync } from "node:fs"
 import { join, resolve } from "node:path"
-import { CopyRefused } from "../../storage/maintenance/copy-end.ts"
+import { CopyRefused } from "../../storage/maintenance/copy-side.ts"
 import { sqliteFile } from "../../storage/sql/database.ts"
-import { CopyEndFailed, copyStore, type StoreCopyProgress } from "../../storage/maintenance/store-copy.ts"
+import { CopySideFailed, copyStore, type StoreCopyProgress } from "../../storage/maintenance/store-copy.ts"
 import { CommandError, exitCodes, usageError } from "../exit-code.ts"
 import { progressOf, type Progress } from "../progress.ts"
 import { json } from "../report.ts"
@@ -62,13 +62,13 @@ function progressOfSteps(terminal: Terminal): { readonly show: StoreCopyProgress
 }
 
 function throwCommandError(error: unknown): never {
-  if (error instanceof CopyEndFailed && error.isInFlight)
+  if (error instanceof CopySideFailed && error.isInFlight)
     throw new CommandError(
       exitCodes.busy,
       `The store ${describeStorage(error.url)} failed (${reasonOf(error.cause)}); run the same command again to continue.`,
       { cause: error },
     )
-  if (error instanceof CopyEndFailed) throw storeError(error.url, error.cause)
+  if (error instanceof CopySideFailed) throw storeError(error.url, error.cause)
   if (!(error instanceof CopyRefused)) throw error
   throw new CommandError(error.isTemporary ? exitCodes.busy : exitCodes.configuration, error.message, { cause: error })
 }

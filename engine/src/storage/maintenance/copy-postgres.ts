@@ -12,7 +12,7 @@ import {
   type Row,
   type TableShape,
 } from "./copied-table.ts"
-import { beginningCopy, CopyRefused, type CopySource, type CopyTarget } from "./copy-end.ts"
+import { beginningCopy, CopyRefused, type CopySource, type CopyTarget } from "./copy-side.ts"
 import { unfinishedCopy } from "../schema/migrate.ts"
 import { faultOf } from "../postgres/postgres-errors.ts"
 import { unreachableDatabase } from "../postgres/postgres.ts"

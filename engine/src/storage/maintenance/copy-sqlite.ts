@@ -15,7 +15,7 @@ import {
   type Row,
   type TableShape,
 } from "./copied-table.ts"
-import { beginningCopy, CopyRefused, type CopySource, type CopyTarget } from "./copy-end.ts"
+import { beginningCopy, CopyRefused, type CopySource, type CopyTarget } from "./copy-side.ts"
 import { unfinishedCopy } from "../schema/migrate.ts"
 import { nameNumbers } from "../sql/name-search.ts"
 import { isBusy } from "../sqlite/sqlite-connection.ts"

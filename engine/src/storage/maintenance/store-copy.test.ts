@@ -12,8 +12,8 @@ import { stateFile, stateVersionDocument } from "../../../testing/state-file.ts"
 import { openTestEngine, type TestEngine } from "../../../testing/test-engine.ts"
 import { type Database, openDatabase, sqliteFile } from "../sql/database.ts"
 import { migrations } from "../schema/migrations/index.ts"
-import { CopyRefused } from "./copy-end.ts"
-import { CopyEndFailed, copyStore, type StoreCopyOptions } from "./store-copy.ts"
+import { CopyRefused } from "./copy-side.ts"
+import { CopySideFailed, copyStore, type StoreCopyOptions } from "./store-copy.ts"
 import { fillEveryTable, filledText } from "../../../testing/filled-store.ts"
 import { databaseKinds, temporaryDatabase } from "../../../testing/temporary-database.ts"
 
@@ -361,7 +361,7 @@ test("store copy rejects a store of a newer release", async () => {
     await database.migrate()
   }
   const copying = copyStore({ from: source.url, to: target.url })
-  await expect(copying).rejects.toBeInstanceOf(CopyEndFailed)
+  await expect(copying).rejects.toBeInstanceOf(CopySideFailed)
   await expect(copying).rejects.toMatchObject({ cause: { name: "NewerDatabase" } })
 })
 

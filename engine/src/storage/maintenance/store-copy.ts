@@ -16,7 +16,7 @@ import {
   RowDigest,
   type TableShape,
 } from "./copied-table.ts"
-import { type CopyEnd, CopyRefused, type CopySource, type CopyTarget } from "./copy-end.ts"
+import { type CopySide, CopyRefused, type CopySource, type CopyTarget } from "./copy-side.ts"
 import { appliedInSqlite, beginSqliteCopy, openSqliteSource, openSqliteTarget } from "./copy-sqlite.ts"
 import { type Database, openDatabase, sqliteFile } from "../sql/database.ts"
 import { filingRangesOver } from "../partitions/certificate-partitions.ts"
@@ -53,8 +53,8 @@ export interface StoreCopyReport {
 }
 
 /** One of the two databases failed. The cause is the original error. */
-export class CopyEndFailed extends Error {
-  override readonly name = "CopyEndFailed"
+export class CopySideFailed extends Error {
+  override readonly name = "CopySideFailed"
   readonly url: string
   /** True while rows are copied: the written rows stay, and the next copy continues after them. */
   readonly isInFlight: boolean
@@ -66,7 +66,7 @@ export class CopyEndFailed extends Error {
   }
 }
 
-/** Copies a database. Throws `CopyRefused`, or `CopyEndFailed` for a database that cannot be used. */
+/** Copies a database. Throws `CopyRefused`, or `CopySideFailed` for a database that cannot be used. */
 export async function copyStore({ from, to, progress }: StoreCopyOptions): Promise<StoreCopyReport> {
   rejectSame(from, to)
   const schema = await about(from, () => sourceSchema(from))
@@ -83,7 +83,7 @@ async function about<T>(url: string, work: () => T | Promise<T>, isInFlight = fa
   try {
     return await work()
   } catch (cause) {
-    throw cause instanceof CopyRefused ? cause : new CopyEndFailed(url, { cause, isInFlight })
+    throw cause instanceof CopyRefused ? cause : new CopySideFailed(url, { cause, isInFlight })
   }
 }
 
@@ -152,7 +152,7 @@ async function makeRanges(database: Database): Promise<void> {
 }
 
 /** Table in one of the two databases. */
-interface Side<End extends CopyEnd = CopyEnd> {
+interface Side<End extends CopySide = CopySide> {
   readonly url: string
   readonly end: End
   readonly table: CopiedTable

@@ -2,7 +2,7 @@ import { type Migration, unfinishedCopy } from "../schema/migrate.ts"
 import type { CopiedTable, Row, TableShape } from "./copied-table.ts"
 
 /** One side of a copy: a database that has no other users while it is open here. */
-export interface CopyEnd extends AsyncDisposable {
+export interface CopySide extends AsyncDisposable {
   shapes(): Promise<readonly TableShape[]>
   count(table: CopiedTable): Promise<number>
   /** Returns at most one page of rows in key order, after the row `after`. Returns none at the end. */
@@ -10,12 +10,12 @@ export interface CopyEnd extends AsyncDisposable {
 }
 
 /** Side that is read in one snapshot. The database does not change until the side is closed. */
-export interface CopySource extends CopyEnd {
+export interface CopySource extends CopySide {
   /** Returns the last assigned row number of each table that numbers its rows, including numbers of deleted rows. */
   lastNumbers(): Promise<ReadonlyMap<string, bigint>>
 }
 
-export interface CopyTarget extends CopyEnd {
+export interface CopyTarget extends CopySide {
   /** Returns the last written row in key order. */
   lastRow(table: CopiedTable): Promise<Row | undefined>
   /** Writes all of the rows or none. */
