@@ -236,7 +236,7 @@ function rejectDescription(description: string): void {
       {
         field: ["description"],
         detail:
-          "description must be empty, because this endpoint creates the only token without one; create tokens with a description at POST /teams/:team_id/authentication-tokens",
+          "description must be empty at this endpoint; create tokens with a description at POST /teams/:team_id/authentication-tokens",
       },
     ])
 }

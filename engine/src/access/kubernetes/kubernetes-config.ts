@@ -20,7 +20,10 @@ export interface KubernetesConfig {
   readonly kubernetesCaCert: string
   /** PEM, of public keys or of certificates with them, each as entered. */
   readonly pemKeys: readonly string[]
-  /** Required issuer of tokens; if empty, `kubernetes/serviceaccount`, that of tokens stored in Secrets. Ignored if `disableIssValidation` is true. */
+  /**
+   * Required issuer of tokens. If empty, `kubernetes/serviceaccount`, the issuer of tokens stored in Secrets. Ignored if
+   * `disableIssValidation` is true.
+   */
   readonly issuer: string
   readonly disableIssValidation: boolean
   /** True if the pod's own CAs and token are not used. */

@@ -219,9 +219,7 @@ export class ServiceTokenService implements ServiceTokens {
     if (isSelf(token)) {
       const id = this.#ownTokenId()
       if (id === undefined)
-        throw unprocessable(
-          "the request was not authenticated with a token, so there is no token of its own; send a token or name one",
-        )
+        throw unprocessable("the request was not authenticated with a token; send a token, or name one in the request")
       return identity.findTokenById(id)
     }
     if ("secret" in token) return identity.findToken(this.#runtime.digest(token.secret))

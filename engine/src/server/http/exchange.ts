@@ -7,7 +7,10 @@ export interface Exchange {
   readonly requestId: string
   /** Address of the client, as a trusted proxy forwarded it. Undefined on a unix socket and without a socket. */
   readonly remoteAddress?: string | undefined
-  /** Pattern of the matched route, such as `/api/v2/workspaces/:id`; set by the app. Metrics have it as a label instead of the path, of which there are too many. */
+  /**
+   * Pattern of the matched route, such as `/api/v2/workspaces/:id`; set by the app. Metrics use it as a label, because the number of paths
+   * has no limit.
+   */
   route: string | undefined
   /** The URL itself is the credential (signed uploads and downloads). Logs contain only the pattern of its path. */
   secretPath?: boolean
