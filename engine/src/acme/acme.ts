@@ -211,7 +211,7 @@ export interface AcmeAccountRepository {
   insert(account: AcmeAccount): Promise<boolean>
   find(mountId: MountId, id: AcmeAccountId): Promise<AcmeAccount | undefined>
   /** Returns the members that every request needs. */
-  standing(mountId: MountId, id: AcmeAccountId): Promise<AccountSummary | undefined>
+  summary(mountId: MountId, id: AcmeAccountId): Promise<AccountSummary | undefined>
   byThumbprint(mountId: MountId, directory: string, thumbprint: string): Promise<AcmeAccount | undefined>
   change(
     id: AcmeAccountId,

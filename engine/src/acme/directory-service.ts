@@ -134,7 +134,7 @@ export abstract class DirectoryService {
     repositories: AcmeRepositories,
     signer: AccountSigner,
   ): Promise<AccountSummary> {
-    const account = this.#ofThisDirectory(await repositories.acmeAccounts.standing(snapshot.mount.id, signer.accountId))
+    const account = this.#ofThisDirectory(await repositories.acmeAccounts.summary(snapshot.mount.id, signer.accountId))
     if (account.status !== "valid") throw accountNotValid(account.status)
     if (account.thumbprint !== signer.thumbprint)
       throw unauthorized("The account's key has changed; sign with the current key.")

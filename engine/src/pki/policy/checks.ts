@@ -79,7 +79,7 @@ function commonNameIsAllowed(application: Application): readonly Violation[] {
     const message = `common name ${shown(commonName)} ${problem}`
     return [violation("commonNameIsAllowed", field, commonName, message)]
   }
-  const refusal = commonNameRefusal(application)
+  const refusal = commonNameProblem(application)
   if (refusal === undefined) return []
   const message = `common name ${commonName} not allowed by this role: ${refusal.reason}`
   return [violation(refusal.rule, field, commonName, message)]
@@ -100,7 +100,7 @@ function addressesOf(application: Application): readonly { readonly ip: string; 
   ]
 }
 
-function commonNameRefusal({ role, namePolicy, requested }: Application): NameProblem | undefined {
+function commonNameProblem({ role, namePolicy, requested }: Application): NameProblem | undefined {
   if (isFree(role)) return undefined
   const refusal = namePolicy(requested.commonName)
   if (refusal !== undefined) return refusal

@@ -135,7 +135,7 @@ async function planAndWrite<Found extends WorkspaceOutline>(
   for (const workspaceId of ids) {
     const place = seen.get(workspaceId)
     if (place === undefined) {
-      results.push({ workspaceId, name: null, outcome: "refused", refusal: refusalOf(notFound(workspaceId)) })
+      results.push({ workspaceId, name: null, outcome: "refused", refusal: rejectionOf(notFound(workspaceId)) })
       continue
     }
     const { workspace, permissions } = place
@@ -151,7 +151,7 @@ async function planAndWrite<Found extends WorkspaceOutline>(
     } catch (error) {
       // Errors of the database are no result of a workspace.
       if (!isEngineError(error) || error.code === "busy") throw error
-      results.push({ workspaceId, name, outcome: "refused", refusal: refusalOf(error) })
+      results.push({ workspaceId, name, outcome: "refused", refusal: rejectionOf(error) })
     }
   }
   if (context.dryRun) return results
@@ -166,7 +166,7 @@ async function planAndWrite<Found extends WorkspaceOutline>(
   return results
 }
 
-const refusalOf = ({ code, message, facts }: EngineError): BulkRejection => ({
+const rejectionOf = ({ code, message, facts }: EngineError): BulkRejection => ({
   code,
   detail: message,
   ...(facts === undefined ? {} : { facts }),

@@ -41,7 +41,7 @@ export class SqlAcmeAccountRepository implements AcmeAccountRepository {
     return row && accountOf(row)
   }
 
-  async standing(mountId: MountId, id: AcmeAccountId): Promise<AccountSummary | undefined> {
+  async summary(mountId: MountId, id: AcmeAccountId): Promise<AccountSummary | undefined> {
     const row = await this.#session.queryOne(standingById, { mountId, id })
     if (row === undefined) return undefined
     const { directory, thumbprint, status, binding_id: bindingId } = row
