@@ -33,7 +33,7 @@ export function remoteRuns(transport: Transport): Runs {
 }
 
 export function remoteRunClaims(transport: Transport): RunClaims {
-  const { claimOfOrganization, claimOfWorkspace, claimOfAgentPool, ...same } = remote(runClaims, transport)
+  const { claimOfOrganization, claimOfWorkspace, claimOfAgentPool, claimOfOwnPool, ...same } = remote(runClaims, transport)
   return {
     ...same,
     async claim(target, input) {
@@ -44,6 +44,8 @@ export function remoteRunClaims(transport: Transport): RunClaims {
           return claimOfWorkspace(await workspaceId(transport, target.ref), input)
         case "agent-pool":
           return claimOfAgentPool(target.id, input)
+        case "own-pool":
+          return claimOfOwnPool(input)
         default:
           return target satisfies never
       }

@@ -201,7 +201,7 @@ export function bindingsFaults(bindings: Readonly<Record<string, string>>, membe
 const surroundingsUnknown = ({ executionMode }: WorkspaceSpec): Parameters<typeof settingFaults>[1] => ({
   edition: "self-hosted",
   plan: topPlan,
-  execution: { executionMode: executionMode ?? "agent", agentPoolId: "inherited" },
+  execution: { executionMode: executionMode ?? "agent", agentPoolId: "inherited", remoteOperations: "on" },
   globalRemoteStateDefault: false,
   releases: ["0.0.0"],
   nameIsTaken: false,

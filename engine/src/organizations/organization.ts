@@ -8,6 +8,10 @@ import { emailFaults } from "./user.ts"
 export const executionModes = ["remote", "local", "agent"] as const
 export type ExecutionMode = (typeof executionModes)[number]
 
+/** Setting of an organization: runs execute on agents, or on the machines of the clients. */
+export const remoteOperationModes = ["on", "off"] as const
+export type RemoteOperations = (typeof remoteOperationModes)[number]
+
 export const plans = ["free", "standard", "plus"] as const
 export type Plan = (typeof plans)[number]
 /** Plan that health assessments need (https://developer.hashicorp.com/terraform/cloud-docs/api-docs/workspaces). */
@@ -39,6 +43,8 @@ export interface OrganizationSettings extends RecordedOrganizationSettings {
   readonly email: string
   readonly defaultExecutionMode: ExecutionMode
   readonly defaultAgentPoolId: string | null
+  /** `off`: every workspace executes locally, whatever its own execution mode. */
+  readonly remoteOperations: RemoteOperations
   readonly allowForceDeleteWorkspaces: boolean
   readonly assessmentsEnforced: boolean
   readonly plan: Plan
@@ -78,6 +84,7 @@ export const recordedDefaults: RecordedOrganizationSettings = {
 const defaults: Omit<OrganizationSettings, "name" | "email"> = {
   defaultExecutionMode: "remote",
   defaultAgentPoolId: null,
+  remoteOperations: "on",
   allowForceDeleteWorkspaces: false,
   assessmentsEnforced: false,
   plan: topPlan,
@@ -117,6 +124,7 @@ export function changeOrganization(
     ...organizationNameFaults(after.name),
     ...emailFaults(after.email),
     ...defaultAgentPoolFaults(after, patch, context),
+    ...remoteModeFaults("defaultExecutionMode", patch.defaultExecutionMode, after.remoteOperations),
     ...recordedSettingFaults(patch),
     ...(after.plan === before.plan || context.siteAdmin ? [] : [planFault]),
   ])
@@ -211,6 +219,21 @@ export function defaultAgentPoolFaults(
   if (typeof patch.defaultAgentPoolId === "string" && !agentPoolAdmits)
     return [{ field, detail: "Default agent pool is not available to all workspaces that would use it" }]
   return []
+}
+
+/** Returns a fault if a document sets a mode that needs remote operations while they are off. */
+export function remoteModeFaults(
+  field: "executionMode" | "defaultExecutionMode" | "operations",
+  mode: ExecutionMode | null | undefined,
+  remoteOperations: RemoteOperations,
+): Fault[] {
+  if (remoteOperations === "on" || mode === undefined || mode === null || mode === "local") return []
+  const [name, value] =
+    field === "operations"
+      ? ["operations", "true"]
+      : [field === "executionMode" ? "execution-mode" : "default-execution-mode", mode]
+  const detail = `${name} cannot be ${value} while the organization's setting remote-operations is off`
+  return [{ field: [field], detail }]
 }
 
 /** Folds case for comparison: `Acme` and `acme` are one organization. */

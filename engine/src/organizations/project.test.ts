@@ -4,8 +4,8 @@ import type { OrganizationId, ProjectId } from "../core/ids.ts"
 import { activityDurationFaults, changeProject, createProject, projectDefaults, projectNameFaults } from "./project.ts"
 
 const made = { id: "prj-1" as ProjectId, organizationId: "org-1" as OrganizationId, now: 1 }
-const remote = { defaultExecutionMode: "remote", defaultAgentPoolId: null } as const
-const agents = { defaultExecutionMode: "agent", defaultAgentPoolId: "apool-org" } as const
+const remote = { defaultExecutionMode: "remote", defaultAgentPoolId: null, remoteOperations: "on" } as const
+const agents = { defaultExecutionMode: "agent", defaultAgentPoolId: "apool-org", remoteOperations: "on" } as const
 const under = (organization: typeof remote | typeof agents) => ({
   organization,
   ownsAgentPool: true,

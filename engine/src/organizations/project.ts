@@ -5,7 +5,7 @@ import type { Writer } from "../core/owner.ts"
 import type { Page, PageRequest } from "../core/page.ts"
 import type { RandomSource } from "../core/random.ts"
 import type { Instant } from "../core/time.ts"
-import { defaultAgentPoolFaults, type ExecutionMode, type Organization } from "./organization.ts"
+import { defaultAgentPoolFaults, type ExecutionMode, type Organization, remoteModeFaults } from "./organization.ts"
 import { type NamedAccessLevel, namedAccessLevels, partsOf, type ProjectAccess } from "./team-project-access.ts"
 
 export interface ProjectSettings {
@@ -40,7 +40,7 @@ export type ProjectPatch = Partial<ProjectSettings> & {
 export type ProjectInput = Pick<ProjectSettings, "name"> & ProjectPatch
 
 export interface ProjectContext {
-  readonly organization: Pick<Organization, "defaultExecutionMode" | "defaultAgentPoolId">
+  readonly organization: Pick<Organization, "defaultExecutionMode" | "defaultAgentPoolId" | "remoteOperations">
   /** True if the pool in the document belongs to the organization. */
   readonly ownsAgentPool: boolean
   /** True if all workspaces of the project may use the pool. Default: true. */
@@ -101,6 +101,7 @@ export function changeProject(before: Project, patch: ProjectPatch, context: Pro
     ...projectDescriptionFaults(after.description),
     ...(after.autoDestroyActivityDuration === null ? [] : activityDurationFaults(after.autoDestroyActivityDuration)),
     ...overwriteFaults(after, overwrites),
+    ...remoteModeFaults("defaultExecutionMode", patch.defaultExecutionMode, context.organization.remoteOperations),
     ...context.bindingFaults,
     ...defaultAgentPoolFaults(
       {
@@ -124,7 +125,7 @@ const poolWithoutAgents = "Agent pool must not be specified unless using 'agent'
 /** Returns the defaults that workspaces of the project inherit. */
 export function projectDefaults(
   project: Pick<ProjectSettings, "defaultExecutionMode" | "defaultAgentPoolId">,
-  organization: ProjectContext["organization"],
+  organization: Pick<Organization, "defaultExecutionMode" | "defaultAgentPoolId">,
 ): { readonly executionMode: ExecutionMode; readonly agentPoolId: string | null } {
   const executionMode = project.defaultExecutionMode ?? organization.defaultExecutionMode
   if (executionMode !== "agent") return { executionMode, agentPoolId: null }

@@ -9,6 +9,8 @@ import {
   type OrganizationView,
   plans,
   recordedSettingFaults,
+  type RemoteOperations,
+  remoteOperationModes,
 } from "../../organizations/organization.ts"
 import { type ResourceIdentifier, ruled, ruledNumber, toOne } from "./json-api/document.ts"
 import { unsupported } from "./json-api/unsupported.ts"
@@ -57,6 +59,11 @@ const flat = document("organizations", {
       rule: "Execution mode of workspaces whose project and workspace have none of their own.",
       default: "remote",
       example: "local",
+    }),
+    remoteOperations: writable(z.enum(remoteOperationModes), {
+      rule: "Execute runs on agents (on), or on the machines of the clients (off). With off, all workspaces execute locally.",
+      default: "on",
+      example: "off",
     }),
     allowForceDeleteWorkspaces: writable(z.boolean(), {
       rule: "Let workspace administrators delete workspaces that manage resources.",
@@ -184,7 +191,11 @@ export const entitlementSet = document("entitlement-sets", {
     auditLogging: constant(false, { rule: "Audit trails." }),
     costEstimation: constant(false, { rule: "Cost estimates." }),
     globalRunTasks: constant(false, { rule: "Run tasks of organizations." }),
-    operations: constant(false, { rule: "Runs on the server. False makes clients plan and apply on their machine." }),
+    operations: computed(
+      z.boolean(),
+      ({ remoteOperations }: { readonly remoteOperations: RemoteOperations }) => remoteOperations === "on",
+      { rule: "Runs execute on agents. False makes clients plan and apply on their machine.", example: true },
+    ),
     policyEnforcement: constant(false, { rule: "Policies." }),
     privateModuleRegistry: constant(false, { rule: "Registry of modules." }),
     privatePolicyAgents: constant(false, { rule: "Policies on agents." }),

@@ -175,6 +175,14 @@ export const runClaims = contract({
     body: claimInput,
     answers: claimed,
   },
+  claimOfOwnPool: {
+    method: "POST",
+    path: "/run-claims",
+    summary: claims,
+    rights: "Agents, for runs of their pool.",
+    body: claimInput,
+    answers: claimed,
+  },
   get: {
     method: "GET",
     path: "/run-claims/:claim_id",

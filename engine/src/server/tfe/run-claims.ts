@@ -15,6 +15,7 @@ export const runClaimRoutes = implement(runClaims, {
   claimOfOrganization: ({ engine }, name, input) => engine.runClaims.claim({ kind: "organization", name }, input),
   claimOfWorkspace: ({ engine }, id, input) => engine.runClaims.claim({ kind: "workspace", ref: { id } }, input),
   claimOfAgentPool: ({ engine }, id, input) => engine.runClaims.claim({ kind: "agent-pool", id }, input),
+  claimOfOwnPool: ({ engine }, input) => engine.runClaims.claim({ kind: "own-pool" }, input),
   get: ({ engine }, id) => engine.runClaims.get(id),
   release: ({ engine }, id) => engine.runClaims.release(id),
   heartbeat: ({ engine }, id) => engine.runClaims.heartbeat(id),

@@ -50,6 +50,7 @@ import type { BulkRepository } from "../../workspaces/bulk/bulk-action.ts"
 import type { ConfigurationVersionRepository } from "../../workspaces/configuration-versions/configuration-version-repository.ts"
 import { expireLock } from "../../workspaces/lock/lock-expiry.ts"
 import type { AgentPoolRepository } from "../../workspaces/runs/agent-pool-repository.ts"
+import type { ExecutorRepository } from "../../workspaces/runs/executor-repository.ts"
 import type { RunRecordRepository, RunRepository } from "../../workspaces/runs/run-repository.ts"
 import type { RemoteStateConsumerRepository } from "../../workspaces/state/remote-state-consumers.ts"
 import type { RetentionPolicyRepository } from "../../workspaces/state/retention-policy.ts"
@@ -100,6 +101,7 @@ import { SqlAccessRepository, SqlTeamWorkspaceRepository } from "./workspaces/ac
 import { SqlAssessmentRepository } from "./workspaces/assessment-repository.ts"
 import { SqlBulkRepository } from "./workspaces/bulk-action-repository.ts"
 import { SqlConfigurationVersionRepository } from "./workspaces/configuration-version-repository.ts"
+import { SqlExecutorRepository } from "./workspaces/executor-repository.ts"
 import { SqlRemoteStateConsumerRepository } from "./workspaces/remote-state-consumer-repository.ts"
 import { SqlRetentionPolicyRepository } from "./workspaces/retention-policy-repository.ts"
 import { SqlRunRecordRepository } from "./workspaces/run-record-repository.ts"
@@ -231,6 +233,9 @@ class SessionRepositories implements Repositories {
   }
   get agentPools() {
     return this.#once("agentPools", SqlAgentPoolRepository)
+  }
+  get executors() {
+    return this.#once("executors", SqlExecutorRepository)
   }
   get consumers() {
     return this.#once("consumers", SqlRemoteStateConsumerRepository)
@@ -419,6 +424,7 @@ export interface Repositories {
   readonly tags: TagRepository
   readonly sshKeys: SshKeyStore
   readonly agentPools: AgentPoolRepository
+  readonly executors: ExecutorRepository
   readonly terraformVersions: TerraformVersionRepository
   readonly consumers: RemoteStateConsumerRepository
   readonly retentionPolicies: RetentionPolicyRepository

@@ -118,6 +118,9 @@ export interface OrganizationRow {
   collaborator_auth_policy: string
   /** JSON object of the settings that differ from their defaults; null if there are none. */
   settings: string | null
+  remote_operations: Generated<Flag>
+  /** Last claim of a run of the execution mode `remote`. Null if there was none. */
+  executor_heard_at: number | null
 }
 
 export interface UserRow {
@@ -315,6 +318,8 @@ export interface AgentPoolRow {
   created_at: number
   /** Null if the pool is older than this setting: it serves the whole organization. */
   organization_scoped: Flag | null
+  /** Last claim of an agent. Null if there was none. */
+  agent_heard_at: number | null
 }
 
 export interface AgentPoolWorkspaceRow {

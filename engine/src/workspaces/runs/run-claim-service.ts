@@ -44,6 +44,8 @@ import { countFaults, runActor } from "./run-rules.ts"
 import { viewRun } from "./run-service.ts"
 import { claimedStatus, isFinal } from "./run-status.ts"
 import type { StateDocumentRepository } from "../state/state-document-repository.ts"
+import type { ExecutorGroup, ExecutorRepository } from "./executor-repository.ts"
+import { isDue, recordExecutor } from "./executors.ts"
 import { openStateDocument } from "../state/state-document.ts"
 import type { StateVersionInput, StateVersionView } from "../state/state-version.ts"
 import { createStateVersion, type StateTools } from "../state/state-version-service.ts"
@@ -51,13 +53,14 @@ import type { StateVersionRepository } from "../state/state-version-repository.t
 import type { VariableRepository } from "../variables/variable.ts"
 import type { WorkspaceResourceRepository } from "../state/workspace-resource.ts"
 import type { WorkspaceRepository } from "../workspace/workspace-repository.ts"
-import { effectiveExecution, type SituatedWorkspace, type WorkspaceRef } from "../workspace/workspace.ts"
+import { configuredExecution, type SituatedWorkspace, type WorkspaceRef } from "../workspace/workspace.ts"
 
 interface UsedRepositories {
   readonly access: AccessRepository
   readonly agentPools: AgentPoolRepository
   readonly configurationVersions: ConfigurationVersionRepository
   readonly events: EventRepository
+  readonly executors: ExecutorRepository
   readonly organizations: OrganizationRepository
   readonly runRecords: RunRecordRepository
   readonly runs: RunRepository
@@ -104,6 +107,7 @@ export class RunClaimService implements RunClaims {
   async claim(target: ClaimTarget, input: ClaimInput): Promise<RunClaimView | undefined> {
     const scope = await this.#storage.read((repositories) => this.#scope(repositories, target))
     rejectFaults(claimFaults(input))
+    await this.#recordExecutor(groupOf(scope))
     for (let waitedMs = 0; ; waitedMs += lookMs) {
       const waits = await this.#storage.read((repositories) => this.#next(repositories, scope))
       // The transaction searches again: if several executors see the same run, one of them gets it.
@@ -252,6 +256,9 @@ export class RunClaimService implements RunClaims {
         return this.#scopeOf(repositories, target.ref)
       case "agent-pool":
         return this.#scopeOfPool(repositories, target.id)
+      case "own-pool":
+        if (caller.kind !== "agent") throw notFound()
+        return this.#scopeOfPool(repositories, caller.agentPoolId)
       default:
         return target satisfies never
     }
@@ -285,7 +292,7 @@ export class RunClaimService implements RunClaims {
       return { organizationId, workspaceId: id, agentPoolId: caller.agentPoolId }
     }
     const { workspace } = await authorizeWorkspace(repositories, caller, ref, "canQueueRun")
-    const { mode } = effectiveExecution(workspace)
+    const { mode } = configuredExecution(workspace)
     if (mode !== "remote")
       throw conflict(`The execution mode of the workspace is ${mode}; runs can only be claimed when it is remote.`, {
         subject: workspace.id,
@@ -353,6 +360,12 @@ export class RunClaimService implements RunClaims {
     return { run, claim, workspace }
   }
 
+  async #recordExecutor(group: ExecutorGroup): Promise<void> {
+    const now = this.#runtime.clock.now()
+    const heardAt = await this.#storage.read(({ executors }) => executors.heardAt(group))
+    if (isDue(heardAt, now)) await this.#storage.transact((repositories) => recordExecutor(repositories, group, now))
+  }
+
   #pause(durationMs: number): Promise<void> {
     return new Promise((resolve) => void this.#tools.timers.after(durationMs, resolve))
   }
@@ -384,14 +397,20 @@ function executorOf(caller: Caller): RunExecutor {
 
 const isSame = (one: RunExecutor, other: RunExecutor): boolean => one.kind === other.kind && one.id === other.id
 
-/** Returns whether the pool executes the workspace and the pool's scope includes it. */
+const groupOf = ({ organizationId, agentPoolId }: ClaimScope): ExecutorGroup =>
+  agentPoolId === undefined ? { organizationId } : { agentPoolId }
+
+/**
+ * Returns whether agents of the pool execute runs of the workspace: the pool's scope includes it, and its execution mode is `remote`, or
+ * `agent` with this pool.
+ */
 async function executes(
   { agentPools }: Pick<UsedRepositories, "agentPools">,
   agentPoolId: string,
   workspace: SituatedWorkspace,
 ): Promise<boolean> {
-  const execution = effectiveExecution(workspace)
-  if (execution.mode !== "agent" || execution.agentPoolId !== agentPoolId) return false
+  const { mode, agentPoolId: ownPoolId } = configuredExecution(workspace)
+  if (mode === "local" || (mode === "agent" && ownPoolId !== agentPoolId)) return false
   return agentPools.admits(agentPoolId, { workspaceId: workspace.id, projectId: workspace.projectId })
 }
 

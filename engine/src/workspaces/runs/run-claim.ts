@@ -13,6 +13,8 @@ export type ClaimTarget =
   | { readonly kind: "organization"; readonly name: string }
   | { readonly kind: "workspace"; readonly ref: WorkspaceRef }
   | { readonly kind: "agent-pool"; readonly id: string }
+  /** The pool of the calling agent. */
+  | { readonly kind: "own-pool" }
 
 export interface ClaimInput {
   /** Name of the executor. Documents of the run contain it. */

@@ -89,7 +89,8 @@ export async function queueRun(
 
 export const hasQueue = (workspace: SituatedWorkspace): boolean => effectiveExecution(workspace).mode !== "local"
 
-function requireQueue(workspace: SituatedWorkspace): void {
+/** Throws `unprocessable` in the execution mode `local`. */
+export function requireQueue(workspace: SituatedWorkspace): void {
   if (hasQueue(workspace)) return
   const detail = "Runs cannot be queued in a workspace whose execution mode is local"
   throw unprocessable(`${detail}.`, [{ field: ["workspace"], detail }])

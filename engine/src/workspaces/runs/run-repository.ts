@@ -30,7 +30,7 @@ export interface OrganizationRunQuery extends RunQuery {
 export interface ClaimScope {
   readonly organizationId: OrganizationId
   readonly workspaceId?: WorkspaceId
-  /** Limits to runs that agents of this pool execute. Without it, to runs of the execution mode `remote`. */
+  /** Limits to runs that agents of this pool execute, of the execution modes `remote` and `agent`. Without it, to `remote`. */
   readonly agentPoolId?: string
   /** Limits to workspaces that the caller can see. */
   readonly visibility?: Visibility

@@ -26,7 +26,9 @@ import type { Visibility } from "../workspace/workspace-query.ts"
 import type { Run, RunCapacity, RunComment, RunInput, RunStep, RunView } from "./run.ts"
 import { isExecuting, requireForceCancel } from "./run-claim.ts"
 import { carryOut, runEvent } from "./run-progress.ts"
-import { newRun, queueRun } from "./run-queue.ts"
+import { recordExecutor, requireExecutor } from "./executors.ts"
+import type { ExecutorRepository } from "./executor-repository.ts"
+import { newRun, queueRun, requireQueue } from "./run-queue.ts"
 import { assertTakesComment, commentFaults, countFaults, runInputFaults } from "./run-rules.ts"
 import type {
   OrganizationRunQuery,
@@ -53,6 +55,7 @@ interface UsedRepositories {
   readonly workspaces: WorkspaceRepository
   readonly access: AccessRepository
   readonly events: EventRepository
+  readonly executors: ExecutorRepository
   readonly organizations: OrganizationRepository
   readonly runs: RunRepository
   readonly runRecords: RunRecordRepository
@@ -84,6 +87,8 @@ export class RunService implements Runs {
       const { workspace, permissions } = await authorizeWorkspace(repositories, this.#caller, ref, "canQueueRun")
       rejectFaults(runInputFaults(input))
       if (input.isDestroy) requireDestroyable(workspace, permissions)
+      requireQueue(workspace)
+      await requireExecutor(repositories, workspace, made.now)
       const configuration = await configurationOf(repositories, workspace, input)
       const run = await queueRun(repositories, workspace, input, configuration, made, {
         source: "tfe-api",
@@ -241,6 +246,7 @@ export class RunService implements Runs {
       )
       rejectFaults(countFaults(step.counts))
       requireUnclaimed(run, now)
+      await recordExecutor(repositories, { organizationId: run.organizationId }, now)
       return viewRun(await carryOut(repositories, this.#confirmed(run, step.status), workspace, step, now), permissions)
     })
   }

@@ -1,7 +1,7 @@
 // Execution mode and agent pool of a workspace: its own, or the defaults of its project and organization (docs/compatibility.md, "Inherited
 // settings").
 import type { Fault } from "../../core/errors.ts"
-import type { ExecutionMode } from "../../organizations/organization.ts"
+import { type ExecutionMode, type RemoteOperations, remoteModeFaults } from "../../organizations/organization.ts"
 import type { Checked } from "../access/workspace-authorization.ts"
 import type { WorkspaceInput } from "./workspace-input.ts"
 import type { WorkspaceSettings } from "./workspace.ts"
@@ -12,15 +12,21 @@ export type Execution = Pick<WorkspaceSettings, "executionMode" | "agentPoolId" 
 export interface ExecutionDefaults {
   readonly executionMode: ExecutionMode
   readonly agentPoolId: string | null
+  readonly remoteOperations: RemoteOperations
 }
 
 export function executionDefaults(
-  organization: { readonly defaultExecutionMode: ExecutionMode; readonly defaultAgentPoolId: string | null },
+  organization: {
+    readonly defaultExecutionMode: ExecutionMode
+    readonly defaultAgentPoolId: string | null
+    readonly remoteOperations: RemoteOperations
+  },
   project: { readonly defaultExecutionMode: ExecutionMode | null; readonly defaultAgentPoolId: string | null },
 ): ExecutionDefaults {
   return {
     executionMode: project.defaultExecutionMode ?? organization.defaultExecutionMode,
     agentPoolId: project.defaultAgentPoolId ?? organization.defaultAgentPoolId,
+    remoteOperations: organization.remoteOperations,
   }
 }
 
@@ -53,7 +59,11 @@ export function changeExecution(
     : mode !== undefined || (pool ?? null) !== null || before.settingOverwrites.agentPool
   const usedPool = overwritesPool ? ownPool : defaults.agentPoolId
 
-  const faults: Fault[] = []
+  const faults: Fault[] = remoteModeFaults(
+    input.executionMode === undefined ? "operations" : "executionMode",
+    mode,
+    defaults.remoteOperations,
+  )
   if (input.executionMode !== undefined && input.operations !== undefined)
     faults.push({
       field: ["operations"],

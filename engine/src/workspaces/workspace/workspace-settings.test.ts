@@ -17,7 +17,7 @@ const place = {
 const usual: Surroundings = {
   edition: "self-hosted",
   plan: "free",
-  execution: { executionMode: "remote", agentPoolId: null },
+  execution: { executionMode: "remote", agentPoolId: null, remoteOperations: "on" },
   globalRemoteStateDefault: false,
   releases: knownReleases(),
   nameIsTaken: false,
@@ -28,7 +28,7 @@ const usual: Surroundings = {
   appInstallationExists: true,
 }
 const hosted: Surroundings = { ...usual, edition: "hosted", plan: "plus" }
-const agents: Surroundings = { ...usual, execution: { executionMode: "agent", agentPoolId: "apool-default" } }
+const agents: Surroundings = { ...usual, execution: { executionMode: "agent", agentPoolId: "apool-default", remoteOperations: "on" } }
 
 const create = (input: WorkspaceInput, surroundings = usual) =>
   createWorkspace({ name: "web", ...input }, place, surroundings, created)

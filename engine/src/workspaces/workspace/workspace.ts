@@ -7,7 +7,7 @@ import type {
   WorkspaceId,
 } from "../../core/ids.ts"
 import type { Instant } from "../../core/time.ts"
-import type { ExecutionMode, Plan } from "../../organizations/organization.ts"
+import type { ExecutionMode, Plan, RemoteOperations } from "../../organizations/organization.ts"
 
 /** Reference to a workspace: by id, or by organization and name. Both behave identically. */
 export type WorkspaceRef = { readonly id: string } | { readonly organization: string; readonly name: string }
@@ -122,6 +122,7 @@ export interface SituatedWorkspace extends Workspace {
     readonly name: string
     readonly defaultExecutionMode: ExecutionMode
     readonly defaultAgentPoolId: string | null
+    readonly remoteOperations: RemoteOperations
     readonly allowForceDeleteWorkspaces: boolean
     readonly assessmentsEnforced: boolean
     readonly plan: Plan
@@ -140,8 +141,22 @@ export interface SituatedWorkspace extends Workspace {
   readonly retentionPolicy: { readonly id: string; readonly kind: "delete-older" | "dont-delete" } | null
 }
 
-/** Returns the workspace's own values if it overwrites the defaults, else the project's defaults, else the organization's. */
-export function effectiveExecution(workspace: SituatedWorkspace): { mode: ExecutionMode; agentPoolId: string | null } {
+export interface ExecutionPlace {
+  readonly mode: ExecutionMode
+  readonly agentPoolId: string | null
+}
+
+/** Returns the execution that clients see. All workspaces of an organization without remote operations execute locally. */
+export const effectiveExecution = (workspace: SituatedWorkspace): ExecutionPlace =>
+  workspace.organization.remoteOperations === "on"
+    ? configuredExecution(workspace)
+    : { mode: "local", agentPoolId: null }
+
+/**
+ * Returns the workspace's own values if it overwrites the defaults, else the project's defaults, else the organization's. Runs that were
+ * queued before remote operations were switched off still execute by them.
+ */
+export function configuredExecution(workspace: SituatedWorkspace): ExecutionPlace {
   const { settingOverwrites, organization, project } = workspace
   const mode = settingOverwrites.executionMode
     ? workspace.executionMode

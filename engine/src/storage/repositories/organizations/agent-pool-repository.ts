@@ -146,14 +146,15 @@ export class SqlAgentPoolRepository implements AgentPoolRepository {
   }
 
   async insert(pool: AgentPool): Promise<void> {
-    const row: AgentPoolRow = {
+    const row = {
       id: pool.id,
       organization_id: pool.organizationId,
       name: pool.name,
       name_folded: foldName(pool.name),
       created_at: pool.createdAt,
       organization_scoped: pool.organizationScoped ? 1 : 0,
-    }
+      agent_heard_at: null,
+    } satisfies AgentPoolRow
     await rejectTaken(() => this.#session.execute(this.#session.db.insertInto("agent_pools").values(row)), {
       name: nameTaken,
     })
@@ -219,7 +220,7 @@ const allowedProjects = statement((db, { ids }: { ids: readonly string[] }, dial
     .orderBy("p.name_folded"),
 )
 
-const poolOf = (row: Omit<AgentPoolRow, "name_folded">): AgentPool => ({
+const poolOf = (row: Omit<AgentPoolRow, "name_folded" | "agent_heard_at">): AgentPool => ({
   id: row.id,
   organizationId: row.organization_id as OrganizationId,
   name: row.name,

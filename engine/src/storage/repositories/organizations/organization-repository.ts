@@ -1,4 +1,4 @@
-import { type Kysely, sql } from "kysely"
+import { type Insertable, type Kysely, type Selectable, sql } from "kysely"
 import type { OrganizationId, ProjectId } from "../../../core/ids.ts"
 import type { Page, PageRequest } from "../../../core/page.ts"
 import {
@@ -107,6 +107,7 @@ const rows = (db: Kysely<Tables>) =>
       "o.created_at",
       "o.default_execution_mode",
       "o.default_agent_pool_id",
+      "o.remote_operations",
       "o.allow_force_delete_workspaces",
       "o.assessments_enforced",
       "o.plan",
@@ -135,7 +136,9 @@ const admittingPool = statement((db, { agentPoolId, projectId }: { agentPoolId: 
     .where(admitted(sql`''`, sql.val(projectId))),
 )
 
-function organizationOf(row: Omit<OrganizationRow, "name_folded"> & { default_project_id: string }): Organization {
+function organizationOf(
+  row: Omit<Selectable<OrganizationRow>, "name_folded" | "executor_heard_at"> & { default_project_id: string },
+): Organization {
   return {
     id: row.id as OrganizationId,
     name: row.name,
@@ -143,6 +146,7 @@ function organizationOf(row: Omit<OrganizationRow, "name_folded"> & { default_pr
     createdAt: row.created_at,
     defaultExecutionMode: row.default_execution_mode as ExecutionMode,
     defaultAgentPoolId: row.default_agent_pool_id,
+    remoteOperations: row.remote_operations === 1 ? "on" : "off",
     allowForceDeleteWorkspaces: row.allow_force_delete_workspaces === 1,
     assessmentsEnforced: row.assessments_enforced === 1,
     plan: row.plan as Plan,
@@ -168,13 +172,14 @@ const settingsOf = (organization: Organization) =>
     email: organization.email,
     default_execution_mode: organization.defaultExecutionMode,
     default_agent_pool_id: organization.defaultAgentPoolId,
+    remote_operations: organization.remoteOperations === "on" ? 1 : 0,
     allow_force_delete_workspaces: organization.allowForceDeleteWorkspaces ? 1 : 0,
     assessments_enforced: organization.assessmentsEnforced ? 1 : 0,
     plan: organization.plan,
     cost_estimation_enabled: organization.costEstimationEnabled ? 1 : 0,
     collaborator_auth_policy: organization.collaboratorAuthPolicy,
     settings: recordedText(organization),
-  }) satisfies Omit<OrganizationRow, "id" | "created_at">
+  }) satisfies Omit<Insertable<OrganizationRow>, "id" | "created_at">
 
 const siteSettings = "site"
 

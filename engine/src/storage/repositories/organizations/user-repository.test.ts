@@ -25,6 +25,7 @@ const organization = (name: string): Organization => ({
   createdAt: 1,
   defaultExecutionMode: "remote",
   defaultAgentPoolId: null,
+  remoteOperations: "on",
   allowForceDeleteWorkspaces: false,
   assessmentsEnforced: true,
   plan: "plus",

@@ -128,7 +128,8 @@ export class SqlRunRepository implements RunRepository {
     if (scope.workspaceId !== undefined) rows = rows.where("r.workspace_id", "=", scope.workspaceId)
     if (scope.agentPoolId === undefined) rows = rows.where(sql<boolean>`${effectiveMode} = 'remote'`)
     else
-      rows = rows.where(sql<boolean>`${effectiveMode} = 'agent' and ${effectivePool} = ${scope.agentPoolId}
+      rows =
+        rows.where(sql<boolean>`(${effectiveMode} = 'remote' or (${effectiveMode} = 'agent' and ${effectivePool} = ${scope.agentPoolId}))
       and exists (select 1 from agent_pools where agent_pools.id = ${scope.agentPoolId}
         and ${admitted(sql.ref("w.id"), sql.ref("w.project_id"))})`)
     if (scope.visibility !== undefined) rows = rows.where(visible(dialect, scope.visibility))

@@ -143,7 +143,7 @@ async function seed(session: QueryRunner): Promise<void> {
   const surroundings = {
     edition: "self-hosted",
     plan: "free",
-    execution: { executionMode: "remote", agentPoolId: null },
+    execution: { executionMode: "remote", agentPoolId: null, remoteOperations: "on" },
     globalRemoteStateDefault: false,
     releases: knownReleases(),
     nameIsTaken: false,

@@ -281,6 +281,7 @@ const situatedRows = (db: Kysely<Tables>) =>
       "o.name as organization_name",
       "o.default_execution_mode as organization_execution_mode",
       "o.default_agent_pool_id as organization_agent_pool_id",
+      "o.remote_operations",
       "o.allow_force_delete_workspaces",
       "o.assessments_enforced",
       "o.plan",
@@ -544,6 +545,7 @@ type SituatedRow = Pick<WorkspaceRow, (typeof workspaceColumns)[number]> & {
   organization_name: string
   organization_execution_mode: string
   organization_agent_pool_id: string | null
+  remote_operations: Flag
   allow_force_delete_workspaces: Flag
   assessments_enforced: Flag
   plan: string
@@ -621,6 +623,7 @@ const makeSituated = (row: SituatedRow): SituatedWorkspace => {
       name: row.organization_name,
       defaultExecutionMode: row.organization_execution_mode as ExecutionMode,
       defaultAgentPoolId: row.organization_agent_pool_id,
+      remoteOperations: row.remote_operations === 1 ? "on" : "off",
       allowForceDeleteWorkspaces: row.allow_force_delete_workspaces === 1,
       assessmentsEnforced: row.assessments_enforced === 1,
       plan: row.plan as Plan,

@@ -1,0 +1,66 @@
+import { sql } from "kysely"
+import type { Instant } from "../../../core/time.ts"
+import type {
+  ExecutorFacts,
+  ExecutorGroup,
+  ExecutorQuery,
+  ExecutorRepository,
+} from "../../../workspaces/runs/executor-repository.ts"
+import type { QueryRunner } from "../../sql/query-runner.ts"
+import { admitted } from "../organizations/agent-pool-repository.ts"
+
+export class SqlExecutorRepository implements ExecutorRepository {
+  readonly #session: QueryRunner
+
+  constructor(session: QueryRunner) {
+    this.#session = session
+  }
+
+  async facts({ organizationId, workspaceId, projectId, agentPoolId, now }: ExecutorQuery): Promise<ExecutorFacts> {
+    const { db } = this.#session
+    let pools = db
+      .selectFrom("agent_pools")
+      .select([
+        "agent_pools.name",
+        "agent_pools.agent_heard_at",
+        sql<number>`case when exists (select 1 from tokens where tokens.agent_pool_id = agent_pools.id
+          and (tokens.expires_at is null or tokens.expires_at > ${now})) then 1 else 0 end`.as("has_token"),
+      ])
+      .where("agent_pools.organization_id", "=", organizationId)
+      .where(admitted(sql.val(workspaceId), sql.val(projectId)))
+    if (agentPoolId !== null) pools = pools.where("agent_pools.id", "=", agentPoolId)
+    const rows = await this.#session.queryMany(pools)
+    // Users and teams claim runs of the mode `remote` only.
+    const claimed = agentPoolId === null ? await this.heardAt({ organizationId }) : null
+    const heard = [...rows.map((row) => row.agent_heard_at), claimed].filter((at) => at !== null)
+    return {
+      pool: agentPoolId === null ? undefined : rows[0]?.name,
+      hasAgentToken: rows.some((row) => Number(row.has_token) === 1),
+      heardAt: heard.length === 0 ? null : Math.max(...heard),
+    }
+  }
+
+  async heardAt(group: ExecutorGroup): Promise<Instant | null> {
+    const { db } = this.#session
+    const row =
+      "agentPoolId" in group
+        ? await this.#session.queryOne(
+            db.selectFrom("agent_pools").select("agent_heard_at as at").where("id", "=", group.agentPoolId),
+          )
+        : await this.#session.queryOne(
+            db.selectFrom("organizations").select("executor_heard_at as at").where("id", "=", group.organizationId),
+          )
+    return row?.at ?? null
+  }
+
+  async saveHeardAt(group: ExecutorGroup, now: Instant): Promise<void> {
+    const { db } = this.#session
+    await ("agentPoolId" in group
+      ? this.#session.execute(
+          db.updateTable("agent_pools").set({ agent_heard_at: now }).where("id", "=", group.agentPoolId),
+        )
+      : this.#session.execute(
+          db.updateTable("organizations").set({ executor_heard_at: now }).where("id", "=", group.organizationId),
+        ))
+  }
+}

@@ -1,0 +1,49 @@
+// Executors that can take runs. A run that no executor could ever take is rejected; other runs wait, so that agents can be scaled from zero.
+import { unprocessable } from "../../core/errors.ts"
+import { type Instant, secondMs } from "../../core/time.ts"
+import { effectiveExecution, type SituatedWorkspace } from "../workspace/workspace.ts"
+import type { ExecutorFacts, ExecutorGroup, ExecutorQuery, ExecutorRepository } from "./executor-repository.ts"
+
+/** Claims arrive every few seconds. One write per interval is enough to know that executors are there. */
+const recordEveryMs = 30 * secondMs
+
+/** Records that an executor of the group asked for a run. */
+export async function recordExecutor(
+  { executors }: { readonly executors: ExecutorRepository },
+  group: ExecutorGroup,
+  now: Instant,
+): Promise<void> {
+  if (isDue(await executors.heardAt(group), now)) await executors.saveHeardAt(group, now)
+}
+
+/** Returns whether a claim must be recorded again. A time ahead of `now` was written by a server whose clock was ahead. */
+export const isDue = (heardAt: Instant | null, now: Instant): boolean =>
+  heardAt === null || Math.abs(now - heardAt) >= recordEveryMs
+
+export const executorQuery = (workspace: SituatedWorkspace, now: Instant): ExecutorQuery => ({
+  organizationId: workspace.organizationId,
+  workspaceId: workspace.id,
+  projectId: workspace.projectId,
+  agentPoolId: effectiveExecution(workspace).agentPoolId,
+  now,
+})
+
+/** Throws `unprocessable` if no executor could ever take a run of the workspace. */
+export async function requireExecutor(
+  { executors }: { readonly executors: ExecutorRepository },
+  workspace: SituatedWorkspace,
+  now: Instant,
+): Promise<void> {
+  const facts = await executors.facts(executorQuery(workspace, now))
+  if (facts.hasAgentToken || facts.heardAt !== null) return
+  const detail = noAgentText(workspace, facts)
+  throw unprocessable(detail, [{ field: ["workspace"], detail }])
+}
+
+export function noAgentText(
+  { organization }: Pick<SituatedWorkspace, "organization">,
+  { pool }: Pick<ExecutorFacts, "pool">,
+): string {
+  const served = pool === undefined ? "" : ` the agent pool ${pool} of`
+  return `No agent serves${served} organization ${organization.name}. Start one: chancery agent --token-file FILE (docs/agents.md)`
+}
