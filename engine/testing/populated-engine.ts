@@ -2,6 +2,7 @@
 import type { OrganizationAccess } from "../src/core/caller.ts"
 import type { WorkspaceAccessLevel } from "../src/workspaces/access/workspace-permissions.ts"
 import type { WorkspaceInput } from "../src/workspaces/workspace/workspace-input.ts"
+import { announceExecutor } from "./announced-executor.ts"
 import { openTestEngine, type TestEngine, type TestEngineOptions } from "./test-engine.ts"
 
 export interface PopulatedEngine extends TestEngine {
@@ -18,7 +19,10 @@ export interface PopulatedEngine extends TestEngine {
 export async function populatedEngine(options: TestEngineOptions = {}): Promise<PopulatedEngine> {
   const testEngine = await openTestEngine(options)
   const { engine } = testEngine
-  const makeOrganization = (name: string) => engine.organizations.create({ name, email: `${name}@example.com` })
+  const makeOrganization = async (name: string) => {
+    await engine.organizations.create({ name, email: `${name}@example.com` })
+    await announceExecutor(engine, { kind: "organization", name })
+  }
   let teams = 0
   await makeOrganization("acme")
   return {

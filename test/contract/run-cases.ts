@@ -1,4 +1,5 @@
 // Runs as executors see them.
+import { announceExecutor } from "../../engine/testing/announced-executor.ts"
 import { beforeAll, describe, expect, test } from "vitest"
 import { firstPage } from "../../engine/src/core/page.ts"
 import { bytesOf } from "../../engine/testing/state-file.ts"
@@ -149,6 +150,7 @@ export function runCases(engine: () => OpenedEngine): void {
     test("reads the queue of an organization, and how many runs are in progress", async () => {
       const { organizations, workspaces, runs, runClaims } = testUsers.owner.engine
       const { name } = await organizations.create({ name: testUsers.newName("queue"), email: "queue@example.com" })
+      await announceExecutor(testUsers.owner.engine, { kind: "organization", name })
       const queued: string[] = []
       for (const each of ["one", "two", "three"]) {
         const { id } = await workspaces.create(name, { name: each, executionMode: "remote" })

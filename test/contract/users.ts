@@ -1,4 +1,5 @@
 // One organization and its users.
+import { announceExecutor } from "../../engine/testing/announced-executor.ts"
 import type { Engine } from "../../engine/src/engine.ts"
 import type { OrganizationAccess } from "../../engine/src/core/caller.ts"
 import type { TeamWorkspacePatch } from "../../engine/src/workspaces/access/team-workspace-access.ts"
@@ -47,6 +48,7 @@ export async function newUsers({ root, as }: Pick<OpenedEngine, "root" | "as">):
     const owner = await newPerson()
     const organization = newName("organization")
     await owner.engine.organizations.create({ name: organization, email: `${organization}@example.com` })
+    await announceExecutor(owner.engine, { kind: "organization", name: organization })
     return { ...owner, organization }
   }
   const owner = await newOwner()

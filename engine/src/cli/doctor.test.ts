@@ -115,7 +115,18 @@ describe.each(kinds)("on $name", (kind) => {
     expect(code).toBe(done)
     expect(found.filter(({ message }) => message === forgetful)).toHaveLength(done)
     expect([...new Set(found.map(({ check }) => check))].toSorted()).toEqual(
-      ["authorities", "clock", "configuration", "files", "jobs", "roles", "seal", "storage", "webhooks"].toSorted(),
+      [
+        "authorities",
+        "clock",
+        "configuration",
+        "files",
+        "jobs",
+        "organizations",
+        "roles",
+        "seal",
+        "storage",
+        "webhooks",
+      ].toSorted(),
     )
     expect((await content()) === before).toBe(true)
     expect((await examine([], environment)).out).toMatch(/^LEVEL {2}CHECK {10}FINDING\nok {5}configuration {2}All /)
@@ -235,6 +246,23 @@ describe.each(kinds)("on $name", (kind) => {
       notAfterBound: "permit",
       notBeforeBound: "permit",
     })
+  })
+
+  test("[F-W1] doctor lists organizations that are older than remote operations until their setting is made", async () => {
+    const { url, environment, change } = await healthyStore()
+    await using engine = await openEmbedded(url, { sealKeys: { text: keys[0] } })
+    await engine.organizations.create({ name: "old", email: "old@example.com" })
+    await engine.organizations.create({ name: "new", email: "new@example.com" })
+    await change((session) =>
+      session.execute(sql`update organizations set remote_operations = null where name = 'old'`),
+    )
+    const warned = [expect.stringMatching(/^warn organizations: The organization old is older than remote operations/)]
+    expect(troubles((await findings(environment)).found)).toEqual(warned)
+    expect((await engine.organizations.get("old")).remoteOperations).toBe("off")
+    await engine.organizations.update("old", { email: "else@example.com" })
+    expect(troubles((await findings(environment)).found)).toEqual(warned)
+    await engine.organizations.update("old", { remoteOperations: "off" })
+    expect(troubles((await findings(environment)).found)).toEqual([])
   })
 
   test("doctor warns of failing and disabled webhooks, and of dead letters", async () => {

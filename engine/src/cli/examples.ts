@@ -3,6 +3,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   serve: ["serve --listen :8420 --storage postgres://chancery@db.example/chancery"],
   dev: ["dev", "dev --listen 127.0.0.1:9000 --data ./scratch"],
   "organization create": ["organization create acme --email platform@acme.example"],
+  "organization set": ["organization set acme --remote-operations on"],
   "organization list": ["organization list --json"],
   "token create": [
     "token create --user root --description laptop --expires 90d",

@@ -1,13 +1,15 @@
-import { Command } from "commander"
+import { Command, Option } from "commander"
 import { formatInstant } from "../core/time.ts"
+import { type RemoteOperations, remoteOperationModes } from "../organizations/organization.ts"
 import { everyItem, json, table } from "./report.ts"
 import type { Terminal } from "./terminal.ts"
 import { addCallerOptions, withCallerEngine } from "./with-caller-engine.ts"
 
 export function organizationCommand(terminal: Terminal): Command {
   return new Command("organization")
-    .description("Create and list organizations.")
+    .description("Create, change and list organizations.")
     .addCommand(createCommand(terminal))
+    .addCommand(setCommand(terminal))
     .addCommand(listCommand(terminal))
 }
 
@@ -23,6 +25,24 @@ function createCommand(terminal: Terminal): Command {
       const created = await organizations.create({ name, email })
       if (asJson === true) terminal.out(json(shown(created)))
       else terminal.out(`Created the organization ${created.name} (${created.id}).`)
+    }),
+  )
+}
+
+function setCommand(terminal: Terminal): Command {
+  const command = new Command("set")
+    .description("Change settings of an organization.")
+    .argument("<name>", "name of the organization")
+    .addOption(
+      new Option("--remote-operations <on|off>", "execute runs on agents (on), or on the machines of the clients (off)")
+        .choices(remoteOperationModes)
+        .makeOptionMandatory(),
+    )
+  addCallerOptions(command)
+  return command.action((name: string, { remoteOperations }: { readonly remoteOperations: RemoteOperations }) =>
+    withCallerEngine(command, terminal, async ({ organizations }) => {
+      const changed = await organizations.update(name, { remoteOperations })
+      terminal.out(`Remote operations of the organization ${changed.name} are ${remoteOperations}.`)
     }),
   )
 }

@@ -33,7 +33,10 @@ export function remoteRuns(transport: Transport): Runs {
 }
 
 export function remoteRunClaims(transport: Transport): RunClaims {
-  const { claimOfOrganization, claimOfWorkspace, claimOfAgentPool, claimOfOwnPool, ...same } = remote(runClaims, transport)
+  const { claimOfOrganization, claimOfWorkspace, claimOfAgentPool, claimOfOwnPool, ...same } = remote(
+    runClaims,
+    transport,
+  )
   return {
     ...same,
     async claim(target, input) {

@@ -17,6 +17,7 @@ import {
   type Organizations,
   type OrganizationView,
   permissionsOf,
+  viewOrganization,
 } from "./organization.ts"
 import { defaultProject, type ProjectRepository } from "./project.ts"
 import { ownersTeam, type TeamRepository } from "./team.ts"
@@ -60,7 +61,7 @@ export class OrganizationService implements Organizations {
       await teams.addMembers(teamId, [userId])
       await identity.bumpCacheVersion()
     })
-    return { ...organization, permissions: permissionsOf(ownerMembership) }
+    return viewOrganization(organization, permissionsOf(ownerMembership))
   }
 
   list(search: string | undefined, page: PageRequest): Promise<Page<OrganizationView>> {
@@ -73,7 +74,7 @@ export class OrganizationService implements Organizations {
   get(name: string): Promise<OrganizationView> {
     return this.#storage.read(async (repositories) => {
       const { organization, permissions } = await authorizeOrganization(repositories, this.#caller, name)
-      return { ...organization, permissions }
+      return viewOrganization(organization, permissions)
     })
   }
 
@@ -91,7 +92,7 @@ export class OrganizationService implements Organizations {
           typeof defaultAgentPoolId !== "string" || (await organizations.admittedByAgentPool(defaultAgentPoolId)),
       })
       await organizations.save(after)
-      return { ...after, permissions }
+      return viewOrganization(after, permissions)
     })
   }
 
@@ -106,7 +107,7 @@ export class OrganizationService implements Organizations {
   #view(organization: Organization): OrganizationView {
     const membership = membershipIn(this.#caller, organization.id)
     if (membership === undefined) throw notFound(organization.name)
-    return { ...organization, permissions: permissionsOf(membership, this.#caller.kind === "organization") }
+    return viewOrganization(organization, permissionsOf(membership, this.#caller.kind === "organization"))
   }
 }
 

@@ -47,6 +47,7 @@ test("a new organization has the defaults of HCP Terraform", () => {
     createdAt: 1,
     defaultExecutionMode: "remote",
     defaultAgentPoolId: null,
+    remoteOperations: "on",
     allowForceDeleteWorkspaces: false,
     assessmentsEnforced: false,
     plan: "plus",

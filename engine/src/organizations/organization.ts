@@ -43,8 +43,8 @@ export interface OrganizationSettings extends RecordedOrganizationSettings {
   readonly email: string
   readonly defaultExecutionMode: ExecutionMode
   readonly defaultAgentPoolId: string | null
-  /** `off`: every workspace executes locally, whatever its own execution mode. */
-  readonly remoteOperations: RemoteOperations
+  /** `off`: every workspace executes locally, whatever its own execution mode. Null means off, in an organization older than the setting. */
+  readonly remoteOperations: RemoteOperations | null
   readonly allowForceDeleteWorkspaces: boolean
   readonly assessmentsEnforced: boolean
   readonly plan: Plan
@@ -225,7 +225,7 @@ export function defaultAgentPoolFaults(
 export function remoteModeFaults(
   field: "executionMode" | "defaultExecutionMode" | "operations",
   mode: ExecutionMode | null | undefined,
-  remoteOperations: RemoteOperations,
+  remoteOperations: RemoteOperations | null,
 ): Fault[] {
   if (remoteOperations === "on" || mode === undefined || mode === null || mode === "local") return []
   const [name, value] =
@@ -271,9 +271,15 @@ export interface OrganizationRepository {
 }
 
 /** Organization as callers get it. */
-export interface OrganizationView extends Organization {
+export interface OrganizationView extends Omit<Organization, "remoteOperations"> {
+  readonly remoteOperations: RemoteOperations
   readonly permissions: OrganizationPermissions
 }
+
+export const viewOrganization = (
+  organization: Organization,
+  permissions: OrganizationPermissions,
+): OrganizationView => ({ ...organization, remoteOperations: organization.remoteOperations ?? "off", permissions })
 
 /** Operations on organizations, which are identified by name, as in every path. */
 export interface Organizations {

@@ -15,12 +15,14 @@ import {
   type StoreReader,
   troubledWebhooks,
   unboundedRoles,
+  undecidedOrganizations,
 } from "../../storage/maintenance/survey.ts"
 import { authorityFindings } from "./authority-findings.ts"
 import { databaseClockFinding, fileClockFinding, serverClockFindings } from "./clock-findings.ts"
 import { fileFindings } from "./file-findings.ts"
 import { fail, type Finding, ok, warn } from "./finding.ts"
 import { jobFindings, webhookFindings } from "./job-findings.ts"
+import { organizationFindings } from "./organization-findings.ts"
 import { roleFindings } from "./role-findings.ts"
 import { sealFindings } from "./seal-findings.ts"
 import {
@@ -97,6 +99,7 @@ async function findingsIn(
   findings.push(...sealFindings(keys, quick ? undefined : await sealedValueCounts(store)))
   findings.push(...authorityFindings(await readAuthorityFigures(store, runtime), now))
   findings.push(...roleFindings(await store.read(unboundedRoles)))
+  findings.push(...organizationFindings(await store.read(undecidedOrganizations)))
   const leases = await store.read(leaseFacts)
   findings.push(
     ...serverClockFindings(now, leases),

@@ -12,6 +12,7 @@ export interface Finding {
     | "seal"
     | "authorities"
     | "roles"
+    | "organizations"
     | "tls"
     | "jobs"
     | "webhooks"

@@ -43,7 +43,7 @@ describe("organizations", () => {
     const entitlements = await testEngine.request("GET", "/organizations/acme/entitlement-set", { token })
     expect(entitlements.body.data).toMatchObject({
       type: "entitlement-sets",
-      attributes: { operations: false, "state-storage": true, teams: true },
+      attributes: { operations: true, "state-storage": true, teams: true },
     })
   })
 

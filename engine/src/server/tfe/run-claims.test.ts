@@ -335,7 +335,6 @@ describe("claiming runs", () => {
     await using testEngine = await claimEngine()
     const [edge, core] = [await newAgent(testEngine, "edge"), await newAgent(testEngine, "core")]
     const inPool = await testEngine.workspace("inside", { executionMode: "agent", agentPoolId: edge.pool })
-    await testEngine.queue()
     const run = await testEngine.queue({}, inPool)
     const poolPath = `/agent-pools/${edge.pool}`
     expect((await testEngine.claim(poolPath, {}, { token: core.token })).status).toBe(404)
@@ -345,7 +344,8 @@ describe("claiming runs", () => {
     expect((await testEngine.claim(poolPath, {}, { token: member })).status).toBe(404)
     expect((await testEngine.claim(`/workspaces/${inPool}`)).status).toBe(409)
     expect((await testEngine.claim("/organizations/acme", {}, { token: edge.token })).status).toBe(404)
-    expect((await testEngine.claim(`/workspaces/${testEngine.id}`, {}, { token: edge.token })).status).toBe(404)
+    // The workspace has no run that waits.
+    expect((await testEngine.claim(`/workspaces/${testEngine.id}`, {}, { token: edge.token })).status).toBe(204)
     const { claim, run: got } = await testEngine.claimed(poolPath, {}, { token: edge.token })
     expect(got).toBe(run)
     expect((await testEngine.heartbeat(claim, { token: core.token })).status).toBe(404)
@@ -360,6 +360,21 @@ describe("claiming runs", () => {
       body: document("workspaces", { "execution-mode": "agent", "agent-pool-id": core.pool }),
     })
     expect((await testEngine.heartbeat(claim, { token: edge.token })).status).toBe(404)
+  })
+
+  test("[F-W1] with an agent token returns runs of the execution mode remote if the pool admits their workspace", async () => {
+    await using testEngine = await claimEngine()
+    const [edge, core] = [await newAgent(testEngine, "edge"), await newAgent(testEngine, "core")]
+    const scope = { organizationScoped: false, allowedWorkspaceIds: [await testEngine.workspace("elsewhere")] }
+    await testEngine.engine.agentPools.update(core.pool, scope)
+    const run = await testEngine.queue()
+    expect((await testEngine.claim("", {}, { token: core.token })).status).toBe(204)
+    expect((await testEngine.claim(`/workspaces/${testEngine.id}`, {}, { token: core.token })).status).toBe(404)
+    const { claim, run: got } = await testEngine.claimed("", {}, { token: edge.token })
+    expect(got).toBe(run)
+    expect((await testEngine.report(claim, { status: "planning" }, { token: edge.token })).status).toBe(200)
+    // Only agents have a pool of their own.
+    expect((await testEngine.claim("")).status).toBe(404)
   })
 
   test("[F-W7] with an agent token skips workspaces outside the scope of the pool, and an agent loses the claim when the scope changes", async () => {
@@ -385,8 +400,8 @@ describe("claiming runs", () => {
           },
         },
       })
-    expect((await allow({ "allowed-workspaces": [inside] })).status).toBe(200)
     await testEngine.queue({}, outside)
+    expect((await allow({ "allowed-workspaces": [inside] })).status).toBe(200)
     expect((await testEngine.claim(path, {}, { token: edge.token })).status).toBe(204)
     expect((await testEngine.claim(path)).status).toBe(204)
     expect((await testEngine.claim(`/workspaces/${outside}`, {}, { token: edge.token })).status).toBe(404)

@@ -1,4 +1,5 @@
 // Creation of runs, automatic changes of their status, and the lists of runs.
+import { announceExecutor } from "../../../testing/announced-executor.ts"
 import { describe, expect, test } from "vitest"
 import { systemRuntime } from "../../core/runtime.ts"
 import { manualClock } from "../../../testing/manual-clock.ts"
@@ -290,6 +291,7 @@ describe("lists of runs", () => {
   test("of an organization contain those of the workspaces that the caller sees", async () => {
     await using testEngine = await queueEngine()
     const pool = await testEngine.engine.agentPools.create("acme", { name: "edge" })
+    await announceExecutor(testEngine.engine, { kind: "agent-pool", id: pool.id })
     const other = await testEngine.workspace("Other", { executionMode: "agent", agentPoolId: pool.id })
     const [here, there] = [await testEngine.queue(), await testEngine.queue({}, other)]
     const found = async (query: string, token = testEngine.rootToken) => {

@@ -202,3 +202,11 @@ export async function unboundedRoles(session: QueryRunner): Promise<UnboundedRol
     leftOut: Math.max(0, found.length - maxRoles),
   }
 }
+
+/** Returns the names of organizations that are older than the setting `remote-operations`, in which it was never made. */
+export async function undecidedOrganizations(session: QueryRunner): Promise<readonly string[]> {
+  const rows = await session.queryMany(
+    session.db.selectFrom("organizations").select("name").where("remote_operations", "is", null).orderBy("name_folded"),
+  )
+  return rows.map(({ name }) => name)
+}

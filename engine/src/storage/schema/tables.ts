@@ -118,7 +118,8 @@ export interface OrganizationRow {
   collaborator_auth_policy: string
   /** JSON object of the settings that differ from their defaults; null if there are none. */
   settings: string | null
-  remote_operations: Generated<Flag>
+  /** Null if the organization is older than this setting: off until the setting is made. */
+  remote_operations: Flag | null
   /** Last claim of a run of the execution mode `remote`. Null if there was none. */
   executor_heard_at: number | null
 }

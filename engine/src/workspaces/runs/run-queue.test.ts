@@ -25,6 +25,7 @@ async function queued(
         autoApply: true,
         queueAllRuns: false,
         executionMode: "remote",
+        organization: { remoteOperations: "on" },
         settingOverwrites: { executionMode: true, agentPool: true },
         ...workspace,
       }),

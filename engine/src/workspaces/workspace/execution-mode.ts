@@ -12,14 +12,14 @@ export type Execution = Pick<WorkspaceSettings, "executionMode" | "agentPoolId" 
 export interface ExecutionDefaults {
   readonly executionMode: ExecutionMode
   readonly agentPoolId: string | null
-  readonly remoteOperations: RemoteOperations
+  readonly remoteOperations: RemoteOperations | null
 }
 
 export function executionDefaults(
   organization: {
     readonly defaultExecutionMode: ExecutionMode
     readonly defaultAgentPoolId: string | null
-    readonly remoteOperations: RemoteOperations
+    readonly remoteOperations: RemoteOperations | null
   },
   project: { readonly defaultExecutionMode: ExecutionMode | null; readonly defaultAgentPoolId: string | null },
 ): ExecutionDefaults {

@@ -1,7 +1,12 @@
 import { type Caller, membershipIn } from "../../core/caller.ts"
 import type { RunId, StateVersionId, TeamId, UserId } from "../../core/ids.ts"
 import type { Storage } from "../../core/storage.ts"
-import { type Organization, type OrganizationRepository, permissionsIn } from "../../organizations/organization.ts"
+import {
+  type Organization,
+  type OrganizationRepository,
+  permissionsIn,
+  viewOrganization,
+} from "../../organizations/organization.ts"
 import { viewProjects } from "../../organizations/project-service.ts"
 import type { ProjectRepository } from "../../organizations/project.ts"
 import { seesTeam, type TeamRepository } from "../../organizations/team.ts"
@@ -86,7 +91,7 @@ export class InclusionService implements WorkspaceInclusions {
         organizations: wants("organization")
           ? organizations.flatMap((organization) => {
               const permissions = permissionsIn(this.#caller, organization.id)
-              return permissions === undefined ? [] : [{ ...organization, permissions }]
+              return permissions === undefined ? [] : [viewOrganization(organization, permissions)]
             })
           : [],
         projects: wants("project") ? await this.#projects(repositories, workspaces, organizations) : [],

@@ -28,7 +28,10 @@ const usual: Surroundings = {
   appInstallationExists: true,
 }
 const hosted: Surroundings = { ...usual, edition: "hosted", plan: "plus" }
-const agents: Surroundings = { ...usual, execution: { executionMode: "agent", agentPoolId: "apool-default", remoteOperations: "on" } }
+const agents: Surroundings = {
+  ...usual,
+  execution: { executionMode: "agent", agentPoolId: "apool-default", remoteOperations: "on" },
+}
 
 const create = (input: WorkspaceInput, surroundings = usual) =>
   createWorkspace({ name: "web", ...input }, place, surroundings, created)

@@ -122,7 +122,7 @@ export interface SituatedWorkspace extends Workspace {
     readonly name: string
     readonly defaultExecutionMode: ExecutionMode
     readonly defaultAgentPoolId: string | null
-    readonly remoteOperations: RemoteOperations
+    readonly remoteOperations: RemoteOperations | null
     readonly allowForceDeleteWorkspaces: boolean
     readonly assessmentsEnforced: boolean
     readonly plan: Plan

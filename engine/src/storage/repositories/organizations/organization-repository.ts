@@ -1,4 +1,4 @@
-import { type Insertable, type Kysely, type Selectable, sql } from "kysely"
+import { type Kysely, sql } from "kysely"
 import type { OrganizationId, ProjectId } from "../../../core/ids.ts"
 import type { Page, PageRequest } from "../../../core/page.ts"
 import {
@@ -69,7 +69,12 @@ export class SqlOrganizationRepository implements OrganizationRepository {
 
   async insert(organization: Organization): Promise<void> {
     const { db } = this.#session
-    const row = { id: organization.id, created_at: organization.createdAt, ...settingsOf(organization) }
+    const row: OrganizationRow = {
+      id: organization.id,
+      created_at: organization.createdAt,
+      executor_heard_at: null,
+      ...settingsOf(organization),
+    }
     await rejectTaken(() => this.#session.execute(db.insertInto("organizations").values(row)), { name: nameTaken })
   }
 
@@ -137,7 +142,7 @@ const admittingPool = statement((db, { agentPoolId, projectId }: { agentPoolId: 
 )
 
 function organizationOf(
-  row: Omit<Selectable<OrganizationRow>, "name_folded" | "executor_heard_at"> & { default_project_id: string },
+  row: Omit<OrganizationRow, "name_folded" | "executor_heard_at"> & { default_project_id: string },
 ): Organization {
   return {
     id: row.id as OrganizationId,
@@ -146,7 +151,7 @@ function organizationOf(
     createdAt: row.created_at,
     defaultExecutionMode: row.default_execution_mode as ExecutionMode,
     defaultAgentPoolId: row.default_agent_pool_id,
-    remoteOperations: row.remote_operations === 1 ? "on" : "off",
+    remoteOperations: row.remote_operations === null ? null : row.remote_operations === 1 ? "on" : "off",
     allowForceDeleteWorkspaces: row.allow_force_delete_workspaces === 1,
     assessmentsEnforced: row.assessments_enforced === 1,
     plan: row.plan as Plan,
@@ -172,14 +177,14 @@ const settingsOf = (organization: Organization) =>
     email: organization.email,
     default_execution_mode: organization.defaultExecutionMode,
     default_agent_pool_id: organization.defaultAgentPoolId,
-    remote_operations: organization.remoteOperations === "on" ? 1 : 0,
+    remote_operations: organization.remoteOperations === null ? null : organization.remoteOperations === "on" ? 1 : 0,
     allow_force_delete_workspaces: organization.allowForceDeleteWorkspaces ? 1 : 0,
     assessments_enforced: organization.assessmentsEnforced ? 1 : 0,
     plan: organization.plan,
     cost_estimation_enabled: organization.costEstimationEnabled ? 1 : 0,
     collaborator_auth_policy: organization.collaboratorAuthPolicy,
     settings: recordedText(organization),
-  }) satisfies Omit<Insertable<OrganizationRow>, "id" | "created_at">
+  }) satisfies Omit<OrganizationRow, "id" | "created_at" | "executor_heard_at">
 
 const siteSettings = "site"
 

@@ -25,16 +25,17 @@ export class SqlExecutorRepository implements ExecutorRepository {
         "agent_pools.agent_heard_at",
         sql<number>`case when exists (select 1 from tokens where tokens.agent_pool_id = agent_pools.id
           and (tokens.expires_at is null or tokens.expires_at > ${now})) then 1 else 0 end`.as("has_token"),
+        sql<number>`case when ${admitted(sql.val(workspaceId), sql.val(projectId))} then 1 else 0 end`.as("admits"),
       ])
       .where("agent_pools.organization_id", "=", organizationId)
-      .where(admitted(sql.val(workspaceId), sql.val(projectId)))
     if (agentPoolId !== null) pools = pools.where("agent_pools.id", "=", agentPoolId)
-    const rows = await this.#session.queryMany(pools)
+    const found = await this.#session.queryMany(pools)
+    const rows = found.filter((row) => Number(row.admits) === 1)
     // Users and teams claim runs of the mode `remote` only.
     const claimed = agentPoolId === null ? await this.heardAt({ organizationId }) : null
     const heard = [...rows.map((row) => row.agent_heard_at), claimed].filter((at) => at !== null)
     return {
-      pool: agentPoolId === null ? undefined : rows[0]?.name,
+      pool: agentPoolId === null ? undefined : found[0]?.name,
       hasAgentToken: rows.some((row) => Number(row.has_token) === 1),
       heardAt: heard.length === 0 ? null : Math.max(...heard),
     }

@@ -1,4 +1,5 @@
 // Records of a workspace (states, runs, configurations, variables, assessments, connections) on every kind of database.
+import { announceExecutor } from "../../../../testing/announced-executor.ts"
 import { describe, expect, test, vi } from "vitest"
 import { systemRuntime } from "../../../core/runtime.ts"
 import { seededRandom } from "../../../../testing/seeded-random.ts"
@@ -14,6 +15,7 @@ async function recordsOn(kind: DatabaseKind) {
   const testEngine = await openTestEngine({ url: place.url, runtime: systemRuntime() })
   const { engine } = testEngine
   await engine.organizations.create({ name: "acme", email: "acme@example.com" })
+  await announceExecutor(engine, { kind: "organization", name: "acme" })
   const { id } = await engine.workspaces.create("acme", { name: "web" })
   const ref = { id }
   const announced = { force: false, intermediate: false, runId: null, jsonState: null }

@@ -545,7 +545,7 @@ type SituatedRow = Pick<WorkspaceRow, (typeof workspaceColumns)[number]> & {
   organization_name: string
   organization_execution_mode: string
   organization_agent_pool_id: string | null
-  remote_operations: Flag
+  remote_operations: Flag | null
   allow_force_delete_workspaces: Flag
   assessments_enforced: Flag
   plan: string

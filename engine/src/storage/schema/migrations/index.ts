@@ -56,8 +56,5 @@ export const migrations: readonly Migration[] = [
     "0050-terraform-versions",
     async () => (await import("./0050-terraform-versions.ts")).terraformVersionsMigration,
   ),
-  loaded(
-    "0052-remote-operations",
-    async () => (await import("./0052-remote-operations.ts")).remoteOperationsMigration,
-  ),
+  loaded("0052-remote-operations", async () => (await import("./0052-remote-operations.ts")).remoteOperationsMigration),
 ]
