@@ -30,13 +30,13 @@ export class SqlExecutorRepository implements ExecutorRepository {
       .where("agent_pools.organization_id", "=", organizationId)
     if (agentPoolId !== null) pools = pools.where("agent_pools.id", "=", agentPoolId)
     const found = await this.#session.queryMany(pools)
-    const rows = found.filter((row) => Number(row.admits) === 1)
+    const rows = found.filter((row) => row.admits === 1)
     // Users and teams claim runs of the mode `remote` only.
     const claimed = agentPoolId === null ? await this.heardAt({ organizationId }) : null
     const heard = [...rows.map((row) => row.agent_heard_at), claimed].filter((at) => at !== null)
     return {
       pool: agentPoolId === null ? undefined : found[0]?.name,
-      hasAgentToken: rows.some((row) => Number(row.has_token) === 1),
+      hasAgentToken: rows.some((row) => row.has_token === 1),
       heardAt: heard.length === 0 ? null : Math.max(...heard),
     }
   }
