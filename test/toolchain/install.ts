@@ -14,6 +14,7 @@ import {
   vaultGoFolder,
   zlintFolder,
 } from "./go-modules.ts"
+import { bubblewrap } from "./bubblewrap.ts"
 import { buildGoTfeTests, findGoTfeTests } from "../e2e/clients/go-tfe-suite/build.ts"
 import { pythonWithHvac } from "./hvac.ts"
 import { installPostgres } from "./install-postgres.ts"
@@ -59,6 +60,7 @@ const tools: readonly Tool[] = [
   goProgram("zlint", zlintFolder),
   goProgram("Go's own lists", crlsFolder),
   { name: "promtool", ...promtool },
+  { name: "bubblewrap", ...bubblewrap },
   { name: "Chromium", ...chromium },
   { name: "Pulumi", find: findPulumi, install: () => buildGoProgram(pulumiFolder), advice: pulumiInstallation },
   goProgram("Helm", helmFolder),

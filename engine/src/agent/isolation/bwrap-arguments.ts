@@ -52,16 +52,15 @@ export const environmentRequest = ["--args", requestDescriptor] as const
 
 /** Returns what bwrap reads from the pipe. */
 export function environmentArguments(environment: Readonly<Record<string, string>>): string {
-  return Object.entries(environment)
-    .map(([name, value]) => {
-      // The separator would begin a further argument of bwrap.
-      if (name === "" || /[=\0]/.test(name) || value.includes("\0"))
-        throw new IsolationError(
-          `environment ${JSON.stringify(name)} must be a name without = and NUL, and a value without NUL`,
-        )
-      return `--setenv\0${name}\0${value}\0`
-    })
-    .join("")
+  const assignments = Object.entries(environment).map(([name, value]) => {
+    // The separator would begin a further argument of bwrap.
+    if (name === "" || /[=\0]/.test(name) || value.includes("\0"))
+      throw new IsolationError(
+        `environment ${JSON.stringify(name)} must be a name without = and NUL, and a value without NUL`,
+      )
+    return `--setenv\0${name}\0${value}\0`
+  })
+  return `--clearenv\0${assignments.join("")}`
 }
 
 interface Mount {

@@ -20,7 +20,7 @@ export async function openIsolation(options: IsolationOptions, agentEnvironment 
     case "auto":
     case "sandbox":
     default:
-      return openSandbox(options)
+      return openSandbox(options, agentEnvironment)
   }
 }
 

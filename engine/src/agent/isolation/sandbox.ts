@@ -28,9 +28,12 @@ const emptiedFolders = ["/home", "/root", "/run", "/var/tmp", "/var/snap", "/var
 /** Name resolution, and the programs of NixOS. */
 const keptPaths = ["/etc/resolv.conf", "/run/current-system"]
 
-export async function openSandbox({ limits, hidden }: IsolationOptions): Promise<Isolation> {
+export async function openSandbox(
+  { limits, hidden }: IsolationOptions,
+  agentEnvironment: NodeJS.ProcessEnv,
+): Promise<Isolation> {
   if (process.platform !== "linux") throw new IsolationError(`isolation sandbox needs Linux; ${otherKinds}`)
-  const bwrap = await findProgram("bwrap")
+  const bwrap = await findProgram("bwrap", agentEnvironment["PATH"])
   if (bwrap === undefined)
     throw new IsolationError(`isolation sandbox needs bwrap; install the package bubblewrap, or ${otherKinds}`)
   const help = await runTool(bwrap, ["--help"])
