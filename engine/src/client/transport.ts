@@ -187,7 +187,8 @@ function eachText(value: unknown, look: (text: string) => void): void {
 /**
  * Returns a context that trusts `pem` in addition to the default certificates, which `ca` alone would replace. Shared by all connections.
  */
-const trusting = (pem: string): SecureContext => createSecureContext({ ca: [...getCACertificates("default"), pem] })
+export const trusting = (pem: string): SecureContext =>
+  createSecureContext({ ca: [...getCACertificates("default"), pem] })
 
 const mediaType = "application/vnd.api+json"
 

@@ -53,3 +53,13 @@ export const checksumsName = (kind: ToolKind, version: string): string =>
 /** HashiCorp and OpenTofu name the detached signature of the checksums differently. */
 export const signatureName = (kind: ToolKind, version: string): string =>
   `${checksumsName(kind, version)}.${kind === "terraform" ? "sig" : "gpgsig"}`
+
+/** One place that may have versions of a tool. */
+export interface ToolOrigin {
+  /** Name for messages: `the mirror https://…`, `the folder /opt/tools`, `PATH`. */
+  readonly name: string
+  /** Returns the versions of a kind in any order. Empty if there are none. Throws `ToolError` if they cannot be read. */
+  versions(kind: ToolKind, signal: AbortSignal): Promise<readonly string[]>
+  /** Returns the program of an exact version. Undefined if there is none. Throws `ToolError` if it cannot be used. */
+  install(kind: ToolKind, version: string, signal: AbortSignal): Promise<InstalledTool | undefined>
+}

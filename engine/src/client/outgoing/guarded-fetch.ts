@@ -198,7 +198,8 @@ const pemBodies = (pem: string): string[] =>
     body.replaceAll(/\s+/g, ""),
   )
 
-function failureOf(error: unknown, origin: string): FetchFailure {
+/** Describes an error of undici or TLS. */
+export function failureOf(error: unknown, origin: string): FetchFailure {
   const inner = innermost(error)
   if (inner instanceof FetchFailure)
     return new FetchFailure(inner.kind, inner.message === notPinned ? `${origin}: ${notPinned}` : inner.message)
