@@ -54,6 +54,7 @@ export function remoteRunClaims(transport: Transport): RunClaims {
       }
     },
     appendLog: async (id, stage, offset, bytes) => (await same.appendLog(id, stage, { offset }, bytes)).size,
+    sshKey: async (id) => (await same.sshKey(id)).value,
     variables: async (id) =>
       (await same.variables(id)).map(({ key, value, category, hcl, sensitive }) => ({
         key,

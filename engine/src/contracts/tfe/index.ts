@@ -30,7 +30,7 @@ import {
   workspaceOutput,
   workspaceResource,
 } from "./state-version.ts"
-import { claimInput, executionVariable, logSize, runClaim, runClaims } from "./run-claim.ts"
+import { claimInput, executionSshKey, executionVariable, logSize, runClaim, runClaims } from "./run-claim.ts"
 import { event, events } from "./event.ts"
 import type { Definition } from "./document.ts"
 import type { Contract, Endpoint } from "./endpoint.ts"
@@ -122,6 +122,7 @@ export const tfeResources: Readonly<Record<string, Resource>> = {
     documents: [
       { title: "run-claims", document: runClaim, create: claimInput },
       { title: "execution-variables", document: executionVariable },
+      { title: "execution-ssh-keys", document: executionSshKey },
       { title: "run-logs", document: logSize },
     ],
   },

@@ -52,6 +52,11 @@ export const runClaim = document("run-claims", {
       rule: "Version of the tool, or a constraint. The run may have its own.",
       example: "1.10.2",
     }),
+    structuredRunOutputEnabled: readOnly(z.boolean(), {
+      rule: "Write the JSON messages of the tool to the log (plan -json), which clients render.",
+      example: true,
+    }),
+    hasSshKey: readOnly(z.boolean(), { rule: "The workspace has an SSH key for modules from Git.", example: false }),
   },
   relationships: {
     runId: readOnly(one<string>("runs"), { wireName: "run", rule: "Run, which is included." }),
@@ -72,6 +77,8 @@ const claimAnswer = (status = 200): Answer<RunClaimView> => ({
       organizationName: workspace.organizationName,
       workingDirectory: workspace.workingDirectory,
       engineVersion: workspace.engineVersion,
+      structuredRunOutputEnabled: workspace.structuredRunOutputEnabled,
+      hasSshKey: workspace.hasSshKey,
       runId: claimed.id,
       workspaceId: claimed.workspaceId,
     }),
@@ -93,6 +100,8 @@ function decodeClaim(sent: unknown, included: ReadonlyMap<string, unknown>): Run
       organizationName: workspace.organizationName,
       workingDirectory: workspace.workingDirectory,
       engineVersion: workspace.engineVersion,
+      structuredRunOutputEnabled: workspace.structuredRunOutputEnabled,
+      hasSshKey: workspace.hasSshKey,
     },
   }
 }
@@ -127,6 +136,12 @@ export const executionVariable = document("execution-variables", {
     hcl: readOnly(z.boolean(), { rule: "The value is an expression.", example: false }),
     sensitive: readOnly(z.boolean(), { rule: "The value is a secret.", example: true }),
   },
+  relationships: {},
+})
+
+export const executionSshKey = document("execution-ssh-keys", {
+  id: z.custom<string>(),
+  attributes: { value: readOnly(z.string(), { rule: "Private key, as it was stored.", example: "-----BEGIN …" }) },
   relationships: {},
 })
 
@@ -243,6 +258,14 @@ export const runClaims = contract({
     summary: "Returns the archive of the run's configuration.",
     rights: holder,
     answers: bytes(octets),
+  },
+  sshKey: {
+    method: "GET",
+    path: "/run-claims/:claim_id/ssh-key",
+    summary: "Returns the private SSH key of the workspace.",
+    rights: holder,
+    discloses: true,
+    answers: { ...resource(executionSshKey), headers: () => ({ "cache-control": "no-store" }) },
   },
   state: {
     method: "GET",

@@ -28,6 +28,7 @@ export const runClaimRoutes = implement(runClaims, {
     engine.runClaims.saveDocument(id, named(runDocuments, document), bytes),
   document: async ({ engine }, id, document) => engine.runClaims.document(id, named(runDocuments, document)),
   configuration: ({ engine }, id) => engine.runClaims.configuration(id),
+  sshKey: async ({ engine }, id) => ({ id, value: await engine.runClaims.sshKey(id) }),
   state: ({ engine }, id) => engine.runClaims.state(id),
   createState: async (request, id, input) =>
     withDocumentAddresses(await request.engine.runClaims.createState(id, input), baseOf(request)),

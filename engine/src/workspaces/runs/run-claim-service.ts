@@ -7,6 +7,7 @@ import type { Timers } from "../../core/timers.ts"
 import type { EventRepository } from "../../events/feed/event.ts"
 import { authorizeOrganization } from "../../organizations/authorization.ts"
 import { type OrganizationRepository, permissionsIn } from "../../organizations/organization.ts"
+import type { SshKeyStore } from "../../organizations/ssh-key.ts"
 import type { TeamRepository } from "../../organizations/team.ts"
 import type { UserRepository } from "../../organizations/user.ts"
 import type { AccessRepository } from "../access/access-repository.ts"
@@ -44,6 +45,7 @@ import { countFaults, runActor } from "./run-rules.ts"
 import { viewRun } from "./run-service.ts"
 import { claimedStatus, isFinal } from "./run-status.ts"
 import type { StateDocumentRepository } from "../state/state-document-repository.ts"
+import { automaticVariables } from "./automatic-variables.ts"
 import type { ExecutorGroup, ExecutorRepository } from "./executor-repository.ts"
 import { isDue, recordExecutor } from "./executors.ts"
 import { openStateDocument } from "../state/state-document.ts"
@@ -64,6 +66,7 @@ interface UsedRepositories {
   readonly organizations: OrganizationRepository
   readonly runRecords: RunRecordRepository
   readonly runs: RunRepository
+  readonly sshKeys: SshKeyStore
   readonly stateDocuments: StateDocumentRepository
   readonly stateVersions: StateVersionRepository
   readonly teams: TeamRepository
@@ -189,9 +192,26 @@ export class RunClaimService implements RunClaims {
 
   variables(id: string): Promise<readonly ExecutionVariable[]> {
     return this.#storage.read(async (repositories) => {
-      const { run } = await this.#working(repositories, id)
+      const { run, workspace } = await this.#working(repositories, id)
       const variables = await repositories.variables.list(run.workspaceId)
-      return variables.map(({ key, value, category, hcl, sensitive }) => ({ key, value, category, hcl, sensitive }))
+      const { configurationVersionId: versionId } = run
+      const configuration = versionId === null ? undefined : await repositories.configurationVersions.find(versionId)
+      const automatic = automaticVariables({
+        runId: run.id,
+        workspaceName: workspace.name,
+        organizationName: workspace.organization.name,
+        projectName: workspace.project.name,
+        ingress: configuration?.ingress?.attributes ?? null,
+      })
+      const own = variables.map(({ key, value, category, hcl, sensitive }) => ({
+        key,
+        value,
+        category,
+        hcl,
+        sensitive,
+      }))
+      const ownNames = new Set(own.filter(({ category }) => category === "env").map(({ key }) => key))
+      return [...automatic.filter(({ key }) => !ownNames.has(key)), ...own]
     })
   }
 
@@ -204,6 +224,15 @@ export class RunClaimService implements RunClaims {
       return { version, chunks: await repositories.configurationVersions.content(version.id) }
     })
     return this.#tools.configurations.unpack(version.id, chunks)
+  }
+
+  sshKey(id: string): Promise<string> {
+    return this.#storage.read(async (repositories) => {
+      const { run, workspace } = await this.#working(repositories, id)
+      const value = workspace.sshKeyId === null ? undefined : await repositories.sshKeys.value(workspace.sshKeyId)
+      if (value === undefined) throw notFound(run.id)
+      return value
+    })
   }
 
   async state(id: string): Promise<AsyncIterable<Uint8Array>> {
@@ -424,7 +453,7 @@ function wasReported({ status, statusTimestamps: reached }: Run, step: RunStep):
 function viewClaim(run: Run, workspace: SituatedWorkspace, claim = run.claim): RunClaimView {
   if (claim === null) throw notFound(run.id)
   const { id, name, claimedAt, expiresAt } = claim
-  const { organization, engineVersion } = workspace
+  const { organization, engineVersion, structuredRunOutputEnabled } = workspace
   // Executors append it to the directory where they unpack. Some would treat a leading slash as the root of the file system.
   const workingDirectory = workspace.workingDirectory?.replace(/^\/+/, "") || null
   return {
@@ -433,6 +462,13 @@ function viewClaim(run: Run, workspace: SituatedWorkspace, claim = run.claim): R
     claimedAt,
     expiresAt,
     run: viewRun(run, { ...noPermissions, canReadVariable: true }),
-    workspace: { name: workspace.name, organizationName: organization.name, workingDirectory, engineVersion },
+    workspace: {
+      name: workspace.name,
+      organizationName: organization.name,
+      workingDirectory,
+      engineVersion,
+      structuredRunOutputEnabled,
+      hasSshKey: workspace.sshKeyId !== null,
+    },
   }
 }

@@ -42,6 +42,10 @@ export interface ExecutedWorkspace {
   readonly workingDirectory: string | null
   /** Version or constraint. The run's own version takes precedence. */
   readonly engineVersion: string
+  /** The log consists of the tool's JSON messages, which the CLI of Terraform renders. */
+  readonly structuredRunOutputEnabled: boolean
+  /** The workspace has an SSH key, for modules from Git. */
+  readonly hasSshKey: boolean
 }
 
 /** Variable with its value, also if it is sensitive. */
@@ -67,7 +71,12 @@ export interface RunClaims {
   appendLog(id: string, stage: RunStage, offset: number, bytes: Uint8Array): Promise<number>
   saveDocument(id: string, document: RunDocument, bytes: Uint8Array): Promise<void>
   document(id: string, document: RunDocument): Promise<Uint8Array>
-  /** Returns the variables of the workspace. The run's own variables are in the run and take precedence. */
+  /** Returns the private SSH key of the workspace. Throws `not-found` if it has none. */
+  sshKey(id: string): Promise<string>
+  /**
+   * Returns the variables of the workspace, and the environment variables that HCP Terraform sets in every run. The run's own variables are
+   * in the run and take precedence.
+   */
   variables(id: string): Promise<readonly ExecutionVariable[]>
   /** Returns the archive of the run's configuration. Throws `not-found` if the run has none, or one that is stored elsewhere. */
   configuration(id: string): Promise<Uint8Array>

@@ -128,6 +128,7 @@ export interface SituatedWorkspace extends Workspace {
     readonly plan: Plan
   }
   readonly project: {
+    readonly name: string
     readonly defaultExecutionMode: ExecutionMode | null
     readonly defaultAgentPoolId: string | null
     readonly autoDestroyActivityDuration: string | null

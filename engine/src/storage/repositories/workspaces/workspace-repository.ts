@@ -285,6 +285,7 @@ const situatedRows = (db: Kysely<Tables>) =>
       "o.allow_force_delete_workspaces",
       "o.assessments_enforced",
       "o.plan",
+      "p.name as project_name",
       "p.default_execution_mode as project_execution_mode",
       "p.default_agent_pool_id as project_agent_pool_id",
       "p.auto_destroy_activity_duration as project_auto_destroy_activity_duration",
@@ -549,6 +550,7 @@ type SituatedRow = Pick<WorkspaceRow, (typeof workspaceColumns)[number]> & {
   allow_force_delete_workspaces: Flag
   assessments_enforced: Flag
   plan: string
+  project_name: string
   project_execution_mode: string | null
   project_agent_pool_id: string | null
   project_auto_destroy_activity_duration: string | null
@@ -629,6 +631,7 @@ const makeSituated = (row: SituatedRow): SituatedWorkspace => {
       plan: row.plan as Plan,
     },
     project: {
+      name: row.project_name,
       defaultExecutionMode: row.project_execution_mode as ExecutionMode | null,
       defaultAgentPoolId: row.project_agent_pool_id,
       autoDestroyActivityDuration: row.project_auto_destroy_activity_duration,
