@@ -253,6 +253,23 @@ export function stateCases(engine: () => OpenedEngine): void {
       await expect(runs.comment("wsc-none")).rejects.toMatchObject(notFound)
     })
 
+    test("[F-W12] has an event for each step, with its actor", async () => {
+      const { runs } = testUsers.owner.engine
+      const { id } = await runs.create({ id: (await testUsers.newWorkspace()).id }, newRunInput())
+      const comment = await runs.addComment(id, "one")
+      await runs.discard(id)
+      const events = await runs.events(id)
+      const actor = { kind: "users", id: testUsers.owner.id }
+      expect(events).toMatchObject([
+        { runId: id, action: "queued", actor, commentId: null, description: "" },
+        { runId: id, action: "commented", actor, commentId: comment.id },
+        { runId: id, action: "discarded", actor, commentId: null },
+      ])
+      expect((await runs.get(id)).eventIds).toEqual(events.map((event) => event.id))
+      expect(await runs.event(events[1]?.id ?? "")).toEqual(events[1])
+      await expect(runs.event("re-none")).rejects.toMatchObject(notFound)
+    })
+
     test("[F-W12] is forced to execute before the runs that block it", async () => {
       const { runs } = testUsers.owner.engine
       const { id: workspaceId } = await testUsers.newWorkspace()

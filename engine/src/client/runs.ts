@@ -28,6 +28,8 @@ export function remoteRuns(transport: Transport): Runs {
       const { pending, running } = await same.capacity(organization)
       return { pending, running }
     },
+    events: (id) => same.events(id, {}),
+    event: async (id) => (await same.event(id, {})).data,
     addComment: async (id, body) => same.addComment(id, { body }),
   }
 }

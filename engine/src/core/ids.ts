@@ -30,6 +30,7 @@ export type IdPrefix =
   | "apply"
   | "claim"
   | "wsc"
+  | "re"
   | "cv"
   | "ia"
   | "wsr"

@@ -112,6 +112,10 @@ export const runRequests: Readonly<Record<string, Prepare>> = {
     const comment = await subject.root("POST", `/runs/${id}/comments`, document("comments", { body: "Matrix" }))
     return { params: { comment_id: comment.body.data.id } }
   },
+  "GET /runs/:run_id/run-events": aboutRun(),
+  "GET /run-events/:run_event_id": async (subject) => ({
+    params: { run_event_id: (await newRun(subject)).relationships["run-events"].data[0].id },
+  }),
   "POST /runs/:run_id/actions/transition": async (subject, caller) => ({
     ...(await aboutRun()(subject, caller)),
     body: step("planning"),

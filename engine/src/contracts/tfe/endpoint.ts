@@ -125,6 +125,22 @@ export const list = <View>(document: Codec<View>): Answer<readonly View[]> => ({
   list: true,
   document,
 })
+/** Returns an answer with all resources, without pages, and included resources. */
+export const listWithIncluded = <View>(
+  document: Codec<View>,
+): Answer<
+  { readonly items: readonly View[]; readonly included?: readonly Resource[] | undefined },
+  readonly View[]
+> => ({
+  status: 200,
+  encode: ({ items, included }) => ({
+    data: items.map((view) => document.encode(view)),
+    ...(included && { included }),
+  }),
+  decode: (answer) => decodeAll(answer, document.decode),
+  list: true,
+  document,
+})
 export const bytes = (mediaType: string): Answer<Uint8Array> => ({ status: 200, bytes: { mediaType, as: "whole" } })
 /** Returns an answer of bytes, or 204 if there are none. */
 export const bytesOrNothing = (mediaType: string): Answer<Uint8Array | undefined> =>

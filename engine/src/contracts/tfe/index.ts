@@ -21,7 +21,7 @@ import { lock, namedWorkspaces, workspace, workspaces } from "./workspace.ts"
 import { account, adminUser, user, users } from "./user.ts"
 import { team, teams } from "./team.ts"
 import { remoteStateConsumers } from "./remote-state-consumers.ts"
-import { apply, comment, plan, run, runCapacity, runs } from "./run.ts"
+import { apply, comment, plan, run, runCapacity, runEvent, runs } from "./run.ts"
 import {
   stateVersion,
   stateVersionInput,
@@ -134,6 +134,7 @@ export const tfeResources: Readonly<Record<string, Resource>> = {
       { title: "plans", document: plan },
       { title: "applies", document: apply },
       { title: "comments", document: comment, create: comment.input },
+      { title: "run-events", document: runEvent },
       { title: "organization-capacity", document: runCapacity },
     ],
   },

@@ -4,6 +4,7 @@ import type { ConfigurationVersionId, RunId, StateVersionId, WorkspaceId } from 
 import { formatInstant, type Instant, parseInstant } from "../../core/time.ts"
 import {
   type ResourceChanges,
+  runActions,
   type RunOperation,
   runOperations,
   type RunStep,
@@ -56,6 +57,7 @@ import {
   created,
   filledText,
   inclusionOfParts,
+  listWithIncluded,
   page,
   resource,
   resourceWithIncluded,
@@ -233,6 +235,11 @@ export const run = document("runs", {
       rule: "Comments, the oldest first.",
       related: ({ id }: RunView) => `${path(id)}/comments`,
     }),
+    eventIds: readOnly(many<string>("run-events"), {
+      wireName: "run-events",
+      rule: "Events, in their order.",
+      related: ({ id }: RunView) => `${path(id)}/run-events`,
+    }),
   },
 })
 
@@ -327,6 +334,27 @@ export const comment = document("comments", {
   },
 })
 
+export const runEvent = document("run-events", {
+  id: z.custom<string>(),
+  self: (id) => `/api/v2/run-events/${id}`,
+  attributes: {
+    action: readOnly(z.enum(runActions), {
+      rule: "What happened: queued at the creation, a status that the run reached, commented, cancel_requested or force_executed.",
+      example: "confirmed",
+    }),
+    description: readOnly(z.string(), {
+      rule: "Explanation; empty if there is none.",
+      example: 'Reported by the executor "runner-1".',
+    }),
+    createdAt: readOnly(instant, { rule: "Time of the event.", example: aTime }),
+  },
+  relationships: {
+    runId: readOnly(one<RunId>("runs"), { wireName: "run", rule: "Run." }),
+    actor: readOnly(actor, { rule: "User or team that caused the event; null for the server and for agents." }),
+    commentId: readOnly(oneOrNull<string>("comments"), { wireName: "comment", rule: "Comment, if one was added." }),
+  },
+})
+
 export const runCapacity = document("organization-capacity", {
   id: z.custom<string>(),
   attributes: {
@@ -411,10 +439,18 @@ export const runParts = [
   "cost_estimate",
   "created_by",
   "plan",
+  "run_events",
   "task_stages",
   "workspace",
 ] as const
 
+export const runEventParts = ["actor", "comment"] as const
+const eventInclude = {
+  parameter: "include",
+  schema: inclusionOfParts(...runEventParts),
+  rule: `Resources beside the events, with commas between: ${runEventParts.join(", ")}.`,
+  example: "actor,comment",
+}
 const include = {
   parameter: "include",
   schema: inclusionOfParts(...runParts),
@@ -601,6 +637,22 @@ export const runs = contract({
     summary: "Returns a comment.",
     rights: reads,
     answers: resource(comment),
+  },
+  events: {
+    method: "GET",
+    path: "/runs/:run_id/run-events",
+    summary: "Lists all events of a run, in their order.",
+    rights: reads,
+    query: { include: eventInclude },
+    answers: listWithIncluded(runEvent),
+  },
+  event: {
+    method: "GET",
+    path: "/run-events/:run_event_id",
+    summary: "Returns an event of a run.",
+    rights: reads,
+    query: { include: eventInclude },
+    answers: resourceWithIncluded(runEvent),
   },
   advance: {
     method: "POST",

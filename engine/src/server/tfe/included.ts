@@ -6,7 +6,17 @@ import type { Engine } from "../../engine.ts"
 import { agentPool } from "../../contracts/tfe/agent-pool.ts"
 import { configurationVersion, ingressAttributes, readme } from "../../contracts/tfe/configuration-version.ts"
 import type { Resource } from "../../contracts/tfe/json-api/document.ts"
-import { apply, applyOf, plan, planOf, run, type runParts } from "../../contracts/tfe/run.ts"
+import {
+  apply,
+  applyOf,
+  comment,
+  plan,
+  planOf,
+  run,
+  runEvent,
+  type runEventParts,
+  type runParts,
+} from "../../contracts/tfe/run.ts"
 import { organization } from "../../contracts/tfe/organization.ts"
 import { project } from "../../contracts/tfe/project.ts"
 import {
@@ -22,7 +32,7 @@ import { user } from "../../contracts/tfe/user.ts"
 import { variable } from "../../contracts/tfe/variable.ts"
 import { type EncodedWorkspace, encodeWorkspace } from "../../contracts/tfe/workspace-encoder.ts"
 import type { Inclusions } from "../../workspaces/workspace/include.ts"
-import type { RunView } from "../../workspaces/runs/run.ts"
+import type { RunEvent, RunView } from "../../workspaces/runs/run.ts"
 import type { StateVersionView } from "../../workspaces/state/state-version.ts"
 import type { Actor } from "../../workspaces/workspace/workspace.ts"
 import type { WorkspaceView } from "../../workspaces/workspace/workspace-view.ts"
@@ -42,7 +52,22 @@ export async function besideRuns(engine: Engine, runs: readonly RunView[], parts
     ...(ingress || parts.has("configuration_version") ? await configurations(engine, versions) : []),
     ...(ingress ? await ingresses(engine, versions) : []),
     ...(parts.has("created_by") ? await creators(engine, runs) : []),
+    ...(parts.has("run_events") ? await eventsOf(engine, runs) : []),
     ...(await readable(workspaces, (id) => engine.workspaces.get({ id }))).map(encodeWorkspace),
+  ]
+}
+
+/** Reads and encodes the resources that `include` names for events of runs. */
+export async function besideRunEvents(
+  engine: Engine,
+  events: readonly RunEvent[],
+  parts: ReadonlySet<(typeof runEventParts)[number]>,
+): Promise<Resource[]> {
+  const actors = parts.has("actor") ? events.map(({ actor }) => ({ createdBy: actor })) : []
+  const comments = parts.has("comment") ? events.map(({ commentId }) => commentId) : []
+  return [
+    ...(await creators(engine, actors)),
+    ...(await readable(comments, (id) => engine.runs.comment(id))).map(comment.encode),
   ]
 }
 
@@ -91,6 +116,16 @@ async function creators(engine: Engine, made: readonly { readonly createdBy: Act
     ...(await readable(idsOf("teams"), (id) => engine.teams.get(id))).map(team.encode),
   ]
 }
+
+const eventsOf = async ({ runs }: Engine, of: readonly RunView[]): Promise<Resource[]> =>
+  (
+    await readable(
+      of.map(({ id }) => id),
+      (id) => runs.events(id),
+    )
+  )
+    .flat()
+    .map(runEvent.encode)
 
 const configurations = async ({ configurationVersions }: Engine, ids: readonly (string | null)[]) =>
   (await readable(ids, (id) => configurationVersions.get(id))).map((version) =>

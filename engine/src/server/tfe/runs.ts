@@ -1,9 +1,9 @@
 import { signedAddresses } from "../../contracts/tfe/open-address.ts"
-import { applyOf, planOf, runQueryOf, runs, type runParts } from "../../contracts/tfe/run.ts"
+import { applyOf, planOf, type runEventParts, runQueryOf, runs, type runParts } from "../../contracts/tfe/run.ts"
 import type { Page } from "../../core/page.ts"
-import type { RunView } from "../../workspaces/runs/run.ts"
+import type { RunEvent, RunView } from "../../workspaces/runs/run.ts"
 import type { RunLogs } from "../../workspaces/runs/run-logs.ts"
-import { besideRuns } from "./included.ts"
+import { besideRunEvents, besideRuns } from "./included.ts"
 import { once } from "../http/body.ts"
 import { decodeQuery, implement } from "./implement.ts"
 import { addressOf, type ApiRequest, baseOf, type OpenRoute, param } from "./route.ts"
@@ -17,6 +17,12 @@ const withIncluded = async (request: ApiRequest, page: Page<RunView>, include: I
   ...page,
   ...(await includedIn(request, page.items, include)),
 })
+
+const includedInEvents = async (
+  { engine }: ApiRequest,
+  events: readonly RunEvent[],
+  include: readonly (typeof runEventParts)[number][] | undefined,
+) => (include === undefined ? {} : { included: await besideRunEvents(engine, events, new Set(include)) })
 
 /** Returns the URL of a log. The credential is in the path, because clients replace the query with the range that they read. */
 const logAddress = (request: ApiRequest, id: string): string =>
@@ -48,6 +54,14 @@ export const runRoutes = implement(runs, {
   addComment: ({ engine }, id, { body }) => engine.runs.addComment(id, body),
   comments: ({ engine }, id, page) => engine.runs.comments(id, page),
   comment: ({ engine }, id) => engine.runs.comment(id),
+  async events(request, id, { include }) {
+    const items = await request.engine.runs.events(id)
+    return { items, ...(await includedInEvents(request, items, include)) }
+  },
+  async event(request, id, { include }) {
+    const data = await request.engine.runs.event(id)
+    return { data, ...(await includedInEvents(request, [data], include)) }
+  },
   advance: ({ engine }, id, step) => engine.runs.advance(id, step),
   planOfRun: async (request, id) => planWithLog(request, await request.engine.runs.get(id)),
   applyOfRun: async (request, id) => applyWithLog(request, await request.engine.runs.get(id)),

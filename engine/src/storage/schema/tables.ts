@@ -42,6 +42,7 @@ export interface Tables {
   state_version_outputs: StateVersionOutputRow
   runs: RunRow
   run_comments: RunCommentRow
+  run_events: RunEventRow
   run_logs: RunLogRow
   run_documents: RunDocumentRow
   configuration_versions: ConfigurationVersionRow
@@ -632,8 +633,9 @@ export interface RunRow {
   claim_lease_ms: number | null
   cancel_requested_at: number | null
   input_state_version_id: string | null
-  /** JSON array; null for none. */
+  /** JSON arrays; null for none. */
   comment_ids: string | null
+  event_ids: string | null
 }
 
 export interface RunCommentRow {
@@ -643,6 +645,19 @@ export interface RunCommentRow {
   created_at: number
   created_by_kind: string | null
   created_by_id: string | null
+}
+
+export interface RunEventRow {
+  id: string
+  run_id: string
+  /** Orders the events of a run. */
+  number: number
+  action: string
+  description: string
+  created_at: number
+  actor_kind: string | null
+  actor_id: string | null
+  comment_id: string | null
 }
 
 export interface RunLogRow {

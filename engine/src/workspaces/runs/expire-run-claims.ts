@@ -33,10 +33,10 @@ export async function endRunClaims(
   {
     storage,
     runtime,
-  }: { readonly storage: Storage<UsedRepositories>; readonly runtime: Pick<Runtime, "clock" | "log"> },
+  }: { readonly storage: Storage<UsedRepositories>; readonly runtime: Pick<Runtime, "clock" | "log" | "random"> },
   { signal }: Pick<HeldLease, "signal">,
 ): Promise<void> {
-  const { clock, log } = runtime
+  const { clock, log, random } = runtime
   const ids = await storage.read(({ runs }) => {
     const now = clock.now()
     return runs.claimsToEnd({ now, latest: now + longestClaimMs, limit: maxClaims })
@@ -61,10 +61,16 @@ export async function endRunClaims(
       }
       const workspace = await repositories.workspaces.find({ id: run.workspaceId })
       if (workspace === undefined) return undefined
-      const words = `\nThe executor "${name}" did not report for more than ${leaseMs / secondMs} seconds while the run was ${run.status}.\n`
-      await repositories.runRecords.appendLog(run.id, stageOf(run), Buffer.from(words))
+      const description = `The executor "${name}" did not report for more than ${leaseMs / secondMs} seconds while the run was ${run.status}.`
+      await repositories.runRecords.appendLog(run.id, stageOf(run), Buffer.from(`\n${description}\n`))
       const status = run.cancelRequestedAt === null ? "errored" : "canceled"
-      await carryOut(repositories, run, workspace, { status, hasChanges: null }, now)
+      await carryOut(
+        repositories,
+        run,
+        workspace,
+        { status, hasChanges: null },
+        { now, random, actor: null, description },
+      )
       return { name, becomes: status, aheadUntil: undefined }
     })
     if (ended?.aheadUntil !== undefined)

@@ -1,5 +1,5 @@
 import type { Page, PageRequest } from "../../core/page.ts"
-import type { RunCapacity, RunComment, RunInput, RunStep, RunView } from "./run.ts"
+import type { RunCapacity, RunComment, RunEvent, RunInput, RunStep, RunView } from "./run.ts"
 import type { OrganizationRunQuery, RunQuery } from "./run-repository.ts"
 import type { WorkspaceRef } from "../workspace/workspace.ts"
 
@@ -40,6 +40,9 @@ export interface Runs {
   /** Lists the oldest first. */
   comments(id: string, page: PageRequest): Promise<Page<RunComment>>
   comment(id: string): Promise<RunComment>
+  /** Lists all events of a run in their order. */
+  events(id: string): Promise<readonly RunEvent[]>
+  event(id: string): Promise<RunEvent>
   /** Moves the run to another status. Throws `conflict` if it cannot follow the present one. Locks and unlocks the workspace as needed. */
   advance(id: string, step: RunStep): Promise<RunView>
 }

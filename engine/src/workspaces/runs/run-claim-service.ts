@@ -3,6 +3,7 @@ import { conflict, notFound, rejectFaults } from "../../core/errors.ts"
 import { newId } from "../../core/ids.ts"
 import type { Runtime } from "../../core/runtime.ts"
 import { atRepeatableRead, type Storage } from "../../core/storage.ts"
+import type { Instant } from "../../core/time.ts"
 import type { Timers } from "../../core/timers.ts"
 import type { EventRepository } from "../../events/feed/event.ts"
 import { authorizeOrganization } from "../../organizations/authorization.ts"
@@ -32,6 +33,7 @@ import {
   type RunClaims,
   type RunClaimView,
 } from "./run-claim.ts"
+import type { StepOrigin } from "./run-event.ts"
 import { carryOut } from "./run-progress.ts"
 import type {
   ClaimScope,
@@ -139,7 +141,8 @@ export class RunClaimService implements RunClaims {
       if (wasReported(run, step)) return viewClaim(run, workspace)
       requireLive(run, claim, now)
       const renewedRun = renewed(run, claim, now)
-      const after = await carryOut(repositories, renewedRun, workspace, step, now)
+      const origin = this.#origin(now, `Reported by the executor "${claim.name}".`)
+      const after = await carryOut(repositories, renewedRun, workspace, step, origin)
       // The step may have ended the claim. The response still contains it.
       return viewClaim(after, workspace, renewedRun.claim)
     })
@@ -349,12 +352,22 @@ export class RunClaimService implements RunClaims {
       const by = executorOf(this.#caller)
       const claimed: Run = { ...run, claim: { id, by, name, leaseMs, claimedAt: now, expiresAt: now + leaseMs } }
       const status = claimedStatus(run.status)
-      if (status !== run.status)
-        return viewClaim(await carryOut(repositories, claimed, workspace, { status, hasChanges: null }, now), workspace)
+      if (status !== run.status) {
+        const origin = this.#origin(now, `Claimed by the executor "${name}".`)
+        return viewClaim(
+          await carryOut(repositories, claimed, workspace, { status, hasChanges: null }, origin),
+          workspace,
+        )
+      }
       // Another executor released the run, or was lost, before it began.
       await repositories.runs.save(claimed)
       return viewClaim(claimed, workspace)
     })
+  }
+
+  #origin(now: Instant, description: string): StepOrigin {
+    const actor = this.#caller.kind === "agent" ? null : actorOf(this.#caller)
+    return { now, random: this.#runtime.random, actor, description }
   }
 
   /** Renews the lease and runs `work`. Each call of a live executor renews its lease. */

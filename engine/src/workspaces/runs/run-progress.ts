@@ -1,7 +1,6 @@
 // Changes of a run's status. One transaction writes the step with all its consequences: automatic decisions, lock, state versions, current
 // configuration and metrics.
 import { conflict } from "../../core/errors.ts"
-import type { Instant } from "../../core/time.ts"
 import type { Change, EventRepository } from "../../events/feed/event.ts"
 import type { TeamRepository } from "../../organizations/team.ts"
 import type { UserRepository } from "../../organizations/user.ts"
@@ -12,13 +11,14 @@ import { discardAndPromote } from "../state/state-version-rules.ts"
 import { type AutoDestroyStatus, lastActivity } from "../workspace/auto-destroy.ts"
 import type { WorkspaceRepository } from "../workspace/workspace-repository.ts"
 import type { SituatedWorkspace, Workspace } from "../workspace/workspace.ts"
+import { recordRunEvent, type StepOrigin } from "./run-event.ts"
 import { maxMeasuredRuns, runMetrics } from "./run-metrics.ts"
 import type { RunRepository } from "./run-repository.ts"
 import { advance, decision, lockStep, runActor } from "./run-rules.ts"
-import { isFinal, isMeasured } from "./run-status.ts"
-import { lifecycleSource, type Run, type RunStep } from "./run.ts"
+import { isFinal, isMeasured, type RunStatus } from "./run-status.ts"
+import { lifecycleSource, type Run, type RunAction, type RunStep } from "./run.ts"
 
-export const runEvent = (
+export const runChange = (
   kind: "run.created" | "run.updated",
   workspace: Pick<Workspace, "id" | "organizationId" | "name">,
   { id, status }: Run,
@@ -48,17 +48,28 @@ export async function carryOut(
   before: Run,
   workspace: SituatedWorkspace,
   step: RunStep,
-  now: Instant,
+  origin: StepOrigin,
 ): Promise<Run> {
+  const { now, random } = origin
   requireFreshPlan(before, step, workspace)
   const advanced = advance(before, step, now)
-  const stepped =
+  const planned =
     step.status === "planning" ? { ...advanced, inputStateVersionId: workspace.currentStateVersionId } : advanced
+  const stepped = await recordRunEvent(repositories, planned, { action: actionOf(step.status) }, origin)
   const waits = step.checksFollow === true && stepped.cancelRequestedAt === null
   const status = waits ? undefined : decision(stepped)
-  const run = withoutSettledClaim(status === undefined ? stepped : advance(stepped, { status, hasChanges: null }, now))
+  const settled =
+    status === undefined
+      ? stepped
+      : await recordRunEvent(
+          repositories,
+          advance(stepped, { status, hasChanges: null }, now),
+          { action: actionOf(status) },
+          { now, random, actor: null },
+        )
+  const run = withoutSettledClaim(settled)
   await repositories.runs.save(run)
-  await repositories.events.append(runEvent("run.updated", workspace, run))
+  await repositories.events.append(runChange("run.updated", workspace, run))
   switch (lockStep(before, run, await nameHolder(repositories, workspace, runActor(run)))) {
     case "take":
       await repositories.workspaces.saveLock(workspace.id, lock(workspace, runActor(run), { reason: lockReason }, now))
@@ -76,6 +87,8 @@ export async function carryOut(
   if (isFinal(run.status)) await recordEnd(repositories, run)
   return run
 }
+
+const actionOf = (status: RunStatus): RunAction => (status === "pending" ? "queued" : status)
 
 /** Removes the claim of a saved plan, so that another executor can claim it as soon as it is confirmed. */
 const withoutSettledClaim = (run: Run): Run => (run.status === "planned_and_saved" ? { ...run, claim: null } : run)

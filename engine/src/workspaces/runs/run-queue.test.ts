@@ -33,6 +33,7 @@ async function queued(
     runs: {
       insert: async (run: Run) => void inserted.push(run),
       makeCurrent: async (run: Run) => void current.push(run),
+      insertEvent: async () => undefined,
       hasAny: async () => hadRuns,
     },
     events: { append: async (event: Change) => void told.push(event) },

@@ -5,7 +5,7 @@ import type { RandomSource } from "../../core/random.ts"
 import type { Instant } from "../../core/time.ts"
 import type { EventRepository } from "../../events/feed/event.ts"
 import type { ConfigurationVersion } from "../configuration-versions/configuration-version.ts"
-import { runEvent } from "./run-progress.ts"
+import { runChange } from "./run-progress.ts"
 import type { RunRepository } from "./run-repository.ts"
 import type { Run, RunInput, RunSource } from "./run.ts"
 import type { WorkspaceRepository } from "../workspace/workspace-repository.ts"
@@ -16,6 +16,7 @@ export interface NewRun {
   readonly id: RunId
   readonly planId: string
   readonly applyId: string
+  readonly eventId: string
   readonly now: Instant
 }
 
@@ -23,6 +24,7 @@ export const newRun = (random: RandomSource, now: Instant): NewRun => ({
   id: newId("run", random),
   planId: newId("plan", random),
   applyId: newId("apply", random),
+  eventId: newId("re", random),
   now,
 })
 
@@ -38,7 +40,7 @@ export async function queueRun(
   workspace: SituatedWorkspace,
   input: RunInput,
   configuration: ConfigurationVersion | undefined,
-  { now, ...ids }: NewRun,
+  { now, eventId, ...ids }: NewRun,
   origin: RunOrigin,
 ): Promise<Run> {
   requireQueue(workspace)
@@ -79,9 +81,12 @@ export async function queueRun(
     cancelRequestedAt: null,
     inputStateVersionId: workspace.currentStateVersionId,
     commentIds: [],
+    eventIds: [eventId],
   }
   await runs.insert(run)
-  await events.append(runEvent("run.created", workspace, run))
+  const event = { id: eventId, runId: run.id, action: "queued", description: "", createdAt: now } as const
+  await runs.insertEvent({ ...event, actor: origin.createdBy, commentId: null }, 0)
+  await events.append(runChange("run.created", workspace, run))
   // A saved plan becomes the current run when it is confirmed. A plan-only run never does.
   if (!planOnly && !savePlan) await runs.makeCurrent(run)
   return run

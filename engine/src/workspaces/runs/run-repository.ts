@@ -4,7 +4,7 @@ import type { Instant } from "../../core/time.ts"
 import type { ConfigurationVersion } from "../configuration-versions/configuration-version.ts"
 import type { Visibility } from "../workspace/workspace-query.ts"
 import type { RunStatus } from "./run-status.ts"
-import type { Run, RunCapacity, RunComment, RunOperation } from "./run.ts"
+import type { Run, RunCapacity, RunComment, RunEvent, RunOperation } from "./run.ts"
 
 /** Filters of a run list. All combine with AND. */
 export interface RunQuery {
@@ -74,6 +74,11 @@ export interface RunRepository {
   /** Lists the oldest first. */
   comments(runId: RunId, page: PageRequest): Promise<Page<RunComment>>
   insertComment(comment: RunComment): Promise<void>
+  findEvent(id: string): Promise<RunEvent | undefined>
+  /** Lists all events of a run in their order. */
+  events(runId: RunId): Promise<readonly RunEvent[]>
+  /** Stores an event with its number, which orders the events of a run. */
+  insertEvent(event: RunEvent, number: number): Promise<void>
   insert(run: Run): Promise<void>
   /** Saves the run. If it is the current run, also updates the copies of its members in the workspace. */
   save(run: Run): Promise<void>

@@ -34,6 +34,7 @@ const runWith = (members: Partial<Run> = {}): Run => ({
   cancelRequestedAt: null,
   inputStateVersionId: null,
   commentIds: [],
+  eventIds: [],
   statusTimestamps: { pending: 0 },
   configurationVersionId: null,
   planId: "plan-1",

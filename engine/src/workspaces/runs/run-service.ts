@@ -23,11 +23,12 @@ import type { ConfigurationVersion } from "../configuration-versions/configurati
 import { describe } from "../lock/lock.ts"
 import { noPermissions, type WorkspacePermission, type WorkspacePermissions } from "../access/workspace-permissions.ts"
 import type { Visibility } from "../workspace/workspace-query.ts"
-import type { Run, RunCapacity, RunComment, RunInput, RunStep, RunView } from "./run.ts"
+import type { Run, RunCapacity, RunComment, RunEvent, RunInput, RunStep, RunView } from "./run.ts"
 import { isExecuting, requireForceCancel } from "./run-claim.ts"
-import { carryOut, runEvent } from "./run-progress.ts"
 import { recordExecutor, requireExecutor } from "./executors.ts"
 import type { ExecutorRepository } from "./executor-repository.ts"
+import { recordRunEvent, type StepOrigin } from "./run-event.ts"
+import { carryOut, runChange } from "./run-progress.ts"
 import { newRun, queueRun, requireQueue } from "./run-queue.ts"
 import { assertTakesComment, commentFaults, countFaults, runInputFaults } from "./run-rules.ts"
 import type {
@@ -163,29 +164,27 @@ export class RunService implements Runs {
   }
 
   cancel(id: string, comment?: string): Promise<void> {
-    const now = this.#runtime.clock.now()
     return this.#act(id, {
       comment,
       status: "canceled",
       when: isCancelable,
       refusal: "cannot be canceled",
-      async instead(repositories, run, workspace) {
-        if (!isExecuting(run, now)) return false
+      async instead(repositories, run, workspace, origin) {
+        if (!isExecuting(run, origin.now)) return false
         if (run.cancelRequestedAt !== null) throw conflict("The run is already being canceled.", { subject: run.id })
-        await requestCancel(repositories, run, workspace, now)
+        await requestCancel(repositories, run, workspace, origin)
         return true
       },
     })
   }
 
   forceCancel(id: string, comment?: string): Promise<void> {
-    const now = this.#runtime.clock.now()
     return this.#act(id, {
       comment,
       status: "force_canceled",
       when: isForceCancelable,
       refusal: "cannot be canceled",
-      async instead(_stores, run) {
+      async instead(_stores, run, _workspace, { now }) {
         requireForceCancel(run, now)
         return false
       },
@@ -193,7 +192,6 @@ export class RunService implements Runs {
   }
 
   forceExecute(id: string): Promise<void> {
-    const now = this.#runtime.clock.now()
     return this.#storage.transact(async (repositories) => {
       const { run, workspace } = await this.#authorized(repositories, id, () => "canQueueApply")
       if (run.status !== "pending")
@@ -206,9 +204,15 @@ export class RunService implements Runs {
       const earlier = await repositories.runs.before(run)
       const holder = lock.held ? await repositories.runs.find(lock.by.id) : undefined
       if (holder === undefined && earlier.length === 0) throw forbidden("The run is not waiting for another run.")
+      const origin = this.#origin()
+      const forOther = { ...origin, description: `The run ${run.id} was forced to execute.` }
+      let ended = 0
       // Pending runs do not change the lock, so `workspace` is still current when the lock's holder is ended.
       for (const other of [...earlier, ...(holder === undefined ? [] : [holder])])
-        await endForAnother(repositories, other, workspace, now)
+        if (await endForAnother(repositories, other, workspace, forOther)) ended += 1
+      // A repeated request finds nothing to end, and is not recorded.
+      if (ended > 0)
+        await repositories.runs.save(await recordRunEvent(repositories, run, { action: "force_executed" }, origin))
     })
   }
 
@@ -217,7 +221,7 @@ export class RunService implements Runs {
       const { run, workspace } = await this.#authorized(repositories, id, () => "canQueueRun")
       const { run: commented, comment } = await this.#withComment(repositories, run, body)
       await repositories.runs.save(commented)
-      await repositories.events.append(runEvent("run.updated", workspace, commented, ["comments"]))
+      await repositories.events.append(runChange("run.updated", workspace, commented, ["comments"]))
       return comment
     })
   }
@@ -238,16 +242,33 @@ export class RunService implements Runs {
     })
   }
 
+  events(id: string): Promise<readonly RunEvent[]> {
+    return this.#storage.read(async (repositories) => {
+      const { run } = await this.#authorized(repositories, id, () => "canReadRun")
+      return repositories.runs.events(run.id)
+    })
+  }
+
+  event(id: string): Promise<RunEvent> {
+    return this.#storage.read(async (repositories) => {
+      const event = await repositories.runs.findEvent(id)
+      if (event === undefined) throw notFound(id)
+      await this.#authorized(repositories, event.runId, () => "canReadRun")
+      return event
+    })
+  }
+
   advance(id: string, step: RunStep): Promise<RunView> {
-    const now = this.#runtime.clock.now()
     return this.#storage.transact(async (repositories) => {
       const { run, workspace, permissions } = await this.#authorized(repositories, id, (run) =>
         run.planOnly ? "canQueueRun" : "canQueueApply",
       )
       rejectFaults(countFaults(step.counts))
-      requireUnclaimed(run, now)
-      await recordExecutor(repositories, { organizationId: run.organizationId }, now)
-      return viewRun(await carryOut(repositories, this.#confirmed(run, step.status), workspace, step, now), permissions)
+      const origin = this.#origin()
+      requireUnclaimed(run, origin.now)
+      await recordExecutor(repositories, { organizationId: run.organizationId }, origin.now)
+      const confirmed = this.#confirmed(run, step.status)
+      return viewRun(await carryOut(repositories, confirmed, workspace, step, origin), permissions)
     })
   }
 
@@ -288,10 +309,14 @@ export class RunService implements Runs {
       readonly refusal: string
       readonly comment: string | undefined
       /** Runs before the change of status, and can replace it: returns true if it did. */
-      readonly instead?: (repositories: UsedRepositories, run: Run, workspace: SituatedWorkspace) => Promise<boolean>
+      readonly instead?: (
+        repositories: UsedRepositories,
+        run: Run,
+        workspace: SituatedWorkspace,
+        origin: StepOrigin,
+      ) => Promise<boolean>
     },
   ): Promise<void> {
-    const now = this.#runtime.clock.now()
     await this.#storage.transact(async (repositories) => {
       const { run: found, workspace } = await this.#authorized(repositories, id, () => "canQueueApply")
       if (!action.when(found.status))
@@ -299,18 +324,20 @@ export class RunService implements Runs {
       const { comment = "" } = action
       // Clients send an empty comment for none.
       const run = comment === "" ? found : (await this.#withComment(repositories, found, comment)).run
-      if ((await action.instead?.(repositories, run, workspace)) === true) return
-      await carryOut(
-        repositories,
-        this.#confirmed(run, action.status),
-        workspace,
-        { status: action.status, hasChanges: null },
-        now,
-      )
+      const origin = this.#origin()
+      if ((await action.instead?.(repositories, run, workspace, origin)) === true) return
+      const step = { status: action.status, hasChanges: null }
+      await carryOut(repositories, this.#confirmed(run, action.status), workspace, step, origin)
     })
   }
 
-  /** Stores a comment. The caller must save the returned run, which contains the id of the comment. */
+  /** Returns the present time and the caller, for a step that the caller takes. */
+  #origin(): StepOrigin {
+    const { clock, random } = this.#runtime
+    return { now: clock.now(), random, actor: actorOf(this.#caller) }
+  }
+
+  /** Stores a comment and its event. The caller must save the returned run, which contains the ids of both. */
   async #withComment(
     repositories: UsedRepositories,
     run: Run,
@@ -318,11 +345,13 @@ export class RunService implements Runs {
   ): Promise<{ readonly run: Run; readonly comment: RunComment }> {
     rejectFaults(commentFaults(body))
     assertTakesComment(run)
-    const { random, clock } = this.#runtime
-    const createdBy = actorOf(this.#caller)
-    const comment = { id: newId("wsc", random), runId: run.id, body, createdAt: clock.now(), createdBy }
+    const origin = this.#origin()
+    const { now, random, actor: createdBy } = origin
+    const comment = { id: newId("wsc", random), runId: run.id, body, createdAt: now, createdBy }
     await repositories.runs.insertComment(comment)
-    return { run: { ...run, commentIds: [...run.commentIds, comment.id] }, comment }
+    const commented = { ...run, commentIds: [...run.commentIds, comment.id] }
+    const event = { action: "commented", commentId: comment.id } as const
+    return { run: await recordRunEvent(repositories, commented, event, origin), comment }
   }
 
   /** Records the caller as the one who confirmed the run, if the step confirms it. */
@@ -365,26 +394,31 @@ async function requestCancel(
   repositories: UsedRepositories,
   run: Run,
   workspace: SituatedWorkspace,
-  now: Instant,
+  origin: StepOrigin,
 ): Promise<void> {
-  await repositories.runs.save({ ...run, cancelRequestedAt: now })
-  await repositories.events.append(runEvent("run.updated", workspace, run, ["canceled-at"]))
+  const canceling = { ...run, cancelRequestedAt: origin.now }
+  await repositories.runs.save(await recordRunEvent(repositories, canceling, { action: "cancel_requested" }, origin))
+  await repositories.events.append(runChange("run.updated", workspace, run, ["canceled-at"]))
 }
 
-/** Discards a waiting run, and cancels one that is being executed. A live executor has to stop first. */
+/**
+ * Discards a waiting run, and cancels one that is being executed. A live executor has to stop first. Returns false if there was nothing to
+ * do.
+ */
 async function endForAnother(
   repositories: UsedRepositories,
   run: Run,
   workspace: SituatedWorkspace,
-  now: Instant,
-): Promise<void> {
+  origin: StepOrigin,
+): Promise<boolean> {
   if (isDiscardable(run.status)) {
-    await carryOut(repositories, run, workspace, { status: "discarded", hasChanges: null }, now)
-    return
+    await carryOut(repositories, run, workspace, { status: "discarded", hasChanges: null }, origin)
+    return true
   }
-  if (run.cancelRequestedAt !== null || !isCancelable(run.status)) return
-  if (isExecuting(run, now)) await requestCancel(repositories, run, workspace, now)
-  else await carryOut(repositories, run, workspace, { status: "canceled", hasChanges: null }, now)
+  if (run.cancelRequestedAt !== null || !isCancelable(run.status)) return false
+  if (isExecuting(run, origin.now)) await requestCancel(repositories, run, workspace, origin)
+  else await carryOut(repositories, run, workspace, { status: "canceled", hasChanges: null }, origin)
+  return true
 }
 
 const defaultMessage = "Queued manually via the API"

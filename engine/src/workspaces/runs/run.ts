@@ -1,6 +1,6 @@
 import type { ConfigurationVersionId, OrganizationId, RunId, StateVersionId, WorkspaceId } from "../../core/ids.ts"
 import type { Instant } from "../../core/time.ts"
-import type { RunStatus } from "./run-status.ts"
+import { type RunStatus, runStatuses } from "./run-status.ts"
 import type { Actor } from "../workspace/workspace.ts"
 
 export interface Run {
@@ -52,6 +52,8 @@ export interface Run {
   readonly inputStateVersionId: StateVersionId | null
   /** Oldest first. */
   readonly commentIds: readonly string[]
+  /** In their order. Runs that are older than run events have none from that time. */
+  readonly eventIds: readonly string[]
 }
 
 export interface RunComment {
@@ -60,6 +62,32 @@ export interface RunComment {
   readonly body: string
   readonly createdAt: Instant
   readonly createdBy: Actor | null
+}
+
+/**
+ * Actions of run events. `queued` is the creation of the run. A status is the action that the run reached it. `cancel_requested` asks the
+ * executor to stop.
+ */
+export const runActions = [
+  "queued",
+  ...runStatuses.filter((status) => status !== "pending"),
+  "commented",
+  "cancel_requested",
+  "force_executed",
+] as const
+export type RunAction = (typeof runActions)[number]
+
+export interface RunEvent {
+  readonly id: string
+  readonly runId: RunId
+  readonly action: RunAction
+  /** Empty if the action needs no explanation. */
+  readonly description: string
+  readonly createdAt: Instant
+  /** Null for the server itself, and for agents. */
+  readonly actor: Actor | null
+  /** Comment of the action `commented`. */
+  readonly commentId: string | null
 }
 
 /** Variable of one run. It takes precedence over the workspace's own. The value is an HCL expression. */

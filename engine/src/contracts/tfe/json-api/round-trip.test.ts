@@ -350,6 +350,7 @@ const answers: Readonly<Record<string, Codec>> = {
       executor: orNull(record({ name: text, expiresAt: instant })),
       inputStateVersionId: orNull(id),
       commentIds: array(id),
+      eventIds: array(id),
       permissions: flags(["canApply", "canCancel", "canDiscard", "canForceCancel", "canForceExecute"]),
     }),
     run.encode,

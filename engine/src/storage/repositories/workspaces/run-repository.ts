@@ -11,7 +11,9 @@ import type {
   Run,
   RunCapacity,
   RunClaim,
+  RunAction,
   RunComment,
+  RunEvent,
   RunExecutor,
   RunVariable,
 } from "../../../workspaces/runs/run.ts"
@@ -30,7 +32,7 @@ import { among, containing } from "../../sql/dialect.ts"
 import { sealPaths } from "../../sealing/seal-paths.ts"
 import { selectPage } from "../../sql/select-page.ts"
 import { type DialectName, type QueryRunner, statement } from "../../sql/query-runner.ts"
-import type { RunCommentRow, RunRow, Tables } from "../../schema/tables.ts"
+import type { RunCommentRow, RunEventRow, RunRow, Tables } from "../../schema/tables.ts"
 import { visible } from "../../sql/visible-workspaces.ts"
 
 export class SqlRunRepository implements RunRepository {
@@ -237,6 +239,43 @@ export class SqlRunRepository implements RunRepository {
     await this.#session.execute(this.#session.db.insertInto("run_comments").values(row))
   }
 
+  async findEvent(id: string): Promise<RunEvent | undefined> {
+    const row = await this.#session.queryOne(
+      this.#session.db.selectFrom("run_events").select(eventColumns).where("id", "=", id),
+    )
+    return row && eventOf(row)
+  }
+
+  async events(runId: RunId): Promise<readonly RunEvent[]> {
+    const rows = await this.#session.queryMany(
+      this.#session.db
+        .selectFrom("run_events")
+        .select(eventColumns)
+        .where("run_id", "=", runId)
+        .orderBy("number")
+        .orderBy("id"),
+    )
+    return rows.map(eventOf)
+  }
+
+  async insertEvent(
+    { id, runId, action, description, createdAt, actor, commentId }: RunEvent,
+    number: number,
+  ): Promise<void> {
+    const row: RunEventRow = {
+      id,
+      run_id: runId,
+      number,
+      action,
+      description,
+      created_at: createdAt,
+      actor_kind: actor?.kind ?? null,
+      actor_id: actor?.id ?? null,
+      comment_id: commentId,
+    }
+    await this.#session.execute(this.#session.db.insertInto("run_events").values(row))
+  }
+
   async insert(run: Run): Promise<void> {
     await this.#session.execute(this.#session.db.insertInto("runs").values(this.#rowOf(run)))
   }
@@ -300,7 +339,8 @@ export class SqlRunRepository implements RunRepository {
       claim: claimOf(row),
       cancelRequestedAt: row.cancel_requested_at,
       inputStateVersionId: row.input_state_version_id as StateVersionId | null,
-      commentIds: row.comment_ids === null ? [] : (JSON.parse(row.comment_ids) as readonly string[]),
+      commentIds: idsIn(row.comment_ids),
+      eventIds: idsIn(row.event_ids),
     }
   }
 
@@ -352,6 +392,7 @@ export class SqlRunRepository implements RunRepository {
       cancel_requested_at: run.cancelRequestedAt,
       input_state_version_id: run.inputStateVersionId,
       comment_ids: run.commentIds.length === 0 ? null : JSON.stringify(run.commentIds),
+      event_ids: run.eventIds.length === 0 ? null : JSON.stringify(run.eventIds),
     }
   }
 
@@ -414,6 +455,7 @@ const columns = [
   "cancel_requested_at",
   "input_state_version_id",
   "comment_ids",
+  "event_ids",
 ] as const satisfies readonly (keyof RunRow)[]
 const prefixed = columns.map((column) => `r.${column}` as const)
 
@@ -521,6 +563,30 @@ const commentOf = (row: RunCommentRow): RunComment => ({
   createdAt: row.created_at,
   createdBy: actorIn(row.created_by_kind, row.created_by_id),
 })
+
+const eventColumns = [
+  "id",
+  "run_id",
+  "number",
+  "action",
+  "description",
+  "created_at",
+  "actor_kind",
+  "actor_id",
+  "comment_id",
+] as const satisfies readonly (keyof RunEventRow)[]
+
+const eventOf = (row: RunEventRow): RunEvent => ({
+  id: row.id,
+  runId: row.run_id as RunId,
+  action: row.action as RunAction,
+  description: row.description,
+  createdAt: row.created_at,
+  actor: actorIn(row.actor_kind, row.actor_id),
+  commentId: row.comment_id,
+})
+
+const idsIn = (text: string | null): readonly string[] => (text === null ? [] : (JSON.parse(text) as readonly string[]))
 
 const changesOf = (text: string | null): ResourceChanges | null =>
   text === null ? null : (JSON.parse(text) as ResourceChanges)

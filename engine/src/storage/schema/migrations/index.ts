@@ -56,5 +56,6 @@ export const migrations: readonly Migration[] = [
     "0050-terraform-versions",
     async () => (await import("./0050-terraform-versions.ts")).terraformVersionsMigration,
   ),
+  loaded("0051-run-events", async () => (await import("./0051-run-events.ts")).runEventsMigration),
   loaded("0052-remote-operations", async () => (await import("./0052-remote-operations.ts")).remoteOperationsMigration),
 ]
