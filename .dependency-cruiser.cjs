@@ -244,6 +244,20 @@ module.exports = {
       to: { path: "^engine/src/cli/" },
     },
     {
+      name: "agent-is-a-client",
+      comment: "The agent executes runs over the API. It needs no database and no server of its own.",
+      severity: "error",
+      from: { path: "^engine/src/agent/" },
+      to: { path: "^engine/src/((storage|server|jobs|composition)/|(embedded|open|index)\\.ts)" },
+    },
+    {
+      name: "only-the-command-line-imports-the-agent",
+      comment: "The agent is a command. The server and the client work without it.",
+      severity: "error",
+      from: { path: "^engine/src/", pathNot: "^engine/src/(agent|cli)/" },
+      to: { path: "^engine/src/agent/" },
+    },
+    {
       name: "testing-stays-in-tests",
       comment: "Manual clocks and seeded randomness must never run in a server.",
       severity: "error",

@@ -96,10 +96,16 @@ export function runCases(engine: () => OpenedEngine): void {
       await expect(runClaims.saveDocument(claim.id, "json-output", line("{"))).rejects.toMatchObject(
         refused("invalid", ["jsonOutput"]),
       )
+      await runClaims.saveDocument(claim.id, "json-output-redacted", line("[]"))
+      await expect(runClaims.saveDocument(claim.id, "json-output-redacted", line("["))).rejects.toMatchObject(
+        refused("invalid", ["jsonOutputRedacted"]),
+      )
       expect(await runs.planJson(run.planId)).toBeUndefined()
+      expect(await runs.redactedPlanJson(run.planId)).toBeUndefined()
       await runClaims.report(claim.id, { status: "planning", hasChanges: null })
       await runClaims.report(claim.id, { status: "planned", hasChanges: null })
       expect(new Uint8Array((await runs.planJson(run.planId)) ?? [])).toEqual(line("{}"))
+      expect(new Uint8Array((await runs.redactedPlanJson(run.planId)) ?? [])).toEqual(line("[]"))
     })
 
     test("reads the values of variables", async () => {

@@ -17,10 +17,8 @@ export function remoteRuns(transport: Transport): Runs {
     get,
     getByPlan: async (planId) => get((await getPlan(planId)).runId),
     getByApply: async (applyId) => get((await getApply(applyId)).runId),
-    async planJson(planId) {
-      const json = await same.planJson(planId)
-      return json?.length === 0 ? undefined : json
-    },
+    planJson: async (planId) => filled(await same.planJson(planId)),
+    redactedPlanJson: async (planId) => filled(await same.redactedPlanJson(planId)),
     list: byWorkspaceId(transport, (id, query, page) => same.list(id, listQueryOf(query), page)),
     listForOrganization: async (organization, query, page) =>
       same.listForOrganization(organization, listQueryOf(query), page),
@@ -33,6 +31,9 @@ export function remoteRuns(transport: Transport): Runs {
     addComment: async (id, body) => same.addComment(id, { body }),
   }
 }
+
+/** An answer without content has no bytes. */
+const filled = (json: Uint8Array | undefined): Uint8Array | undefined => (json?.length === 0 ? undefined : json)
 
 export function remoteRunClaims(transport: Transport): RunClaims {
   const { claimOfOrganization, claimOfWorkspace, claimOfAgentPool, claimOfOwnPool, ...same } = remote(

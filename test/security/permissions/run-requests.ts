@@ -75,11 +75,12 @@ const aboutClaim =
     ...more,
     params: { claim_id: (await newClaim(subject, caller)).id, ...more.params },
   })
-/** Creates a planned run with the JSON plan that an executor uploaded. */
+/** Creates a planned run with the JSON plans that an executor uploaded. */
 async function plannedRun(subject: Subject) {
   const run = await newRun(subject)
   const claim = (await subject.root("POST", `/workspaces/${subject.workspaceId}/run-claims`)).body.data.id
-  await subject.root("PUT", `/run-claims/${claim}/documents/json-output`, Buffer.from("{}"))
+  for (const name of ["json-output", "json-output-redacted"])
+    await subject.root("PUT", `/run-claims/${claim}/documents/${name}`, Buffer.from("{}"))
   for (const status of ["planning", "planned"])
     await subject.root("POST", `/run-claims/${claim}/actions/report`, step(status))
   return run
@@ -162,6 +163,9 @@ export const runRequests: Readonly<Record<string, Prepare>> = {
     params: { plan_id: (await newRun(subject)).relationships.plan.data.id },
   }),
   "GET /plans/:plan_id/json-output": async (subject) => ({
+    params: { plan_id: (await plannedRun(subject)).relationships.plan.data.id },
+  }),
+  "GET /plans/:plan_id/json-output-redacted": async (subject) => ({
     params: { plan_id: (await plannedRun(subject)).relationships.plan.data.id },
   }),
   "GET /runs/:run_id/plan/json-output": async (subject) => ({ params: { run_id: (await plannedRun(subject)).id } }),

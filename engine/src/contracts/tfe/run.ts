@@ -699,6 +699,13 @@ export const runs = contract({
     discloses: true,
     answers: bytesOrNothing(json),
   },
+  redactedPlanJson: {
+    method: "GET",
+    path: "/plans/:plan_id/json-output-redacted",
+    summary: "Returns the plan as JSON without sensitive values, or 204 if there is none.",
+    rights: reads,
+    answers: bytesOrNothing(json),
+  },
   getApply: {
     method: "GET",
     path: "/applies/:apply_id",

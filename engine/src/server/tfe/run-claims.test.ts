@@ -255,6 +255,41 @@ describe("an executor", () => {
     expect((await testEngine.request("GET", `/runs/${bare}/plan/json-output`)).status).toBe(404)
   })
 
+  test("[F-W3] uploads its redacted plan, which callers that may read the run read after the plan has ended", async () => {
+    await using testEngine = await claimEngine()
+    const run = await testEngine.queue()
+    const { claim } = await testEngine.claimed()
+    const { plan } = (await testEngine.request("GET", `/runs/${run}`)).body.data.relationships
+    const read = async (token: string) => {
+      const { status, body } = await testEngine.request("GET", `/plans/${plan.data.id}/json-output-redacted`, { token })
+      return { status, body: status === 200 ? body : undefined }
+    }
+    const redacted = { plan_format_version: "1.2", resource_changes: [], provider_schemas: {} }
+    await testEngine.report(claim, { status: "planning" })
+    const upload = (body: string) =>
+      testEngine.request("PUT", `/run-claims/${claim}/documents/json-output-redacted`, { body: Buffer.from(body) })
+    expect(detailOf(await upload("{"))).toEqual([422, "json-output-redacted is not valid JSON"])
+    expect((await upload(JSON.stringify(redacted))).status).toBe(204)
+    expect(await read(testEngine.rootToken)).toEqual({ status: 204, body: undefined })
+    await testEngine.report(claim, { status: "planned" })
+    const tokens = [
+      testEngine.rootToken,
+      await testEngine.token({ on: { [testEngine.id]: "read" } }),
+      (await testEngine.engine.tokens.createForOrganization("acme", {})).secret,
+    ]
+    for (const token of tokens) expect(await read(token)).toEqual({ status: 200, body: redacted })
+    expect((await read(await testEngine.token())).status).toBe(404)
+    // The whole plan is another document, which the executor did not upload.
+    expect((await testEngine.request("GET", `/plans/${plan.data.id}/json-output`)).status).toBe(404)
+    await testEngine.request("POST", `/runs/${run}/actions/discard`)
+    await testEngine.queue()
+    const again = await testEngine.claimed()
+    await testEngine.report(again.claim, { status: "planning" })
+    await testEngine.report(again.claim, { status: "errored" })
+    const other = again.body.included[0].relationships.plan.data.id
+    expect((await testEngine.request("GET", `/plans/${other}/json-output-redacted`)).status).toBe(404)
+  })
+
   test("cannot release a run whose stage has started", async () => {
     await using testEngine = await claimEngine()
     const run = await testEngine.queue()

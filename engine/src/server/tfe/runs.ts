@@ -68,6 +68,7 @@ export const runRoutes = implement(runs, {
   getPlan: async (request, id) => planWithLog(request, await request.engine.runs.getByPlan(id)),
   planJson: ({ engine }, id) => engine.runs.planJson(id),
   planJsonOfRun: async ({ engine }, id) => engine.runs.planJson((await engine.runs.get(id)).planId),
+  redactedPlanJson: ({ engine }, id) => engine.runs.redactedPlanJson(id),
   getApply: async (request, id) => applyWithLog(request, await request.engine.runs.getByApply(id)),
 })
 

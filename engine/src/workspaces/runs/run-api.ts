@@ -14,6 +14,11 @@ export interface Runs {
    * it, and the organization's token cannot. Returns undefined until the plan has ended. Throws `not-found` if the executor uploaded none.
    */
   planJson(planId: string): Promise<Uint8Array | undefined>
+  /**
+   * Returns the JSON rendering without sensitive values, for callers that may read the run. Returns undefined until the plan has ended.
+   * Throws `not-found` if the executor uploaded none.
+   */
+  redactedPlanJson(planId: string): Promise<Uint8Array | undefined>
   list(ref: WorkspaceRef, query: RunQuery, page: PageRequest): Promise<Page<RunView>>
   /** Lists runs of every workspace that the caller can see. */
   listForOrganization(organization: string, query: OrganizationRunQuery, page: PageRequest): Promise<Page<RunView>>

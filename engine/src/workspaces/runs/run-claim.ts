@@ -195,15 +195,15 @@ export const documentTooLarge = (document: RunDocument) =>
 
 export function requireDocument(document: RunDocument, bytes: Uint8Array): void {
   if (bytes.length > maxDocument) throw documentTooLarge(document)
-  if (document !== "json-output") return
+  if (document === "plan-file") return
   try {
     // Checks only the syntax, and builds no values: the server reads none of them.
     const reader = jsonDocumentReader()
     reader.write(bytes)
     reader.end()
   } catch {
-    throw new EngineError("invalid", "json-output is not valid JSON", {
-      faults: [{ field: ["jsonOutput"], detail: "json-output is not valid JSON" }],
-    })
+    const detail = `${document} is not valid JSON`
+    const field = [document === "json-output" ? "jsonOutput" : "jsonOutputRedacted"]
+    throw new EngineError("invalid", detail, { faults: [{ field, detail }] })
   }
 }

@@ -89,8 +89,8 @@ export interface RunRepository {
 export const runStages = ["plan", "apply"] as const
 export type RunStage = (typeof runStages)[number]
 
-/** Documents of a plan: the plan file, which the apply needs, and Terraform's JSON rendering. */
-export const runDocuments = ["plan-file", "json-output"] as const
+/** Documents of a plan: the plan file, which the apply needs, Terraform's JSON rendering, and the rendering without sensitive values. */
+export const runDocuments = ["plan-file", "json-output", "json-output-redacted"] as const
 export type RunDocument = (typeof runDocuments)[number]
 
 /** Logs and documents that executors upload. */

@@ -34,6 +34,7 @@ import { assertTakesComment, commentFaults, countFaults, runInputFaults } from "
 import type {
   OrganizationRunQuery,
   RunArchive,
+  RunDocument,
   RunQuery,
   RunRecordRepository,
   RunRepository,
@@ -112,18 +113,29 @@ export class RunService implements Runs {
     return this.#read((repositories) => repositories.runs.findByApply(applyId), applyId)
   }
 
-  async planJson(planId: string): Promise<Uint8Array | undefined> {
+  planJson(planId: string): Promise<Uint8Array | undefined> {
+    // `canUpdate` alone would admit the organization's token, which may not queue runs.
+    return this.#planDocument(planId, "json-output", "canUpdate", "canQueueApply")
+  }
+
+  redactedPlanJson(planId: string): Promise<Uint8Array | undefined> {
+    return this.#planDocument(planId, "json-output-redacted", "canReadRun")
+  }
+
+  async #planDocument(
+    planId: string,
+    document: RunDocument,
+    ...needed: readonly WorkspacePermission[]
+  ): Promise<Uint8Array | undefined> {
     const { run, chunks } = await this.#storage.read(async (repositories) => {
       const run = await repositories.runs.findByPlan(planId)
       if (run === undefined) throw notFound(planId)
-      // `canUpdate` alone would admit the organization's token, which may not queue runs.
-      const needed = ["canUpdate", "canQueueApply"] as const
       await authorizeWorkspace(repositories, this.#caller, { id: run.workspaceId }, ...needed)
-      return { run, chunks: await repositories.runRecords.document(run.id, "json-output") }
+      return { run, chunks: await repositories.runRecords.document(run.id, document) }
     })
     if (!hasEnded(planStatus(run.status, run.statusTimestamps))) return undefined
     if (chunks.length === 0) throw notFound(planId)
-    return this.#archive.unpack(run.id, "json-output", chunks)
+    return this.#archive.unpack(run.id, document, chunks)
   }
 
   list(ref: WorkspaceRef, query: RunQuery, page: PageRequest): Promise<Page<RunView>> {
