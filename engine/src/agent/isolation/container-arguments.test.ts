@@ -34,7 +34,7 @@ test("container arguments are complete when no option is set", () => {
     ...["--label", "chancery.agent=agent-1", "--label", "chancery.run=run-1"],
     ...["--log-driver", "none", "--read-only", "--tmpfs", "/tmp"],
     ...["--cap-drop", "all", "--security-opt", "no-new-privileges", "--user", "1000:1001", "--pids-limit", "100"],
-    ...["--ulimit", "core=0:0", "--env-file", "/tmp/e/environment"],
+    ...["--env-file", "/tmp/e/environment"],
     ...["--volume", "/opt/tools:/opt/tools:ro", "--volume", "/var/cache/plugins:/var/cache/plugins:rw"],
     ...["--volume", "/var/agent/runs/run-1:/var/agent/runs/run-1:rw"],
     ...["--workdir", "/var/agent/runs/run-1/configuration", "--entrypoint", "/opt/tools/terraform"],
@@ -44,9 +44,9 @@ test("container arguments are complete when no option is set", () => {
 
 test.each<[string, Partial<ContainerArguments>, string]>([
   ["a network is set", { network: "none" }, "--network none --pids-limit"],
-  ["memory is limited", { limits: { memoryBytes: 1024 } }, "--memory 1024 --memory-swap 1024 --ulimit"],
+  ["memory is limited", { limits: { memoryBytes: 1024 } }, "--memory 1024 --memory-swap 1024 --env-file"],
   ["podman has no root", { isRootlessPodman: true }, "--user 1000:1001 --userns keep-id"],
-  ["there are no cgroups", { hasCgroups: false, limits: { memoryBytes: 1024 } }, "--user 1000:1001 --ulimit"],
+  ["there are no cgroups", { hasCgroups: false, limits: { memoryBytes: 1024 } }, "--user 1000:1001 --env-file"],
   ["variables are passed on", { passedVariables: ["TF_VAR_key"] }, "environment --env TF_VAR_key --volume"],
 ])("container arguments differ when %s", (_condition, changes, expected) => {
   expect(containerArguments(command, { ...options, ...changes }).join(" ")).toContain(expected)

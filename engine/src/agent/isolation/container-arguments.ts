@@ -39,7 +39,7 @@ export function containerArguments(command: ContainedCommand, options: Container
     ...(memoryBytes === null || !options.hasCgroups
       ? []
       : ["--memory", String(memoryBytes), "--memory-swap", String(memoryBytes)]),
-    ...["--ulimit", "core=0:0", "--env-file", options.environmentFile],
+    ...["--env-file", options.environmentFile],
     ...options.passedVariables.flatMap((name) => ["--env", name]),
     ...command.readable.flatMap((path) => volume(path, "ro")),
     ...[...command.writable, command.root].flatMap((path) => volume(path, "rw")),

@@ -234,7 +234,7 @@ function containerResult(
       `${program} could not be started in a container of ${image}: ${lastErrors || `${engine.name} ended with ${code}`}`,
     )
   const result = resultOfExit(withoutSignalCode(exit))
-  // Only the kernel, at the limit of the memory, kills a container that nobody else killed.
+  // If the agent did not kill the container, the kernel did, at the limit of the memory.
   const isOutOfMemory = reason === undefined && code === killedCode && memoryBytes !== null && engine.hasCgroups
   return isOutOfMemory ? { ...result, endedBy: "memory" as const } : result
 }

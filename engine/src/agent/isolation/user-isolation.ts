@@ -37,6 +37,7 @@ export async function openUserIsolation({ limits, runAs, hidden }: IsolationOpti
         await assertProgram(command.program)
         assertEnvironment(command)
         await giveFolders(command, owner)
+        await assertReachable(command.root, runAs, owner)
         return hostProcessControl(command, { limits, prlimit, setpriv, owner, isOnlyOfUser: () => running.size === 1 })
       }
       return running.add(superviseCommand(prepare, limits, command.onOutput))
@@ -63,6 +64,13 @@ async function assertHidden(hidden: readonly string[], name: string, owner: Owne
         `${path} is readable by ${name}; restrict it: chmod go= '${path.replaceAll("'", "'\\''")}'`,
       )
   }
+}
+
+/** The agent itself can enter every folder, so the program would start and then fail to write. */
+async function assertReachable(root: string, name: string, owner: Owner): Promise<void> {
+  const reachable = await runTool("/bin/sh", ["-c", '[ -w "$0" ]', root], owner)
+  if (!reachable.isSuccess)
+    throw new IsolationError(`root ${root} cannot be reached by ${name}; let it enter the folders above: chmod a+x`)
 }
 
 /** Without this protection, a run could link files of root into its folder, and the next command would give them to the user. */
