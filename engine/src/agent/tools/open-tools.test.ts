@@ -87,7 +87,7 @@ describe("a mirror", () => {
     const { program, origin } = await tools.find(request, signal)
     expect({ program, origin }).toEqual({ program: installed(cache, path), origin: url })
     expect((await stat(program)).mode & 0o777).toBe(0o555)
-    expect(await readdir(dirname(program))).toEqual(["installed.json", path.split("/").at(-1)])
+    expect((await readdir(dirname(program))).toSorted()).toEqual(["installed.json", path.split("/").at(-1)])
   })
 
   test("is not contacted again for an exact version in the cache", async () => {
@@ -265,7 +265,12 @@ describe("a mirror", () => {
     expect((await contents(cache)).filter((name) => !["tools", "tools/terraform"].includes(name))).toEqual([])
   })
 
-  test.each<{ readonly name: string; readonly answer: RequestListener; readonly problem: string }>([
+  test.each<{
+    readonly name: string
+    readonly answer: RequestListener
+    readonly problem: string
+    readonly fileTimeoutMs?: number
+  }>([
     {
       name: "its index has 100 MB",
       answer(_request, response) {
@@ -295,7 +300,8 @@ describe("a mirror", () => {
         const timer = setInterval(() => response.write(" "), 50)
         response.on("close", () => clearInterval(timer))
       },
-      problem: "did not send the file within 1500 ms",
+      problem: "did not send the file within 500 ms",
+      fileTimeoutMs: 500,
     },
     { name: "it fails", answer: (_request, response) => void response.writeHead(503).end(), problem: "status 503" },
     {
@@ -323,12 +329,12 @@ describe("a mirror", () => {
       answer: (_request, response) => void response.end('{"versions":[]}'),
       problem: "versions in terraform/index.json",
     },
-  ])("fails with a clear error when $name", async ({ answer, problem }) => {
+  ])("fails with a clear error when $name", async ({ answer, problem, fileTimeoutMs = 60_000 }) => {
     const { url } = await serve(new Map(), (request, response) => {
       answer(request, response)
       return true
     })
-    const { tools } = await open({ mirror: url, idleTimeoutMs: 1_000, fileTimeoutMs: 1_500 })
+    const { tools } = await open({ mirror: url, idleTimeoutMs: 1_000, fileTimeoutMs })
     const error = await tools.find(terraform("~> 1.11.0"), signal).catch((caught: unknown) => caught)
     expect(error).toBeInstanceOf(ToolError)
     expect((error as ToolError).message).toContain(problem)

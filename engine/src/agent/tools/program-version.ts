@@ -1,5 +1,4 @@
 import { execFile } from "node:child_process"
-import { tmpdir } from "node:os"
 import { promisify } from "node:util"
 import { type ToolKind, toolNames } from "./tool.ts"
 import { ToolError } from "./tool-error.ts"
@@ -21,12 +20,12 @@ export async function readProgramVersion(kind: ToolKind, program: string, signal
 }
 
 async function run(program: string, signal: AbortSignal): Promise<string> {
-  // No other variables: those of the agent contain its token. The home folder has no settings of users.
-  const env = { PATH: process.env["PATH"] ?? "", HOME: tmpdir(), CHECKPOINT_DISABLE: "1" }
+  // No other variables: those of the agent contain its token. The program reads no settings from folders that runs may write.
+  const env = { PATH: process.env["PATH"] ?? "", HOME: "/", TF_CLI_CONFIG_FILE: "/dev/null", CHECKPOINT_DISABLE: "1" }
   try {
     const options = {
       env,
-      cwd: tmpdir(),
+      cwd: "/",
       signal,
       timeout: timeoutMs,
       maxBuffer: maxOutputBytes,
