@@ -37,7 +37,8 @@ export interface Claim {
   heartbeat(): Promise<{ readonly status: string; readonly beingCanceled: boolean }>
   /** Reports a status or result and returns the run's status afterwards. */
   report(status: string, result?: { readonly counts?: Counts; readonly hasChanges?: boolean }): Promise<string>
-  appendLog(stage: Stage, offset: number, bytes: Uint8Array): Promise<void>
+  /** Returns the length of the log afterwards. */
+  appendLog(stage: Stage, offset: number, bytes: Uint8Array): Promise<number>
   variables(): Promise<readonly Variable[]>
   /** Returns undefined if there is none, as the next two do. */
   configuration(): Promise<Uint8Array | undefined>
@@ -197,8 +198,12 @@ function claimOf(server: Server, { data, included: [run] }: Answer): Claim {
       const attributes = { status, "has-changes": hasChanges, ...Object.fromEntries(numbers) }
       return (await runAfter("report", documentOf("runs", attributes))).status
     },
-    appendLog: (stage, offset, octets) =>
-      done({ method: "POST", path: `${place}/logs/${stage}?offset=${offset}`, octets }),
+    async appendLog(stage, offset, octets) {
+      const path = `${place}/logs/${stage}?offset=${offset}`
+      const response = await answered(await ask(server, { method: "POST", path, octets }))
+      const { data: log } = (await response.json()) as Answer
+      return log.attributes.size
+    },
     async variables() {
       const response = await answered(await ask(server, { method: "GET", path: `${place}/variables` }))
       const { data: variables } = (await response.json()) as { readonly data: readonly Resource[] }

@@ -13,8 +13,10 @@ export interface Log extends Disposable {
 
 export function openLog(claim: Claim, stage: Stage): Log {
   let waiting = Buffer.alloc(0)
-  let offset = 0
+  let offset: number | undefined
   const send = async (): Promise<void> => {
+    // An executor that was lost may have begun the log. Nothing is appended here: only its length is asked for.
+    offset ??= await claim.appendLog(stage, 0, new Uint8Array())
     while (waiting.length > 0) {
       const piece = waiting.subarray(0, pieceBytes)
       await claim.appendLog(stage, offset, piece)

@@ -72,6 +72,9 @@ export function runCases(engine: () => OpenedEngine): void {
       const { id } = claim
       await runClaims.report(id, { status: "planning", hasChanges: null })
       expect(await runClaims.appendLog(id, "plan", 0, line("one"))).toBe(4)
+      // An executor that continues a log learns its size.
+      expect(await runClaims.appendLog(id, "plan", 0, new Uint8Array())).toBe(4)
+      expect(await runClaims.appendLog(id, "apply", 0, new Uint8Array())).toBe(0)
       expect(await runClaims.appendLog(id, "plan", 4, line("two"))).toBe(8)
       expect(await runClaims.appendLog(id, "plan", 4, line("two"))).toBe(8)
       expect(await runClaims.appendLog(id, "plan", 4, line("two\nthree"))).toBe(14)

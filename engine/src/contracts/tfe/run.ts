@@ -339,7 +339,7 @@ export const runEvent = document("run-events", {
   self: (id) => `/api/v2/run-events/${id}`,
   attributes: {
     action: readOnly(z.enum(runActions), {
-      rule: "What happened: queued at the creation, a status that the run reached, commented, cancel_requested or force_executed.",
+      rule: "What happened: queued at the creation, a status that the run reached, commented, cancel_requested, force_executed or executor_lost.",
       example: "confirmed",
     }),
     description: readOnly(z.string(), {

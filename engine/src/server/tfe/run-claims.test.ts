@@ -780,7 +780,13 @@ describe("a run that is canceled while an executor executes it", () => {
 describe("an executor whose claim expires", () => {
   test.each<{ why: string; steps: readonly string[]; auto?: boolean; becomes: string; claimable: boolean }>([
     { why: "its plan has not started", steps: [], becomes: "plan_queued", claimable: true },
-    { why: "its plan is unfinished", steps: ["planning"], becomes: "errored", claimable: false },
+    { why: "its plan is unfinished", steps: ["planning"], becomes: "plan_queued", claimable: true },
+    {
+      why: "checks of its plan are unfinished",
+      steps: ["planning", "planned", "policy_checking"],
+      becomes: "errored",
+      claimable: false,
+    },
     { why: "it waits for confirmation", steps: ["planning", "planned"], becomes: "planned", claimable: false },
     {
       why: "its apply has not started",
@@ -800,7 +806,10 @@ describe("an executor whose claim expires", () => {
     await using testEngine = await claimEngine()
     const run = await testEngine.queue({ "auto-apply": auto })
     const { claim } = await testEngine.claimed("/organizations/acme", { name: "worker-1", "lease-seconds": 10 })
-    for (const status of steps) expect((await testEngine.report(claim, { status })).status).toBe(200)
+    for (const status of steps)
+      expect(
+        (await testEngine.report(claim, { status, "checks-follow": steps.includes("policy_checking") })).status,
+      ).toBe(200)
     testEngine.clock.advance(10 * secondMs - 1)
     await testEngine.endClaims()
     expect((await testEngine.heartbeat(claim)).status).toBe(200)
@@ -811,6 +820,81 @@ describe("an executor whose claim expires", () => {
     const next = await testEngine.claim("/organizations/acme")
     expect([next.status, next.body?.data.relationships.run.data.id]).toEqual(claimable ? [201, run] : [204, undefined])
     expect(await testEngine.locked()).toBe(becomes !== "errored")
+  })
+
+  /** Begins a plan with a log and a document, and loses its executor. Returns its claim, and the log of the plan afterwards. */
+  async function losesPlan(testEngine: Awaited<ReturnType<typeof claimEngine>>, name: string) {
+    const { claim, run } = await testEngine.claimed("/organizations/acme", { name, "lease-seconds": 10 })
+    await testEngine.report(claim, { status: "planning" })
+    const { size } = (await testEngine.log(claim, "plan", 0, "")).body.data.attributes
+    expect((await testEngine.log(claim, "plan", size, `${name} plans\n`)).status).toBe(200)
+    await testEngine.request("PUT", `/run-claims/${claim}/documents/plan-file`, { body: Buffer.from(name) })
+    testEngine.clock.advance(10 * secondMs)
+    await testEngine.endClaims()
+    const { attributes } = (await testEngine.request("GET", `/runs/${run}/plan`)).body.data
+    const log = await testEngine.request("GET", attributes["log-read-url"], { token: null })
+    return { claim, log: log.body as string }
+  }
+
+  test("gives its plan to another executor, which begins again and continues the log", async () => {
+    await using testEngine = await claimEngine()
+    const run = await testEngine.queue()
+    const { claim: lost, log } = await losesPlan(testEngine, "first")
+    expect(log).toBe(
+      '\u0002first plans\n\nThe executor "first" did not report for more than 10 seconds while the run was planning. Another executor starts the plan again.\n',
+    )
+    const { attributes } = (await testEngine.request("GET", `/runs/${run}`)).body.data
+    expect(attributes).toMatchObject({ status: "plan_queued", executor: null })
+    expect(Object.keys(attributes["status-timestamps"]).toSorted()).toEqual([
+      "pending-at",
+      "plan-queueable-at",
+      "plan-queued-at",
+    ])
+    expect((await testEngine.request("GET", `/runs/${run}/plan`)).body.data.attributes.status).toBe("queued")
+    const { data: events } = (await testEngine.request("GET", `/runs/${run}/run-events`)).body
+    expect(events.at(-1)).toMatchObject({
+      attributes: { action: "executor_lost", description: expect.stringContaining('"first" did not report') },
+      relationships: { actor: { data: null } },
+    })
+    const { claim, run: again } = await testEngine.claimed("/organizations/acme", { name: "second" })
+    expect(again).toBe(run)
+    expect((await testEngine.heartbeat(lost)).status).toBe(404)
+    expect((await testEngine.request("GET", `/run-claims/${claim}/documents/plan-file`)).status).toBe(404)
+    await testEngine.report(claim, { status: "planning" })
+    expect(detailOf(await testEngine.log(claim, "plan", 0, "second plans"))).toEqual([
+      409,
+      "The log has different content at offset 0.",
+    ])
+    const { size } = (await testEngine.log(claim, "plan", 0, "")).body.data.attributes
+    expect(size).toBe(Buffer.byteLength(log) - 1)
+    expect((await testEngine.log(claim, "plan", size, "second plans")).status).toBe(200)
+    expect(runIn(await testEngine.report(claim, { status: "planned" })).attributes.status).toBe("planned")
+  })
+
+  test("ends the run when it is the third one that is lost during its plan", async () => {
+    await using testEngine = await claimEngine()
+    const run = await testEngine.queue()
+    for (const name of ["first", "second"]) {
+      await losesPlan(testEngine, name)
+      expect([await testEngine.statusOf(run), await testEngine.locked()]).toEqual(["plan_queued", true])
+    }
+    const { log } = await losesPlan(testEngine, "third")
+    expect([await testEngine.statusOf(run), await testEngine.locked()]).toEqual(["errored", false])
+    expect(log).toMatch(
+      /The executor "third" did not report .* The run ends, because 3 executors were lost during its plan\.\n\u0003$/,
+    )
+    const { data: events } = (await testEngine.request("GET", `/runs/${run}/run-events`)).body
+    expect(events.map((event: { attributes: { action: string } }) => event.attributes.action)).toEqual([
+      "queued",
+      "plan_queued",
+      "planning",
+      "executor_lost",
+      "planning",
+      "executor_lost",
+      "planning",
+      "errored",
+    ])
+    expect((await testEngine.claim("/organizations/acme")).status).toBe(204)
   })
 })
 

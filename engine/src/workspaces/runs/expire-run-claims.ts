@@ -1,4 +1,4 @@
-// Handles runs whose executor is silent. A run that has not begun waits for another executor; one that has begun fails.
+// Handles runs whose executor is silent. A run that has not begun, or is planning, waits for another executor. Other work fails.
 import type { HeldLease } from "../../core/leases.ts"
 import type { Runtime } from "../../core/runtime.ts"
 import type { Storage } from "../../core/storage.ts"
@@ -8,10 +8,15 @@ import type { TeamRepository } from "../../organizations/team.ts"
 import type { UserRepository } from "../../organizations/user.ts"
 import type { ConfigurationVersionRepository } from "../configuration-versions/configuration-version-repository.ts"
 import { canBeReleased, isClaimAhead, longestClaimMs, stageOf } from "./run-claim.ts"
-import { carryOut } from "./run-progress.ts"
+import { recordRunEvent, type StepOrigin } from "./run-event.ts"
+import { carryOut, runChange } from "./run-progress.ts"
 import type { RunRecordRepository, RunRepository } from "./run-repository.ts"
+import { replan } from "./run-rules.ts"
+import { isRepeatable, type RunStatus } from "./run-status.ts"
+import type { Run, RunClaim } from "./run.ts"
 import type { StateVersionRepository } from "../state/state-version-repository.ts"
 import type { WorkspaceRepository } from "../workspace/workspace-repository.ts"
+import type { SituatedWorkspace } from "../workspace/workspace.ts"
 
 interface UsedRepositories {
   readonly users: UserRepository
@@ -61,16 +66,7 @@ export async function endRunClaims(
       }
       const workspace = await repositories.workspaces.find({ id: run.workspaceId })
       if (workspace === undefined) return undefined
-      const description = `The executor "${name}" did not report for more than ${leaseMs / secondMs} seconds while the run was ${run.status}.`
-      await repositories.runRecords.appendLog(run.id, stageOf(run), Buffer.from(`\n${description}\n`))
-      const status = run.cancelRequestedAt === null ? "errored" : "canceled"
-      await carryOut(
-        repositories,
-        run,
-        workspace,
-        { status, hasChanges: null },
-        { now, random, actor: null, description },
-      )
+      const status = await endOrReplan(repositories, run, workspace, run.claim, { now, random, actor: null })
       return { name, becomes: status, aheadUntil: undefined }
     })
     if (ended?.aheadUntil !== undefined)
@@ -78,4 +74,42 @@ export async function endRunClaims(
     else if (ended !== undefined)
       log.warn("run-executor-lost", { run: id, executor: ended.name, becomes: ended.becomes })
   }
+}
+
+/** Number of executors that may be lost during the plan of a run. The plan itself can be the cause, for example by its use of memory. */
+const maxLostExecutors = 3
+
+/** Returns the status that the run has afterwards. */
+async function endOrReplan(
+  repositories: UsedRepositories,
+  run: Run,
+  workspace: SituatedWorkspace,
+  { name, leaseMs }: RunClaim,
+  origin: StepOrigin,
+): Promise<RunStatus> {
+  const { runs, runRecords, events } = repositories
+  const silence = `The executor "${name}" did not report for more than ${leaseMs / secondMs} seconds while the run was ${run.status}.`
+  const writeLog = (text: string) => runRecords.appendLog(run.id, stageOf(run), Buffer.from(`\n${text}\n`))
+  const end = async (status: "errored" | "canceled", description: string) => {
+    await writeLog(description)
+    await carryOut(repositories, run, workspace, { status, hasChanges: null }, { ...origin, description })
+    return status
+  }
+  if (run.cancelRequestedAt !== null) return end("canceled", silence)
+  if (!isRepeatable(run.status)) return end("errored", silence)
+  const earlier = (await runs.events(run.id)).filter(({ action }) => action === "executor_lost").length
+  if (earlier + 1 >= maxLostExecutors)
+    return end("errored", `${silence} The run ends, because ${maxLostExecutors} executors were lost during its plan.`)
+  const description = `${silence} Another executor starts the plan again.`
+  await writeLog(description)
+  await runRecords.deleteDocuments(run.id)
+  const waiting = await recordRunEvent(
+    repositories,
+    replan(run),
+    { action: "executor_lost" },
+    { ...origin, description },
+  )
+  await runs.save(waiting)
+  await events.append(runChange("run.updated", workspace, waiting))
+  return waiting.status
 }

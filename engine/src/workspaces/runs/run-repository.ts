@@ -105,6 +105,7 @@ export interface RunRecordRepository {
   document(runId: RunId, document: RunDocument): Promise<readonly Uint8Array[]>
   /** Saves a document, and replaces the earlier one. */
   saveDocument(runId: RunId, document: RunDocument, chunks: readonly Uint8Array[]): Promise<void>
+  deleteDocuments(runId: RunId): Promise<void>
 }
 
 /** Operations that compress, seal and open documents in chunks, outside of transactions. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import { isEngineError } from "../../core/errors.ts"
 import type { OrganizationId, RunId, WorkspaceId } from "../../core/ids.ts"
 import type { Run } from "./run.ts"
-import { advance, lockStep } from "./run-rules.ts"
+import { advance, lockStep, replan } from "./run-rules.ts"
 import type { RunStatus } from "./run-status.ts"
 import type { Lock, Workspace } from "../workspace/workspace.ts"
 
@@ -49,6 +49,17 @@ const runWith = (members: Partial<Run> = {}): Run => ({
 
 const walk = (run: Run, ...steps: readonly (readonly [RunStatus, number])[]): Run =>
   steps.reduce((at, [status, now]) => advance(at, { status, hasChanges: null }, now), run)
+
+test("replanning a run returns it to the queue without its plan and its claim", () => {
+  const planning = walk(runWith(), ["plan_queued", 100], ["planning", 200])
+  const claim = { id: "claim-1" } as Run["claim"]
+  expect(replan({ ...planning, claim })).toEqual({
+    ...planning,
+    status: "plan_queued",
+    statusTimestamps: { pending: 0, plan_queued: 100 },
+    claim: null,
+  })
+})
 
 describe("advancing a run", () => {
   test("records the time of each status and the durations of plan and apply", () => {

@@ -171,6 +171,14 @@ export function advance(run: Run, { status, hasChanges, counts = null }: RunStep
   }
 }
 
+/**
+ * Returns the run as it waits for another executor, after the executor of its plan was lost. It keeps the lock and its place in the queue.
+ */
+export function replan(run: Run): Run {
+  const { planning: _lost, ...reached } = run.statusTimestamps
+  return { ...run, status: "plan_queued", statusTimestamps: reached, claim: null }
+}
+
 const changesSomething = (counts: ResourceChanges | null): boolean | undefined =>
   counts === null ? undefined : Object.values(counts).some((count: number) => count > 0)
 

@@ -9,6 +9,7 @@ import {
   isFinal,
   isForceCancelable,
   isMeasured,
+  isRepeatable,
   isUntouched,
   mayBecome,
   planStatus,
@@ -63,6 +64,10 @@ describe("run statuses", () => {
     const over = (status: RunStatus) => isFinal(status) || isConfirmable(status)
     expect(where((status) => !isCancelable(status))).toEqual(where(over))
     expect(where(isForceCancelable)).toEqual(where(isCancelable).filter((status) => status !== "pending"))
+  })
+
+  test("allow another executor to repeat only the plan", () => {
+    expect(where(isRepeatable)).toEqual(["planning"])
   })
 
   test("allow an executing run to move only to the end of its stage or of the run", () => {

@@ -139,6 +139,12 @@ export const queueStatuses: readonly RunStatus[] = runStatuses.filter(
 /** Returns whether no executor has begun work that could be left incomplete. Another executor can then take over. */
 export const isUntouched = (status: RunStatus): boolean => claimableStatuses.includes(status)
 
+/**
+ * Returns whether another executor can start the work again if the present one is lost. Plans change nothing. Later work follows a plan
+ * that clients have seen, or changes resources.
+ */
+export const isRepeatable = (status: RunStatus): boolean => status === "planning"
+
 /** Returns the status of a waiting run after it is claimed. */
 export const claimedStatus = (status: RunStatus): "plan_queued" | "apply_queued" =>
   (waitingForApply as readonly RunStatus[]).includes(status) ? "apply_queued" : "plan_queued"

@@ -66,7 +66,7 @@ export interface RunComment {
 
 /**
  * Actions of run events. `queued` is the creation of the run. A status is the action that the run reached it. `cancel_requested` asks the
- * executor to stop.
+ * executor to stop. After `executor_lost` another executor starts the plan again.
  */
 export const runActions = [
   "queued",
@@ -74,6 +74,7 @@ export const runActions = [
   "commented",
   "cancel_requested",
   "force_executed",
+  "executor_lost",
 ] as const
 export type RunAction = (typeof runActions)[number]
 

@@ -83,6 +83,10 @@ export class SqlRunRecordRepository implements RunRecordRepository {
       await this.#session.execute(db.insertInto("run_documents").values({ run_id: runId, document, chunk, sealed }))
   }
 
+  async deleteDocuments(runId: RunId): Promise<void> {
+    await this.#session.execute(this.#session.db.deleteFrom("run_documents").where("run_id", "=", runId))
+  }
+
   #seal(piece: PiecePlace, bytes: Uint8Array): Uint8Array {
     return this.#sealer.seal(pathOf(piece), zstdCompressSync(bytes))
   }
