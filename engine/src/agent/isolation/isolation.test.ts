@@ -118,7 +118,9 @@ async function start(isolation: Isolation, script: string, changes: Partial<Comm
     ended,
     interrupt: () => running.interrupt(),
     kill: () => running.kill(),
-    printed: (text) => expect.poll(() => output.stdout).toContain(text),
+    async printed(text) {
+      await expect.poll(() => output.stdout).toContain(text)
+    },
   }
 }
 
@@ -132,11 +134,10 @@ const sleepers = (seconds: string): readonly string[] =>
 let sleepCount = 0
 const uniqueSeconds = (): string => `${100_000 + (process.pid % 100_000)}.${(sleepCount += 1)}`
 
-describe.each(kinds)("isolation $kind", (one) => {
-  const { kind, isAvailable } = one
-  const kindTest = test.skipIf(!isAvailable)
+describe.each(kinds.filter(({ isAvailable }) => isAvailable))("isolation $kind", (one) => {
+  const { kind } = one
 
-  kindTest("writes to its folder, returns both outputs and the exit code", async () => {
+  test("writes to its folder, returns both outputs and the exit code", async () => {
     const isolation = await open(one)
     const root = await temporaryFolder()
     const cwd = join(root, "configuration")
@@ -146,7 +147,7 @@ describe.each(kinds)("isolation $kind", (one) => {
     expect(await readFile(join(root, "file"), "utf8")).toBe("text\n")
   })
 
-  kindTest("gives the environment of the command and no other", async () => {
+  test("gives the environment of the command and no other", async () => {
     const isolation = await open(one)
     const environment = { PATH: "/usr/bin", HOME: "/nowhere", TF_VAR_text: "a 'b' \"c\" $d #e", TF_VAR_empty: "" }
     const multiline = { TF_VAR_lines: "one\ntwo" }
@@ -165,7 +166,7 @@ describe.each(kinds)("isolation $kind", (one) => {
     expect([...received.values()].toSorted()).toEqual(expected.map(([name, value]) => `${name}=${value}`).toSorted())
   })
 
-  kindTest("gives no descriptors that other child processes do not have", async () => {
+  test("gives no descriptors that other child processes do not have", async () => {
     const isolation = await open(one)
     const script = "for f in /dev/fd/*; do echo ${f##*/}; done"
     const { stdout } = await (await start(isolation, script)).ended
@@ -173,7 +174,7 @@ describe.each(kinds)("isolation $kind", (one) => {
     expect(stdout.split("\n").length).toBeLessThanOrEqual(usual.split("\n").length)
   })
 
-  kindTest("ends background processes when the program ends", async () => {
+  test("ends background processes when the program ends", async () => {
     const isolation = await open(one)
     const [plain, detached] = [uniqueSeconds(), uniqueSeconds()]
     const command = await start(
@@ -186,7 +187,7 @@ describe.each(kinds)("isolation $kind", (one) => {
     expect([...sleepers(plain), ...sleepers(detached)]).toEqual([])
   })
 
-  kindTest("ends all processes when it is killed", async () => {
+  test("ends all processes when it is killed", async () => {
     const isolation = await open(one)
     const [plain, detached, main] = [uniqueSeconds(), uniqueSeconds(), uniqueSeconds()]
     const command = await start(isolation, `sleep ${plain} & setsid sleep ${detached} & echo ready; sleep ${main}`)
@@ -197,7 +198,7 @@ describe.each(kinds)("isolation $kind", (one) => {
     expect([plain, detached, main].flatMap(sleepers)).toEqual([])
   })
 
-  kindTest("does not start a program when it is killed at once", async () => {
+  test("does not start a program when it is killed at once", async () => {
     const isolation = await open(one)
     const command = await start(isolation, "echo started > file")
     command.kill()
@@ -205,7 +206,7 @@ describe.each(kinds)("isolation $kind", (one) => {
     expect(await readdir(command.root)).toEqual([])
   })
 
-  kindTest("sends SIGINT to the program when it is interrupted", async () => {
+  test("sends SIGINT to the program when it is interrupted", async () => {
     const isolation = await open(one)
     const script = "trap 'echo interrupted; exit 5' INT; echo ready; while :; do sleep 0.1; done"
     const command = await start(isolation, script)
@@ -214,7 +215,7 @@ describe.each(kinds)("isolation $kind", (one) => {
     expect(await command.ended).toMatchObject({ exitCode: 5, endedBy: "interrupted", stdout: "ready\ninterrupted\n" })
   })
 
-  kindTest("kills a program that ignores SIGINT when the grace time is over", async () => {
+  test("kills a program that ignores SIGINT when the grace time is over", async () => {
     const isolation = await open(one, { limits: { ...relaxed, graceMs: 500 } })
     const seconds = uniqueSeconds()
     const command = await start(isolation, `trap '' INT; echo ready; sleep ${seconds}; sleep ${seconds}`)
@@ -224,27 +225,23 @@ describe.each(kinds)("isolation $kind", (one) => {
     expect(sleepers(seconds)).toEqual([])
   })
 
-  kindTest("interrupts and then kills a program when its time is over", async () => {
+  test("interrupts and then kills a program when its time is over", async () => {
     const isolation = await open(one, { limits: { ...relaxed, timeMs: 2_000, graceMs: 500 } })
     const command = await start(isolation, "trap '' INT; echo ready; while :; do sleep 0.1; done")
-    expect(await command.ended).toMatchObject({ exitCode: null, endedBy: "timeout", stdout: "ready\n" })
+    expect(await command.ended).toMatchObject({ exitCode: null, endedBy: "timeout" })
   })
 
-  test.skipIf(!isAvailable || !isLinux)("kills a program when its processes together exceed the memory", async () => {
+  test.skipIf(!isLinux)("kills a program when its processes together exceed the memory", async () => {
     const isolation = await open(one, { limits: { ...relaxed, memoryBytes: 96 * mebibyte } })
     // tail keeps a line until its end.
-    const half = "(while :; do head -c 2000000 /dev/zero; sleep 0.05; done) | tail -n 1 > /dev/null"
+    const half = "(while head -c 2000000 /dev/zero; do sleep 0.05; done) | tail -n 1 > /dev/null"
     const command = await start(isolation, `(${half}) & ${half}; echo end; exit 1`)
-    const { endedBy, stdout } = await command.ended
-    // The kernel kills one process of a container, and the others report that.
-    expect({ endedBy, stdout }).toEqual(
-      kind === "container"
-        ? { endedBy: expect.stringMatching(/^(memory|exit)$/), stdout: expect.any(String) }
-        : { endedBy: "memory", stdout: "" },
-    )
+    // The kernel kills one process of a container, and the shell then ends itself.
+    const expected = kind === "container" ? ["memory", "exit"] : ["memory"]
+    expect(expected).toContain((await command.ended).endedBy)
   })
 
-  test.skipIf(!isAvailable || !isLinux)("stops a program that allocates much at once", async () => {
+  test.skipIf(!isLinux)("stops a program that allocates much at once", async () => {
     const isolation = await open(one, { limits: { ...relaxed, memoryBytes: 96 * mebibyte } })
     const command = await start(
       isolation,
@@ -253,7 +250,7 @@ describe.each(kinds)("isolation $kind", (one) => {
     expect((await command.ended).stdout).not.toBe("code 0\n")
   })
 
-  kindTest("runs in a folder with blanks, quotes and dots in its name", async () => {
+  test("runs in a folder with blanks, quotes and dots in its name", async () => {
     const isolation = await open(one)
     const parent = await temporaryFolder()
     await chmod(parent, 0o755)
@@ -269,7 +266,7 @@ describe.each(kinds)("isolation $kind", (one) => {
     expect(await readFile(join(root, "file"), "utf8")).toBe("text\n")
   })
 
-  kindTest("names the program when it is missing", async () => {
+  test("names the program when it is missing", async () => {
     const isolation = await open(one)
     const command = await start(isolation, "", { program: "/nowhere/terraform", args: ["plan"] })
     await expect(command.ended).rejects.toThrow(/\/nowhere\/terraform (was not found|could not be started)/)
@@ -277,7 +274,7 @@ describe.each(kinds)("isolation $kind", (one) => {
     await expect(relative.ended).rejects.toThrow("program must be an absolute path; terraform is none")
   })
 
-  kindTest("kills running commands when it is closed", async () => {
+  test("kills running commands when it is closed", async () => {
     const isolation = await open(one)
     const seconds = uniqueSeconds()
     const command = await start(isolation, `echo ready; sleep ${seconds}`)
@@ -288,88 +285,89 @@ describe.each(kinds)("isolation $kind", (one) => {
   })
 })
 
-describe.each(kinds.filter(({ kind }) => kind !== "none"))("secrets of the agent with isolation $kind", (one) => {
-  const secret = `secret-${process.pid}`
-  const kindTest = test.skipIf(!one.isAvailable)
+describe.each(kinds.filter(({ kind, isAvailable }) => isAvailable && kind !== "none"))(
+  "secrets of the agent with isolation $kind",
+  (one) => {
+    const secret = `secret-${process.pid}`
 
-  /** A process with a secret in its environment and its memory, as the agent is. */
-  async function startAgent(): Promise<ChildProcess> {
-    const agent = spawn(
-      process.execPath,
-      ["-e", "const held = process.env.SECRET + 1; console.log(1); setInterval(() => held, 9e5)"],
-      {
-        env: { SECRET: secret },
-        stdio: ["ignore", "pipe", "inherit"],
-      },
-    )
-    onTestFinished(() => void agent.kill("SIGKILL"))
-    if (agent.stdout !== null) await once(agent.stdout, "data")
-    return agent
-  }
+    /** A process with a secret in its environment and its memory, as the agent is. */
+    async function startAgent(): Promise<ChildProcess> {
+      const agent = spawn(
+        process.execPath,
+        ["-e", "const held = process.env.SECRET + 1; console.log(1); setInterval(() => held, 9e5)"],
+        {
+          env: { SECRET: secret },
+          stdio: ["ignore", "pipe", "inherit"],
+        },
+      )
+      onTestFinished(() => void agent.kill("SIGKILL"))
+      if (agent.stdout !== null) await once(agent.stdout, "data")
+      return agent
+    }
 
-  async function agentFolder(): Promise<{ readonly folder: string; readonly token: string }> {
-    const folder = await temporaryFolder("chancery-agent-")
-    const token = join(folder, "token")
-    await writeFile(token, secret, { mode: 0o600 })
-    return { folder, token }
-  }
+    async function agentFolder(): Promise<{ readonly folder: string; readonly token: string }> {
+      const folder = await temporaryFolder("chancery-agent-")
+      const token = join(folder, "token")
+      await writeFile(token, secret, { mode: 0o600 })
+      return { folder, token }
+    }
 
-  kindTest("are not in /proc", async () => {
-    const agent = await startAgent()
-    const isolation = await open(one)
-    const script =
-      `cat /proc/${agent.pid}/environ; cat /proc/[0-9]*/environ; cat /proc/[0-9]*/root/proc/${agent.pid}/environ; ` +
-      `for p in ${agent.pid} ${process.pid}; do dd if=/proc/$p/mem bs=1 count=1 && echo memory; done; echo end`
-    const { stdout } = await (await start(isolation, script)).ended
-    expect(stdout).toContain("end")
-    expect(stdout).not.toContain("memory")
-    expect(stdout).not.toContain(secret)
-    // The same commands find it without isolation.
-    const bare = await open({ kind: "none", isAvailable: true, options: {} })
-    expect((await (await start(bare, script)).ended).stdout).toContain(secret)
-  })
+    test("are not in /proc", async () => {
+      const agent = await startAgent()
+      const isolation = await open(one)
+      const script =
+        `cat /proc/${agent.pid}/environ; cat /proc/[0-9]*/environ; cat /proc/[0-9]*/root/proc/${agent.pid}/environ; ` +
+        `for p in ${agent.pid} ${process.pid}; do dd if=/proc/$p/mem bs=1 count=1 && echo memory; done; echo end`
+      const { stdout } = await (await start(isolation, script)).ended
+      expect(stdout).toContain("end")
+      expect(stdout).not.toContain("memory")
+      expect(stdout).not.toContain(secret)
+      // The same commands find it without isolation.
+      const bare = await open({ kind: "none", isAvailable: true, options: {} })
+      expect((await (await start(bare, script)).ended).stdout).toContain(secret)
+    })
 
-  kindTest("are not in its files", async () => {
-    const { folder, token } = await agentFolder()
-    const isolation = await open(one, { hidden: [folder, token] })
-    const script = `cat '${token}'; cat '${folder}'/*; cat /proc/self/root'${token}'; cat /proc/1/root'${token}'; echo end`
-    const { stdout } = await (await start(isolation, script)).ended
-    expect(stdout).toBe("end\n")
-  })
+    test("are not in its files", async () => {
+      const { folder, token } = await agentFolder()
+      const isolation = await open(one, { hidden: [folder, token] })
+      const script = `cat '${token}'; cat '${folder}'/*; cat /proc/self/root'${token}'; cat /proc/1/root'${token}'; echo end`
+      const { stdout } = await (await start(isolation, script)).ended
+      expect(stdout).toBe("end\n")
+    })
 
-  kindTest("cannot be changed, and nothing else outside of the folder of the run", async () => {
-    const { folder, token } = await agentFolder()
-    const outside = await temporaryFolder()
-    const isolation = await open(one, { hidden: [folder] })
-    const targets = [
-      join(outside, "a"),
-      join(outside, "../chancery-isolation-outside"),
-      "/usr/chancery-a",
-      "/etc/chancery-a",
-      "/chancery-a",
-    ]
-    const script = `for f in ${targets.map((path) => `'${path}'`).join(" ")}; do echo x > "$f"; done; rm -f '${token}'; mkdir -p '${folder}'; echo x > '${token}'; exit 0`
-    expect((await (await start(isolation, script)).ended).exitCode).toBe(0)
-    const made = await Promise.all(
-      targets.map((path) =>
-        stat(path).then(
-          () => path,
-          () => undefined,
+    test("cannot be changed, and nothing else outside of the folder of the run", async () => {
+      const { folder, token } = await agentFolder()
+      const outside = await temporaryFolder()
+      const isolation = await open(one, { hidden: [folder] })
+      const targets = [
+        join(outside, "a"),
+        join(outside, "../chancery-isolation-outside"),
+        "/usr/chancery-a",
+        "/etc/chancery-a",
+        "/chancery-a",
+      ]
+      const script = `for f in ${targets.map((path) => `'${path}'`).join(" ")}; do echo x > "$f"; done; rm -f '${token}'; mkdir -p '${folder}'; echo x > '${token}'; exit 0`
+      expect((await (await start(isolation, script)).ended).exitCode).toBe(0)
+      const made = await Promise.all(
+        targets.map((path) =>
+          stat(path).then(
+            () => path,
+            () => undefined,
+          ),
         ),
-      ),
-    )
-    // A user of the machine can write to /tmp.
-    expect(made.filter((path) => path !== undefined && !(one.kind === "user" && path === targets[1]))).toEqual([])
-    await rm(targets[1] ?? "", { force: true })
-    expect(await readFile(token, "utf8")).toBe(secret)
-  })
-})
+      )
+      // A user of the machine can write to /tmp.
+      expect(made.filter((path) => path !== undefined && !(one.kind === "user" && path === targets[1]))).toEqual([])
+      await rm(targets[1] ?? "", { force: true })
+      expect(await readFile(token, "utf8")).toBe(secret)
+    })
+  },
+)
 
-describe("isolation sandbox", () => {
-  const sandboxTest = test.skipIf(bwrap === undefined)
+describe.skipIf(bwrap === undefined)("isolation sandbox", () => {
   const sandbox: Kind = { kind: "sandbox", isAvailable: true, options: {} }
 
-  sandboxTest("hides a single file when its folder is readable", async () => {
+  test("hides a single file when its folder is readable", async () => {
     const folder = await temporaryFolder()
     await writeFile(join(folder, "token"), "secret")
     await writeFile(join(folder, "public"), "public")
@@ -382,14 +380,14 @@ describe("isolation sandbox", () => {
     expect((await readdir(folder)).toSorted()).toEqual(["public", "token"])
   })
 
-  sandboxTest("writes to further folders when they are writable", async () => {
+  test("writes to further folders when they are writable", async () => {
     const folder = await temporaryFolder()
     const command = await start(await open(sandbox), `echo x > '${folder}/plugin'`, { writable: [folder] })
     expect(await command.ended).toMatchObject({ exitCode: 0, stderr: "" })
     expect(await readdir(folder)).toEqual(["plugin"])
   })
 
-  sandboxTest("does not load a library of the run into bwrap", async () => {
+  test("does not load a library of the run into bwrap", async () => {
     const root = await temporaryFolder()
     const { ended } = await start(await open(sandbox), "echo started", {
       root,
@@ -401,7 +399,7 @@ describe("isolation sandbox", () => {
     expect(traces.join("\n")).not.toMatch(/bwrap|prlimit/)
   })
 
-  sandboxTest("has no rights when it is root", async () => {
+  test("has no rights when it is root", async () => {
     const { ended } = await start(
       await open(sandbox),
       "grep -E '^(CapEff|CapBnd|NoNewPrivs)' /proc/self/status; ls -A /run /root; umount /tmp",
@@ -411,37 +409,16 @@ describe("isolation sandbox", () => {
     expect(stdout).not.toMatch(/sock|ssh/)
   })
 
-  sandboxTest("names a folder that does not exist", async () => {
+  test("names a folder that does not exist", async () => {
     const { ended } = await start(await open(sandbox), "", { readable: ["/nowhere"] })
     await expect(ended).rejects.toThrow("readable /nowhere does not exist")
   })
-
-  test.skipIf(!isLinux)("names the package and the other kinds when bwrap is missing", async () => {
-    const options: IsolationOptions = { kind: "auto", limits: relaxed, agent: "a", hidden: [] }
-    await expect(openIsolation(options, { PATH: "/nowhere" })).rejects.toThrow(
-      "isolation sandbox needs bwrap; install the package bubblewrap, or choose another isolation: container, user or none",
-    )
-  })
-
-  test.skipIf(!isLinux)("names the settings when namespaces are forbidden", async () => {
-    const folder = await temporaryFolder()
-    await writeFile(
-      join(folder, "bwrap"),
-      "#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n",
-    )
-    await chmod(join(folder, "bwrap"), 0o755)
-    const options: IsolationOptions = { kind: "sandbox", limits: relaxed, agent: "a", hidden: [] }
-    await expect(openIsolation(options, { PATH: folder })).rejects.toThrow(
-      /does not work: bwrap: No permissions to create new namespace; allow unprivileged user namespaces .* or choose another/,
-    )
-  })
 })
 
-describe("isolation user", () => {
+describe.skipIf(!isRoot)("isolation user", () => {
   const user: Kind = { kind: "user", isAvailable: isRoot, options: { runAs: "nobody" } }
-  const userTest = test.skipIf(!isRoot)
 
-  userTest("runs as the user, who gets the folder and no rights of programs such as sudo", async () => {
+  test("runs as the user, who gets the folder and no rights of programs such as sudo", async () => {
     const root = await temporaryFolder()
     await writeFile(join(root, "main.tf"), "", { mode: 0o600 })
     const { ended } = await start(
@@ -453,7 +430,7 @@ describe("isolation user", () => {
     expect(await readdir(root)).toEqual([])
   })
 
-  userTest("names the file when the user can read the token", async () => {
+  test("names the file when the user can read the token", async () => {
     const folder = await temporaryFolder()
     await chmod(folder, 0o755)
     const token = join(folder, "token")
@@ -466,7 +443,7 @@ describe("isolation user", () => {
     await expect(open(user, { hidden: [folder] })).rejects.toThrow(`${folder} is readable by nobody`)
   })
 
-  userTest.each([
+  test.each([
     ["unknown-user-of-tests", "run-as user unknown-user-of-tests does not exist on this machine"],
     ["root", "run-as must be a user without the rights of root"],
     ["", "run-as is required by isolation user"],
@@ -475,14 +452,13 @@ describe("isolation user", () => {
     await expect(open(user, { runAs })).rejects.toThrow(problem)
   })
 
-  userTest("rejects variables of the dynamic linker", async () => {
+  test("rejects variables of the dynamic linker", async () => {
     const { ended } = await start(await open(user), "", { environment: { LD_PRELOAD: "/tmp/a.so" } })
     await expect(ended).rejects.toThrow("environment LD_PRELOAD cannot be set with isolation user")
   })
 })
 
-describe("isolation container", () => {
-  const containerTest = test.skipIf(podman === undefined)
+describe.skipIf(podman === undefined)("isolation container", () => {
   const container: Kind = { kind: "container", isAvailable: true, options: { container: { image, network: "none" } } }
   const call = (...args: string[]) => execFileSync("podman", args, { env: podman, encoding: "utf8" })
   let folder = ""
@@ -491,7 +467,7 @@ describe("isolation container", () => {
     return () => rm(folder, { recursive: true })
   })
 
-  containerTest("removes containers of the same agent when it is opened", async () => {
+  test("removes containers of the same agent when it is opened", async () => {
     const run = (agent: string) =>
       call(
         "run",
@@ -513,7 +489,7 @@ describe("isolation container", () => {
     expect(left).toContain(other)
   })
 
-  containerTest("leaves neither container nor environment file when a command ended", async () => {
+  test("leaves neither container nor environment file when a command ended", async () => {
     const agent = `ended-${process.pid}`
     const isolation = await open(container, { agent })
     const { ended } = await start(isolation, "exit 0")
@@ -522,7 +498,7 @@ describe("isolation container", () => {
     expect((await readdir(tmpdir())).filter((name) => name.startsWith("chancery-container-"))).toEqual([])
   })
 
-  containerTest("shows no value of the environment in the arguments of processes", async () => {
+  test("shows no value of the environment in the arguments of processes", async () => {
     const { printed, ended } = await start(await open(container), "echo ready; sleep 1", {
       environment: { PATH: "/usr/bin:/bin", TF_VAR_password: "visible-secret", TF_VAR_lines: "visible\nsecret" },
     })
@@ -531,7 +507,7 @@ describe("isolation container", () => {
     await ended
   })
 
-  containerTest("ends by memory when the program itself exceeds it", async () => {
+  test("ends by memory when the program itself exceeds it", async () => {
     const isolation = await open(container, { limits: { ...relaxed, memoryBytes: 64 * mebibyte } })
     const { ended } = await start(isolation, "", {
       program: "/usr/bin/dd",
@@ -540,22 +516,44 @@ describe("isolation container", () => {
     expect(await ended).toMatchObject({ exitCode: null, endedBy: "memory" })
   })
 
-  containerTest("rejects a folder that contains the token", async () => {
+  test("rejects a folder that contains the token", async () => {
     await writeFile(join(folder, "token"), "secret")
     const isolation = await open(container, { hidden: [join(folder, "token")] })
     const { ended } = await start(isolation, "", { readable: [folder] })
     await expect(ended).rejects.toThrow(`${folder} contains ${folder}/token, which is hidden from runs`)
   })
 
-  containerTest("names the image when it is missing", async () => {
+  test("names the image when it is missing", async () => {
     const options = { container: { image: "localhost/chancery-missing:1" } }
     await expect(open(container, options)).rejects.toThrow(
       "container-image localhost/chancery-missing:1 is not on this machine",
     )
     await expect(open(container, { container: { image: "" } })).rejects.toThrow("container-image is required")
   })
+})
 
-  test("names the programs when there is no engine", async () => {
+describe("isolation without its programs", () => {
+  test.skipIf(!isLinux)("sandbox names the package and the other kinds when bwrap is missing", async () => {
+    const options: IsolationOptions = { kind: "auto", limits: relaxed, agent: "a", hidden: [] }
+    await expect(openIsolation(options, { PATH: "/nowhere" })).rejects.toThrow(
+      "isolation sandbox needs bwrap; install the package bubblewrap, or choose another isolation: container, user or none",
+    )
+  })
+
+  test.skipIf(!isLinux)("sandbox names the settings when namespaces are forbidden", async () => {
+    const folder = await temporaryFolder()
+    await writeFile(
+      join(folder, "bwrap"),
+      "#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n",
+    )
+    await chmod(join(folder, "bwrap"), 0o755)
+    const options: IsolationOptions = { kind: "sandbox", limits: relaxed, agent: "a", hidden: [] }
+    await expect(openIsolation(options, { PATH: folder })).rejects.toThrow(
+      /does not work: bwrap: No permissions to create new namespace; allow unprivileged user namespaces .* or choose another/,
+    )
+  })
+
+  test("container names the programs when there is no engine", async () => {
     const options: IsolationOptions = {
       kind: "container",
       limits: relaxed,
