@@ -1,5 +1,5 @@
 // Runs each command in a container of its own, with podman or docker.
-import { mkdtemp, realpath, rm, stat, writeFile } from "node:fs/promises"
+import { lstat, mkdtemp, readdir, realpath, rm, stat, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { basename, isAbsolute, join } from "node:path"
 import { isInside } from "./bwrap-arguments.ts"
@@ -35,10 +35,12 @@ export async function openContainers(
   const { limits, container, agent } = options
   if (container === undefined || container.image === "")
     throw new IsolationError("container-image is required by isolation container")
-  if (!/^[\w.:@/-]+$/.test(agent)) throw new IsolationError("agent must consist of letters, digits and . : @ / - _")
+  if (!/^[\w.-]+$/.test(agent))
+    throw new IsolationError("agent must consist of letters, digits, dots, dashes and underscores")
   const engine = await openEngine(container, agentEnvironment)
   await assertImage(engine, container.image)
   await removeContainers(engine, agent)
+  await removeEnvironmentFiles(agent)
   const running = new RunningCommands()
   return {
     describe: () => describeContainers(options, container, engine),
@@ -119,6 +121,20 @@ async function removeContainers(engine: Engine, agent: string): Promise<void> {
     throw new IsolationError(`containers of ${agent} could not be removed: ${removed.problem}`)
 }
 
+const environmentPrefix = (agent: string): string => `chancery-container-${agent}-`
+
+/** A crash also leaves the environment of a command, with its secrets. */
+async function removeEnvironmentFiles(agent: string): Promise<void> {
+  const prefix = environmentPrefix(agent)
+  for (const name of await readdir(tmpdir())) {
+    // The six characters of mkdtemp: another agent's name may begin with this one's.
+    if (!name.startsWith(prefix) || !/^\w{6}$/.test(name.slice(prefix.length))) continue
+    const path = join(tmpdir(), name)
+    const found = await lstat(path).catch(() => undefined)
+    if (found?.uid === process.getuid?.()) await rm(path, { recursive: true, force: true })
+  }
+}
+
 function describeContainers(
   { limits }: IsolationOptions,
   container: ContainerOptions,
@@ -155,7 +171,7 @@ async function containerControl(
   const environment = containerEnvironment({ ...command.environment, PWD: command.cwd })
   const { uid, gid } = await assertMounts(command, hidden)
   // Outside of the run's folder, where the run could replace the file with a link.
-  const folder = await mkdtemp(join(tmpdir(), "chancery-container-"))
+  const folder = await mkdtemp(join(tmpdir(), environmentPrefix(agent)))
   const environmentFile = join(folder, "environment")
   const name = basename(folder)
   const release = () => rm(folder, { recursive: true, force: true })

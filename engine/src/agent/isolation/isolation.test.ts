@@ -467,7 +467,7 @@ describe.skipIf(podman === undefined)("isolation container", () => {
     return () => rm(folder, { recursive: true })
   })
 
-  test("removes containers of the same agent when it is opened", async () => {
+  test("removes containers and environments of the same agent when it is opened", async () => {
     const run = (agent: string) =>
       call(
         "run",
@@ -483,7 +483,9 @@ describe.skipIf(podman === undefined)("isolation container", () => {
       ).trim()
     const [own, other] = [run(`crashed-${process.pid}`), run(`crashed-${process.pid}-2`)]
     onTestFinished(() => void call("rm", "--force", "--time", "0", other))
+    const environment = await mkdtemp(join(tmpdir(), `chancery-container-crashed-${process.pid}-`))
     await open(container, { agent: `crashed-${process.pid}` })
+    await expect(stat(environment)).rejects.toThrow("ENOENT")
     const left = call("ps", "--all", "--quiet", "--no-trunc")
     expect(left).not.toContain(own)
     expect(left).toContain(other)
@@ -495,7 +497,7 @@ describe.skipIf(podman === undefined)("isolation container", () => {
     const { ended } = await start(isolation, "exit 0")
     await ended
     expect(call("ps", "--all", "--quiet", "--filter", `label=chancery.agent=${agent}`)).toBe("")
-    expect((await readdir(tmpdir())).filter((name) => name.startsWith("chancery-container-"))).toEqual([])
+    expect((await readdir(tmpdir())).filter((name) => name.startsWith(`chancery-container-${agent}-`))).toEqual([])
   })
 
   test("shows no value of the environment in the arguments of processes", async () => {
