@@ -880,9 +880,8 @@ describe("an executor whose claim expires", () => {
     }
     const { log } = await losesPlan(testEngine, "third")
     expect([await testEngine.statusOf(run), await testEngine.locked()]).toEqual(["errored", false])
-    expect(log).toMatch(
-      /The executor "third" did not report .* The run ends, because 3 executors were lost during its plan\.\n\u0003$/,
-    )
+    expect(log).toContain('The executor "third" did not report')
+    expect(log.endsWith("The run ends, because 3 executors were lost during its plan.\n\u0003")).toBe(true)
     const { data: events } = (await testEngine.request("GET", `/runs/${run}/run-events`)).body
     expect(events.map((event: { attributes: { action: string } }) => event.attributes.action)).toEqual([
       "queued",
