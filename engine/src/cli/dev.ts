@@ -1,10 +1,17 @@
 // The command of `npm start`: a server that is ready to be tried, with an organization, a root token, and commands to type next. Its setup
 // is idempotent.
-import { Command } from "commander"
+import { Command, Option } from "commander"
+import type { ToolKind } from "../agent/tools/index.ts"
 import { developmentOrganization, defaultManifests } from "./dev-defaults.ts"
 import { addSettingOptions, settingsOf } from "./setting-options.ts"
 import { settingNames } from "./settings.ts"
 import type { Terminal } from "./terminal.ts"
+
+export interface DevOptions {
+  readonly manifests?: string | undefined
+  /** True if no tool was named. */
+  readonly agent?: ToolKind | true | undefined
+}
 
 export function devCommand(terminal: Terminal): Command {
   const command = new Command("dev").description(
@@ -15,9 +22,15 @@ export function devCommand(terminal: Terminal): Command {
     "--manifests <folder>",
     `folder of manifests that the server reconciles, or off (default: ${defaultManifests} if it exists); needs @chancery/operator`,
   )
-  return command.action(async ({ manifests }: { readonly manifests?: string }) => {
+  command.addOption(
+    new Option(
+      "--agent [tool]",
+      "also run an agent that executes runs with terraform or opentofu (default: the one on the PATH)",
+    ).choices(["terraform", "opentofu"]),
+  )
+  return command.action(async ({ manifests, agent }: DevOptions) => {
     const settings = settingsOf(command, terminal, true)
     const { serveForDevelopment } = await import("./actions/dev.ts")
-    await serveForDevelopment(settings, manifests, terminal)
+    await serveForDevelopment(settings, { manifests, agent }, terminal)
   })
 }

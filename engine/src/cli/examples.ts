@@ -2,6 +2,10 @@
 export const examples: Readonly<Record<string, readonly string[]>> = {
   serve: ["serve --listen :8420 --storage postgres://chancery@db.example/chancery"],
   dev: ["dev", "dev --listen 127.0.0.1:9000 --data ./scratch"],
+  agent: [
+    "agent --engine-url https://chancery.example --token-file agent-token --tools-mirror https://mirror.example",
+    "agent --token-file agent-token --isolation container --container-image registry.example/runs:1 --slots 4",
+  ],
   "organization create": ["organization create acme --email platform@acme.example"],
   "organization set": ["organization set acme --remote-operations on"],
   "organization list": ["organization list --json"],

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs"
 import { Command, CommanderError } from "commander"
 import { EngineError } from "../core/errors.ts"
 import { CommandError, type ExitCode, exitCodeOf, exitCodes } from "./exit-code.ts"
+import { agentCommand } from "./agent.ts"
 import { acmeCommand } from "./acme.ts"
 import { auditCommand } from "./audit.ts"
 import { backupCommand } from "./backup.ts"
@@ -31,6 +32,7 @@ export function createProgram(terminal: Terminal, further: readonly Command[] = 
     .version(version(), "--version", "print the version")
     .addCommand(serveCommand(terminal))
     .addCommand(devCommand(terminal))
+    .addCommand(agentCommand(terminal))
     .addCommand(organizationCommand(terminal))
     .addCommand(tokenCommand(terminal))
     .addCommand(mountCommand(terminal))

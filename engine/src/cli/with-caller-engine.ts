@@ -8,7 +8,7 @@ import { CommandError, configurationError, exitCodes, usageError } from "./exit-
 import type { Terminal } from "./terminal.ts"
 import { addStoreOptions, withEngine } from "./with-engine.ts"
 
-interface CallerOptions {
+export interface CallerOptions {
   readonly engineUrl?: string
   readonly tokenFile?: string
   readonly caFile?: string
@@ -23,27 +23,28 @@ const serverOptions = "Server options:"
 
 /** Adds options for the connection to a server, named as in the Pulumi provider, and the options for the database. */
 export const addCallerOptions = (command: Command): Command =>
-  addStoreOptions(
-    command
-      .addOption(
-        new Option(
-          "--engine-url <url>",
-          `URL of the server, such as https://chancery.example (environment ${urlVariable}). Default: none, the command opens the store.`,
-        ).helpGroup(serverOptions),
-      )
-      .addOption(
-        new Option(
-          "--token-file <file>",
-          `File with the API token for the server (environment ${tokenFileVariable}, or ${tokenVariable} with the token).`,
-        ).helpGroup(serverOptions),
-      )
-      .addOption(
-        new Option(
-          "--ca-file <file>",
-          `File with certificates (PEM) to trust in addition to those of the system (environment ${caFileVariable}).`,
-        ).helpGroup(serverOptions),
-      ),
-  )
+  addStoreOptions(addServerOptions(command, "none, the command opens the store"))
+
+export const addServerOptions = (command: Command, defaultUrl: string): Command =>
+  command
+    .addOption(
+      new Option(
+        "--engine-url <url>",
+        `URL of the server, such as https://chancery.example (environment ${urlVariable}). Default: ${defaultUrl}.`,
+      ).helpGroup(serverOptions),
+    )
+    .addOption(
+      new Option(
+        "--token-file <file>",
+        `File with the API token for the server (environment ${tokenFileVariable}, or ${tokenVariable} with the token).`,
+      ).helpGroup(serverOptions),
+    )
+    .addOption(
+      new Option(
+        "--ca-file <file>",
+        `File with certificates (PEM) to trust in addition to those of the system (environment ${caFileVariable}).`,
+      ).helpGroup(serverOptions),
+    )
 
 /**
  * Runs `work` with the server that options or environment name, or else with the opened database. Throws a `CommandError` if the URL, the
@@ -59,14 +60,7 @@ export async function withCallerEngine<T>(
   const options: CallerOptions = command.opts()
   const url = serverUrlOf(command, environment)
   if (url === undefined) return withEngine(command, terminal, work)
-  if (!/^https?:\/\//i.test(url)) throw configurationError(`--engine-url must begin with http:// or https://.`)
-  const token = await tokenOf(options, environment)
-  const certificateAuthority = await certificatesOf(options, environment)
-  await using engine = await openEngine(url, {
-    token,
-    ...(certificateAuthority === undefined ? {} : { certificateAuthority }),
-    traceparent,
-  })
+  await using engine = await openServer(url, options, environment, traceparent)
   try {
     return await work(engine)
   } catch (error) {
@@ -75,6 +69,27 @@ export async function withCallerEngine<T>(
     throw new CommandError(exitCodes.configuration, `${error.message} ${remedy}`, { cause: error })
   }
 }
+
+/** Opens the engine of a server. Throws a `CommandError` if the URL, the token or the certificates are unusable. */
+export async function openServer(
+  url: string,
+  options: CallerOptions,
+  environment: Terminal["environment"],
+  traceparent = (): string | undefined => undefined,
+): Promise<Engine> {
+  if (!/^https?:\/\//i.test(url)) throw configurationError(`--engine-url must begin with http:// or https://.`)
+  const token = await tokenOf(options, environment)
+  const certificateAuthority = await certificatesOf(options, environment)
+  return openEngine(url, {
+    token,
+    ...(certificateAuthority === undefined ? {} : { certificateAuthority }),
+    traceparent,
+  })
+}
+
+/** Returns the path of the token file, or undefined if the environment contains the token. */
+export const tokenFileOf = ({ tokenFile }: CallerOptions, environment: Terminal["environment"]): string | undefined =>
+  tokenFile ?? (environment[tokenVariable] ? undefined : environment[tokenFileVariable])
 
 /** Returns undefined if the command opens the database: no server is named, or a flag names the database. */
 export function serverUrlOf(command: Command, environment: Terminal["environment"]): string | undefined {

@@ -1,9 +1,11 @@
+import { Readable } from "node:stream"
+import { signedAddresses } from "../contracts/tfe/open-address.ts"
 import { runClaims } from "../contracts/tfe/run-claim.ts"
 import { listQueryOf, runs } from "../contracts/tfe/run.ts"
 import type { Runs } from "../workspaces/runs/run-api.ts"
 import type { RunClaims } from "../workspaces/runs/run-claim.ts"
 import type { RunView } from "../workspaces/runs/run.ts"
-import { remote } from "./remote-contract.ts"
+import { filled as filledPath, remote } from "./remote-contract.ts"
 import type { Transport } from "./transport.ts"
 import { byWorkspaceId, workspaceId } from "./workspaces.ts"
 
@@ -35,6 +37,9 @@ export function remoteRuns(transport: Transport): Runs {
 /** An answer without content has no bytes. */
 const filled = (json: Uint8Array | undefined): Uint8Array | undefined => (json?.length === 0 ? undefined : json)
 
+/** Larger states are uploaded separately, because a document has them in base64. */
+const maxInlineState = 512 * 1024
+
 export function remoteRunClaims(transport: Transport): RunClaims {
   const { claimOfOrganization, claimOfWorkspace, claimOfAgentPool, claimOfOwnPool, ...same } = remote(
     runClaims,
@@ -57,6 +62,18 @@ export function remoteRunClaims(transport: Transport): RunClaims {
       }
     },
     appendLog: async (id, stage, offset, bytes) => (await same.appendLog(id, stage, { offset }, bytes)).size,
+    async createState(id, input) {
+      if (input.state === null || input.state.length <= maxInlineState) return same.createState(id, input)
+      // A large state is a stream of its own. The URL is the credential.
+      const created = await same.createState(id, { ...input, state: null })
+      if (created.uploads === null) return created
+      await transport.upload(
+        filledPath(signedAddresses.uploadState.path, [created.id, "state"]),
+        new URLSearchParams({ credential: created.uploads.state }),
+        Readable.from([Buffer.from(input.state)]),
+      )
+      return created
+    },
     sshKey: async (id) => (await same.sshKey(id)).value,
     variables: async (id) =>
       (await same.variables(id)).map(({ key, value, category, hcl, sensitive }) => ({

@@ -6,6 +6,8 @@ import type { ServedEngine } from "../../engine.ts"
 import type { RunningServer } from "../../server/server.ts"
 import { writeDurably } from "../../storage/sqlite/durable-file.ts"
 import { developmentOrganization, defaultManifests } from "../dev-defaults.ts"
+import type { DevOptions } from "../dev.ts"
+import { runDevAgent } from "../dev-agent.ts"
 import { ensureAuthorities, localTls } from "../dev-authorities.ts"
 import { runServer } from "../run-server.ts"
 import { findOperator, type StoredManifests } from "../operator.ts"
@@ -18,9 +20,10 @@ import { tlsAddressOf } from "../tls-address.ts"
 
 export async function serveForDevelopment(
   settings: Settings,
-  manifests: string | undefined,
+  { manifests, agent }: DevOptions,
   terminal: Terminal,
 ): Promise<void> {
+  let serverUrl = ""
   const tokenFile = join(settings.data, "root-token")
   const rootFile = join(settings.data, "ca.pem")
   const terraformFile = join(settings.data, "terraformrc")
@@ -34,12 +37,19 @@ export async function serveForDevelopment(
     usualTls: localTls,
     onTlsIssued: (root) => keepRoot(rootFile, root),
     async onReady(server) {
+      serverUrl = server.url
       const terraform = terraformSettings(server, (await readSecretFile(tokenFile)) ?? "")
       if (terraform !== undefined) await writeDurably(terraformFile, terraform.text, 0o600)
       const storage = describeStorage(storageUrl(settings))
       terminal.out(welcome(server, { storage, tokenFile, rootFile, terraformFile, terraform }))
     },
-    beside: (engine, log, signal) => keepManifests(manifests, { engine, log, terminal, data: settings.data }, signal),
+    async beside(engine, log, signal) {
+      const { data } = settings
+      await Promise.all([
+        keepManifests(manifests, { engine, log, terminal, data }, signal),
+        ...(agent === undefined ? [] : [runDevAgent({ engine, serverUrl, tool: agent, data, terminal, log }, signal)]),
+      ])
+    },
   })
 }
 

@@ -1,0 +1,129 @@
+import { realpath } from "node:fs/promises"
+import { resolve } from "node:path"
+import { runAgent } from "../../agent/agent.ts"
+import { type IsolationKind, IsolationError, type Limits } from "../../agent/isolation/isolation.ts"
+import { openIsolation } from "../../agent/isolation/open-isolation.ts"
+import { openTools, ToolError, type ToolKind } from "../../agent/tools/index.ts"
+import { withoutUndefined } from "../../contracts/tfe/json-api/without-undefined.ts"
+import { isEngineError } from "../../core/errors.ts"
+import { systemRuntime } from "../../core/runtime.ts"
+import { minuteMs } from "../../core/time.ts"
+import type { RunClaims } from "../../workspaces/runs/run-claim.ts"
+import { CommandError, configurationError, exitCodes } from "../exit-code.ts"
+import { makeDataFolder } from "../store.ts"
+import type { Terminal } from "../terminal.ts"
+import { type CallerOptions, openServer, tokenFileOf } from "../with-caller-engine.ts"
+
+export interface AgentSettings {
+  readonly connection: CallerOptions
+  readonly pool: string | undefined
+  readonly name: string
+  readonly slots: number
+  readonly once: boolean
+  readonly data: string
+  readonly passed: Readonly<Record<string, string>>
+  readonly snapshotEveryMs: number
+  readonly maxLogBytes: number
+  readonly toolKind: ToolKind
+  readonly tools: {
+    readonly folder: string | undefined
+    readonly mirror: string | undefined
+    readonly keyFile: string | undefined
+    readonly signature: "required" | "off"
+  }
+  readonly providerMirror: string | undefined
+  readonly isolation: IsolationKind
+  readonly runAs: string | undefined
+  readonly container:
+    | { readonly image: string; readonly program: string | undefined; readonly network: string | undefined }
+    | undefined
+  readonly limits: Limits
+}
+
+const defaultUrl = "http://127.0.0.1:8420"
+/** Lease of a claim: an agent that is silent for longer loses the run. */
+const leaseMs = minuteMs
+
+/** Executes runs until the process receives a stop signal. Runs at hand are finished; a second signal ends them too. */
+export async function serveAgent(settings: AgentSettings, terminal: Terminal): Promise<void> {
+  const { connection } = settings
+  const url = connection.engineUrl ?? (terminal.environment["CHANCERY_ENGINE_URL"] || defaultUrl)
+  await using engine = await openServer(url, connection, terminal.environment)
+  const draining = new AbortController()
+  const stop = (): void => {
+    if (draining.signal.aborted) process.exit(exitCodes.failure)
+    terminal.say("The agent ends after the runs at hand. A second signal ends it at once.")
+    draining.abort()
+  }
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, stop)
+  try {
+    const tokenFile = tokenFileOf(connection, terminal.environment)
+    const hidden = tokenFile === undefined ? [] : [tokenFile]
+    await startAgent({ ...settings, claims: engine.runClaims, hidden }, terminal, draining.signal)
+  } catch (error) {
+    throw describedError(error)
+  } finally {
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.off(signal, stop)
+  }
+}
+
+interface StartedAgent extends Omit<AgentSettings, "connection"> {
+  readonly claims: RunClaims
+  /** Files that runs must not read. */
+  readonly hidden: readonly string[]
+}
+
+/** Prints what the agent uses and what it cannot limit, then executes runs until the signal aborts. */
+export async function startAgent(settings: StartedAgent, terminal: Terminal, draining: AbortSignal): Promise<void> {
+  const { pool, name, container, runAs, providerMirror } = settings
+  await makeDataFolder(settings.data)
+  const data = await realpath(settings.data)
+  await using tools = await openTools({
+    cache: data,
+    clock: systemRuntime().clock,
+    ...withoutUndefined(settings.tools),
+  })
+  await using isolation = await openIsolation({
+    kind: settings.isolation,
+    limits: settings.limits,
+    agent: name.replaceAll(/[^\w.-]/g, "-"),
+    hidden: [...settings.hidden.map((file) => resolve(file)), data],
+    ...(runAs === undefined ? {} : { runAs }),
+    ...(container === undefined ? {} : { container: { image: container.image, ...withoutUndefined(container) } }),
+  })
+  for (const line of [...tools.describe(), ...isolation.describe()]) terminal.say(line)
+  terminal.say(`The agent ${name} waits for runs.`)
+  await runAgent(
+    {
+      claims: settings.claims,
+      target: pool === undefined ? { kind: "own-pool" } : { kind: "agent-pool", id: pool },
+      name,
+      slots: settings.slots,
+      dataFolder: data,
+      once: settings.once,
+      tools,
+      toolKind: settings.toolKind,
+      isolation,
+      ...(providerMirror === undefined ? {} : { providerMirror }),
+      passed: settings.passed,
+      leaseMs,
+      snapshotEveryMs: settings.snapshotEveryMs,
+      maxLogBytes: settings.maxLogBytes,
+      print: (text) => terminal.out(text),
+    },
+    draining,
+  )
+}
+
+function describedError(error: unknown): unknown {
+  if (error instanceof IsolationError || error instanceof ToolError) return configurationError(error.message)
+  if (isEngineError(error, "unauthenticated"))
+    return new CommandError(exitCodes.configuration, "The server does not accept the token.", { cause: error })
+  if (isEngineError(error, "not-found"))
+    return new CommandError(
+      exitCodes.configuration,
+      "The token is not the token of an agent pool, or not of the pool that --pool names.",
+      { cause: error },
+    )
+  return error
+}

@@ -1,0 +1,193 @@
+import { hostname } from "node:os"
+import { Command, Option } from "commander"
+import { parseDuration } from "../core/time.ts"
+import type { AgentSettings } from "./actions/agent.ts"
+import { parseByteSize } from "./byte-size.ts"
+import { usageError } from "./exit-code.ts"
+import type { Terminal } from "./terminal.ts"
+import { addServerOptions, type CallerOptions } from "./with-caller-engine.ts"
+
+export const agentDefaults = {
+  data: ".chancery-agent",
+  timeLimit: "2h",
+  memoryLimit: "off",
+  graceTime: "2m",
+  maxLog: "64MiB",
+  snapshotInterval: "20s",
+} as const
+
+const groups = { tools: "Tools:", isolation: "Isolation and limits:" }
+
+interface Given extends CallerOptions {
+  readonly pool?: string
+  readonly name: string
+  readonly slots: string
+  readonly once?: true
+  readonly data: string
+  readonly passEnv?: readonly string[]
+  readonly snapshotInterval: string
+  readonly maxLog: string
+  readonly tool: AgentSettings["toolKind"]
+  readonly tools?: string
+  readonly toolsMirror?: string
+  readonly toolsKey?: string
+  readonly toolsSignature: "required" | "off"
+  readonly providerMirror?: string
+  readonly isolation: AgentSettings["isolation"]
+  readonly runAs?: string
+  readonly containerImage?: string
+  readonly containerProgram?: string
+  readonly containerNetwork?: string
+  readonly timeLimit: string
+  readonly memoryLimit: string
+  readonly graceTime: string
+}
+
+export function agentCommand(terminal: Terminal): Command {
+  const command = new Command("agent").description(
+    "Execute runs of workspaces with terraform or OpenTofu. The token is that of an agent pool.",
+  )
+  addServerOptions(command, "http://127.0.0.1:8420")
+  command
+    .option("--pool <id>", "agent pool whose runs to execute (default: the pool of the token)")
+    .option("--name <name>", "name that runs and their logs show", hostname())
+    .option("--slots <count>", "runs to execute at the same time", "1")
+    .option("--once", "end when no run waits")
+    .option(
+      "--data <folder>",
+      "folder of this agent alone, for tools, caches and the folders of runs",
+      agentDefaults.data,
+    )
+    .option("--pass-env <names...>", "variables of this process that runs see, such as HTTPS_PROXY")
+    .option(
+      "--snapshot-interval <duration>",
+      "time between two intermediate states of an apply",
+      agentDefaults.snapshotInterval,
+    )
+    .option(
+      "--max-log <size>",
+      "size of the log of a plan or an apply, after which the rest is left out",
+      agentDefaults.maxLog,
+    )
+  const grouped = (group: string, flags: string, description: string) => new Option(flags, description).helpGroup(group)
+  command
+    .addOption(
+      grouped(groups.tools, "--tool <name>", "tool that executes the runs")
+        .choices(["terraform", "opentofu"])
+        .default("terraform"),
+    )
+    .addOption(grouped(groups.tools, "--tools <folder>", "folder with versions of the tool (docs/agent-tools.md)"))
+    .addOption(grouped(groups.tools, "--tools-mirror <url>", "mirror from which versions of the tool are downloaded"))
+    .addOption(
+      grouped(
+        groups.tools,
+        "--tools-key <file>",
+        "OpenPGP keys that may sign releases of the mirror, besides those of HashiCorp and OpenTofu",
+      ),
+    )
+    .addOption(
+      grouped(groups.tools, "--tools-signature <policy>", "signatures of releases")
+        .choices(["required", "off"])
+        .default("required"),
+    )
+    .addOption(
+      grouped(
+        groups.tools,
+        "--provider-mirror <url|folder>",
+        "network mirror or folder from which providers are installed",
+      ),
+    )
+    .addOption(
+      grouped(groups.isolation, "--isolation <kind>", "isolation of runs (docs/agent-isolation.md)")
+        .choices(["auto", "sandbox", "container", "user", "none"])
+        .default("auto"),
+    )
+    .addOption(grouped(groups.isolation, "--run-as <user>", "user of the runs, for the isolation user"))
+    .addOption(grouped(groups.isolation, "--container-image <image>", "image of the runs, for the isolation container"))
+    .addOption(
+      grouped(groups.isolation, "--container-program <program>", "podman or docker (default: the one on the PATH)"),
+    )
+    .addOption(grouped(groups.isolation, "--container-network <network>", "network of the containers"))
+    .addOption(
+      grouped(groups.isolation, "--time-limit <duration>", "time limit of one command").default(
+        agentDefaults.timeLimit,
+      ),
+    )
+    .addOption(
+      grouped(groups.isolation, "--memory-limit <size|off>", "memory limit of one command").default(
+        agentDefaults.memoryLimit,
+      ),
+    )
+    .addOption(
+      grouped(
+        groups.isolation,
+        "--grace-time <duration>",
+        "time to end after an interrupt, before a command is killed",
+      ).default(agentDefaults.graceTime),
+    )
+  return command.action(async (given: Given) => {
+    const settings = settingsOf(given, terminal)
+    const { serveAgent } = await import("./actions/agent.ts")
+    await serveAgent(settings, terminal)
+  })
+}
+
+function settingsOf(given: Given, { environment }: Terminal): AgentSettings {
+  const { isolation, containerImage } = given
+  if (isolation === "container" && containerImage === undefined)
+    throw usageError("--isolation container needs --container-image.")
+  if (isolation === "user" && given.runAs === undefined) throw usageError("--isolation user needs --run-as.")
+  const slots = Number(given.slots)
+  if (!Number.isInteger(slots) || slots < 1 || slots > 100)
+    throw usageError(`--slots cannot be ${JSON.stringify(given.slots)}; it must be 1 to 100.`)
+  const passed = (given.passEnv ?? []).flatMap((name) => {
+    const value = environment[name]
+    return value === undefined ? [] : [[name, value] as const]
+  })
+  return {
+    connection: given,
+    pool: given.pool,
+    name: given.name,
+    slots,
+    once: given.once === true,
+    data: given.data,
+    passed: Object.fromEntries(passed),
+    snapshotEveryMs: duration("--snapshot-interval", given.snapshotInterval),
+    maxLogBytes: size("--max-log", given.maxLog),
+    toolKind: given.tool,
+    tools: {
+      folder: given.tools,
+      mirror: given.toolsMirror,
+      keyFile: given.toolsKey,
+      signature: given.toolsSignature,
+    },
+    providerMirror: given.providerMirror,
+    isolation,
+    runAs: given.runAs,
+    container:
+      containerImage === undefined
+        ? undefined
+        : { image: containerImage, program: given.containerProgram, network: given.containerNetwork },
+    limits: {
+      timeMs: duration("--time-limit", given.timeLimit),
+      memoryBytes: given.memoryLimit === "off" ? null : size("--memory-limit", given.memoryLimit),
+      graceMs: duration("--grace-time", given.graceTime),
+    },
+  }
+}
+
+function duration(option: string, text: string): number {
+  const durationMs = parseDuration(text)
+  if (durationMs === undefined || durationMs < 1_000)
+    throw usageError(
+      `${option} cannot be ${JSON.stringify(text)}; it must be a duration of at least 1s, such as 90s or 2h.`,
+    )
+  return durationMs
+}
+
+function size(option: string, text: string): number {
+  const bytes = parseByteSize(text)
+  if (bytes === undefined || bytes === 0)
+    throw usageError(`${option} cannot be ${JSON.stringify(text)}; it must be a size, such as 512MiB or 2GiB.`)
+  return bytes
+}
