@@ -2,6 +2,7 @@
 // documentation (https://developer.hashicorp.com/terraform/cloud-docs/api-docs, June 2025) or go-tfe 1.93.0 names for a resource that
 // exists here. Values are not the defaults.
 import { createHash } from "node:crypto"
+import { announceExecutor } from "../../engine/testing/announced-executor.ts"
 import { type Answer, openTestEngine, type TestEngine } from "../../engine/testing/test-engine.ts"
 import {
   type Expectation,
@@ -143,6 +144,7 @@ const organizations = resource(
         "assessments-enforced": true,
         "allow-force-delete-workspaces": true,
         "default-execution-mode": "local",
+        "remote-operations": "off",
         "plan-identifier": "standard",
       }),
       ...refusing({
@@ -806,6 +808,7 @@ async function open() {
   const testEngine = await openTestEngine({ jobs: false })
   const { engine } = testEngine
   await engine.organizations.create({ name: "acme", email: "ops@example.com" })
+  await announceExecutor(engine, { kind: "organization", name: "acme" })
   const client = await engine.vcsConnections.createClient("acme", {
     name: null,
     serviceProvider: "github",

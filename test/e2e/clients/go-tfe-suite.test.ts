@@ -8,6 +8,7 @@ import { defaultKind } from "../../../engine/testing/temporary-database.ts"
 import { goTfeTests, type TestProgram } from "./go-tfe-suite/build.ts"
 import { expectedFailures } from "./go-tfe-suite/expected-failures.ts"
 import { listTests, runTests, type TestResult } from "./go-tfe-suite/run-tests.ts"
+import { withExecutors } from "./go-tfe-suite/served-executors.ts"
 
 /** The tests spend most of their time waiting for a run or for a second to pass. */
 const parallelism = 6
@@ -79,7 +80,7 @@ async function runSuite(
     sealKeys: { text: Buffer.alloc(32).toString("base64") },
   })
   await prepare?.(engine)
-  const server = await startServer({ engine })
+  const server = await startServer({ engine: withExecutors(engine) })
   let count = 0
   const signUp = async () => {
     count += 1

@@ -8,6 +8,11 @@ const workspaceCount = 3
 const executorCount = 3
 const betweenRunsMs = 150
 const leaseSeconds = 600
+const claims = "/api/v2/organizations/default/run-claims"
+
+const claimOf = (name: string, waitSeconds: number) => ({
+  data: { type: "run-claims", attributes: { name, "lease-seconds": leaseSeconds, "wait-seconds": waitSeconds } },
+})
 
 export class RunLoad implements Load {
   readonly #client: ReplicaClient
@@ -25,6 +30,8 @@ export class RunLoad implements Load {
       const document = newWorkspace(`runs-${index}`, { "execution-mode": "remote" })
       this.#workspaces.push((await this.#client.change("POST", workspaces, document))?.body.data.id)
     }
+    // The server rejects runs of an organization for which no executor ever asked.
+    await this.#client.change("POST", claims, claimOf("executor", 0))
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -47,12 +54,9 @@ export class RunLoad implements Load {
   }
 
   async #execute(name: string, signal: AbortSignal): Promise<void> {
-    const attributes = { name, "lease-seconds": leaseSeconds, "wait-seconds": 1 }
-    const document = { data: { type: "run-claims", attributes } }
-    const path = "/api/v2/organizations/default/run-claims"
     while (!signal.aborted) {
       try {
-        const answer = await this.#client.change("POST", path, document)
+        const answer = await this.#client.change("POST", claims, claimOf(name, 1))
         if (answer?.status === 201) await this.#finish(answer.body)
       } catch (error) {
         // A claim whose answer was lost keeps its run until the claim expires.

@@ -23,6 +23,8 @@ beforeAll(async () => {
     return answer.body.data.id
   }
   await made("/organizations", document("organizations", { name, email: "abroad@example.com" }))
+  // An executor asks for a run there too, so that only the foreign resource can be the reason of a refusal.
+  expect((await asStranger("POST", `/organizations/${name}/run-claims`)).status).toBe(204)
   own = {
     name,
     workspaceId: await made(`/organizations/${name}/workspaces`, document("workspaces", { name: "own" })),

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { callers, type Users, openUsers } from "./users.ts"
+import { callers, document, type Users, openUsers } from "./users.ts"
 import { readTable } from "./document.ts"
 import { request, endpoints, generateMatrix, type Matrix, prepare, renderMatrix } from "./matrix.ts"
 import { requests } from "./requests.ts"
@@ -14,6 +14,8 @@ const openToEveryUser = [
   "PATCH /account/update",
   "POST /organizations",
 ]
+/** Endpoints of agents, which know their pool by their token. All other callers have no pool. */
+const onlyForAgents = ["POST /run-claims"]
 const forceDeletes = ["DELETE /organizations/:organization_name/workspaces/:name", "DELETE /workspaces/:workspace_id"]
 
 let testUsers: Users
@@ -49,14 +51,14 @@ describe("the permission matrix", () => {
     expect(others).toEqual([])
   })
 
-  test("rejects no request of a site administrator", async () => {
+  test("rejects no request of a site administrator, except those of agents", async () => {
     const refused: string[] = []
     for (const endpoint of endpoints) {
       const ready = await prepare(endpoint, await testUsers.newSubject(), "site administrator")
       const { status } = await request(testUsers, ready, "site administrator")
       if (!isSuccess(status)) refused.push(`${endpoint} ${status}`)
     }
-    expect(refused).toEqual([])
+    expect(refused).toEqual(onlyForAgents.map((endpoint) => `${endpoint} 404`))
   })
 
   test("[W-5-n1] answers 401 everywhere without a token", () => {
@@ -74,8 +76,21 @@ describe("the permission matrix", () => {
     expect(forbidding.map(([endpoint]) => endpoint).toSorted()).toEqual(forceDeletes)
   })
 
-  test("has no endpoint that owners may not use, except those of site administrators", () => {
+  test("has no endpoint that owners may not use, except those of site administrators and of agents", () => {
     const forbidden = endpointsWith("owner", (status) => !isSuccess(status))
-    expect(forbidden.filter((endpoint) => !endpoint.includes(" /admin/"))).toEqual([])
+    expect(forbidden.filter((endpoint) => !endpoint.includes(" /admin/"))).toEqual(onlyForAgents)
+  })
+
+  test("has endpoints for agents only, which accept the token of an agent", async () => {
+    const { root, organization, unique } = await testUsers.newSubject()
+    const pools = `/organizations/${organization}/agent-pools`
+    const pool = (await root("POST", pools, document("agent-pools", { name: unique }))).body.data.id
+    const agent = document("authentication-tokens", { description: "agent" })
+    const made = await root("POST", `/agent-pools/${pool}/authentication-tokens`, agent)
+    const { token } = made.body.data.attributes
+    for (const endpoint of onlyForAgents) {
+      const ready = await prepare(endpoint, await testUsers.newSubject(), "owner")
+      expect(isSuccess((await request(testUsers, { ...ready, token }, "no token")).status)).toBe(true)
+    }
   })
 })

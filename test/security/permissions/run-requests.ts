@@ -124,6 +124,7 @@ export const runRequests: Readonly<Record<string, Prepare>> = {
   "POST /organizations/:organization_name/run-claims": nothing,
   "POST /workspaces/:workspace_id/run-claims": nothing,
   "POST /agent-pools/:agent_pool_id/run-claims": aboutPool,
+  "POST /run-claims": nothing,
   "GET /run-claims/:claim_id": aboutClaim(),
   "DELETE /run-claims/:claim_id": aboutClaim(),
   "POST /run-claims/:claim_id/actions/heartbeat": aboutClaim(),

@@ -98,6 +98,8 @@ export async function openUsers(options: TestEngineOptions = {}): Promise<Users>
       const data = [{ type: "users", id: users[member]?.username }]
       await root("POST", `/teams/${teams[member]}/relationships/users`, { data })
     }
+    // An executor has asked for a run, so that runs can be queued.
+    await root("POST", `/organizations/${name}/run-claims`)
     const token = await root("POST", `/organizations/${name}/authentication-token`)
     return { teams, name, organizationToken: token.body.data.attributes.token as string }
   }

@@ -67,6 +67,7 @@ func locks(s *scenario) {
 		_, err = robot.Workspaces.Unlock(s.ctx, workspace.ID)
 		succeeds(err)
 	})
+	s.announceExecutor()
 	s.step("says that a run holds the lock", func() {
 		run, err := s.client.Runs.Create(s.ctx, tfe.RunCreateOptions{Workspace: workspace, ConfigurationVersion: s.newConfiguration(workspace)})
 		succeeds(err)

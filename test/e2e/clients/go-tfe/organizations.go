@@ -19,10 +19,10 @@ func connection(s *scenario) {
 		_, err = stranger.Users.ReadCurrent(s.ctx)
 		failsWith(err, tfe.ErrUnauthorized)
 	})
-	s.step("declares that clients plan and apply by themselves, and that it keeps their state", func() {
+	s.step("declares that runs execute on agents, and that it keeps the state", func() {
 		entitlements, err := s.client.Organizations.ReadEntitlements(s.ctx, s.organization)
 		succeeds(err)
-		equal("operations", entitlements.Operations, false)
+		equal("operations", entitlements.Operations, true)
 		equal("state storage", entitlements.StateStorage, true)
 		equal("agents", entitlements.Agents, true)
 	})

@@ -280,6 +280,15 @@ func (s *scenario) advance(run *tfe.Run, status tfe.RunStatus) {
 	succeeds(request.Do(s.ctx, nil))
 }
 
+// Asks once for a run, as an executor does. The server rejects runs of an organization for which none ever asked.
+func (s *scenario) announceExecutor() {
+	s.step("is asked for a run by an executor", func() {
+		request, err := s.client.NewRequest("POST", "organizations/"+s.organization+"/run-claims", nil)
+		succeeds(err)
+		succeeds(request.Do(s.ctx, nil))
+	})
+}
+
 func runs(s *scenario) {
 	var workspace *tfe.Workspace
 	var configuration *tfe.ConfigurationVersion
@@ -323,6 +332,11 @@ func runs(s *scenario) {
 		isTrue("it is refused", s.client.ConfigurationVersions.UploadTarGzip(s.ctx, configuration.UploadURL, bytes.NewReader(nil)) != nil)
 		isTrue("the current one stays", s.client.ConfigurationVersions.Archive(s.ctx, configuration.ID) != nil)
 	})
+	s.step("rejects runs while no agent serves the organization", func() {
+		_, err := s.client.Runs.Create(s.ctx, tfe.RunCreateOptions{Workspace: workspace, ConfigurationVersion: configuration})
+		failsSaying(err, "No agent serves organization "+s.organization)
+	})
+	s.announceExecutor()
 	var run *tfe.Run
 	s.step("creates and reads a run", func() {
 		var err error

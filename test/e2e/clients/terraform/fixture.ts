@@ -94,6 +94,8 @@ export async function openTerraformFixture(): Promise<TerraformFixture> {
   const engineAt = (): Engine => openRemote(served.url, { token: rootToken, random })
   let engine = engineAt()
   opening.defer(() => engine[Symbol.asyncDispose]())
+  // No agent serves the fixture, so its workspaces execute locally unless a test says otherwise.
+  await engine.organizations.update(organization, { defaultExecutionMode: "local" })
   const closing = opening.move()
   return {
     folder,

@@ -4,6 +4,8 @@ import { existsSync } from "node:fs"
 import { mkdir, readFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { openRemote } from "../../../../engine/src/client/remote.ts"
+import { systemRuntime } from "../../../../engine/src/core/runtime.ts"
 import { freePort } from "../../../free-port.ts"
 import { type Folder, type Served, serve, temporaryFolder } from "../../../cli/chancery.ts"
 import { greeting, noTool, openProject, organization, tools } from "./fixture.ts"
@@ -19,6 +21,8 @@ beforeAll(async () => {
   served = await serve(["dev"], { folder: folder.path, environment })
   hostname = `localhost:${port}`
   rootToken = (await readFile(join(folder.path, ".chancery/root-token"), "utf8")).trim()
+  await using engine = openRemote(served.url, { token: rootToken, random: systemRuntime().random })
+  await engine.organizations.update(organization, { defaultExecutionMode: "local" })
 })
 afterAll(async () => {
   await served[Symbol.asyncDispose]()

@@ -155,7 +155,7 @@ describe.skipIf(noTool).each(tools)("state, by $kind $version", (tool) => {
 
   test("changes by hand are rejected for a tool of another version, unless the workspace runs locally", async () => {
     const { name, fails, succeeds, applies } = await settled("versioned")
-    await fixture.engine.workspaces.update({ organization, name }, { engineVersion: "1.0.0" })
+    await fixture.engine.workspaces.update({ organization, name }, { engineVersion: "1.0.0", executionMode: "remote" })
     expect(await fails("taint terraform_data.greeting")).toContain("-ignore-remote-version")
     await fixture.engine.workspaces.update({ organization, name }, { executionMode: "local" })
     await succeeds("taint terraform_data.greeting")
