@@ -20,8 +20,10 @@ test.each(databaseKinds.filter(({ available }) => available))(
     await database.transact(async (session) => {
       await migrate(session, migrations.slice(0, before))
       await session.execute(insert("before"))
-      await session.execute(sql.raw(`insert into agent_pools (id, organization_id, name, name_folded, created_at)
-        values ('apool-1', 'before', 'edge', 'edge', 1)`))
+      await session.execute(
+        sql.raw(`insert into agent_pools (id, organization_id, name, name_folded, created_at)
+        values ('apool-1', 'before', 'edge', 'edge', 1)`),
+      )
     })
     await database.migrate()
     // Servers of the previous release create organizations during the upgrade.

@@ -1,0 +1,47 @@
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { expect, onTestFinished, test } from "vitest"
+import { openEmbedded } from "../embedded.ts"
+import { run } from "./program.ts"
+
+async function chanceryWithStore() {
+  const data = await mkdtemp(join(tmpdir(), "chancery-"))
+  onTestFinished(() => rm(data, { recursive: true, force: true }))
+  const chancery = async (...words: readonly string[]) => {
+    let out = ""
+    let stderr = ""
+    const code = await run(words, {
+      out: (text) => void (out += `${text}\n`),
+      say: (text) => void (stderr += `${text}\n`),
+      input: async () => "",
+      environment: { CHANCERY_DATA: data, CHANCERY_LOG_LEVEL: "silent" },
+    })
+    return { code, out, stderr }
+  }
+  const remoteOperations = async (name: string) => {
+    await using engine = await openEmbedded(`sqlite:${data}/chancery.db`)
+    return (await engine.organizations.get(name)).remoteOperations
+  }
+  return { chancery, remoteOperations }
+}
+
+test("[F-W1] organization set switches remote operations off and on, and rejects other values", async () => {
+  const { chancery, remoteOperations } = await chanceryWithStore()
+  await chancery("organization", "create", "acme", "--email", "a@example.com")
+  expect(await remoteOperations("acme")).toBe("on")
+  for (const value of ["off", "on", "off"]) {
+    expect(await chancery("organization", "set", "acme", "--remote-operations", value)).toEqual({
+      code: 0,
+      out: `Remote operations of the organization acme are ${value}.\n`,
+      stderr: "",
+    })
+    expect(await remoteOperations("acme")).toBe(value)
+  }
+  const rejected = await chancery("organization", "set", "acme", "--remote-operations", "true")
+  expect(rejected).toMatchObject({ out: "", stderr: expect.stringContaining("Allowed choices are on, off") as string })
+  expect(rejected.code).not.toBe(0)
+  const missing = await chancery("organization", "set", "absent", "--remote-operations", "on")
+  expect([missing.code, missing.out]).toEqual([1, ""])
+  expect(await remoteOperations("acme")).toBe("off")
+})
