@@ -22,8 +22,8 @@ export interface AgentOptions extends Omit<ExecutionOptions, "runsFolder" | "plu
   readonly once: boolean
 }
 
-/** The server accepts at most 30 seconds. */
-const waitMs = 20 * secondMs
+/** Idle slots end within this time when the agent stops. */
+const waitMs = 5 * secondMs
 const pauseAfterErrorMs = 5 * secondMs
 
 /**

@@ -7,6 +7,12 @@ export interface Discovery {
 /** Sent as `TFP-API-Version`. Clients use a feature only from its version on (docs/compatibility.md, "Discovery"). */
 export const apiVersion = "2.6"
 
+/**
+ * Sent as `X-TFE-Version`. Terraform and OpenTofu render the plan of a remote run only for releases of Terraform Enterprise from
+ * v202302-1 on, and the provider `tfe` uses features by it (docs/compatibility.md, "Discovery").
+ */
+export const enterpriseRelease = "v202507-1"
+
 export const ownDiscovery: Discovery = { apiVersion: async () => apiVersion }
 
 /** Service ids of Terraform's service discovery with the paths of the workspace API. */

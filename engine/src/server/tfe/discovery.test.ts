@@ -19,4 +19,6 @@ test("ping answers without a token, with an API version that clients accept", as
   const { status, headers, body } = await testEngine.request("GET", "/ping", { token: null })
   expect([status, body]).toEqual([204, undefined])
   expect(Number(headers.get("tfp-api-version"))).toBeGreaterThanOrEqual(2.5)
+  // Terraform compares the first number.
+  expect(Number(/^v(\d{6})-\d+$/.exec(headers.get("x-tfe-version") ?? "")?.[1])).toBeGreaterThanOrEqual(202302)
 })

@@ -1,6 +1,6 @@
 // Requests of clients before they send a token: the API's paths and version (docs/compatibility.md, "Discovery").
 import { openAddresses } from "../../contracts/tfe/open-address.ts"
-import { apiVersion, workspaceServices } from "../../core/discovery.ts"
+import { apiVersion, enterpriseRelease, workspaceServices } from "../../core/discovery.ts"
 import { addressOf, ok, type OpenRoute } from "./route.ts"
 
 const { discovery, ping } = openAddresses
@@ -15,6 +15,9 @@ export const discoveryRoutes: readonly OpenRoute[] = [
   },
   {
     ...addressOf(ping),
-    handle: async () => ({ status: 204, headers: { "tfp-api-version": apiVersion } }),
+    handle: async () => ({
+      status: 204,
+      headers: { "tfp-api-version": apiVersion, "x-tfe-version": enterpriseRelease },
+    }),
   },
 ]
