@@ -1,6 +1,6 @@
 // Folder of one run: its configuration, state, variables, HOME and temporary files. It is removed with all its content after the run.
 import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises"
-import { join, sep } from "node:path"
+import { join, relative, sep } from "node:path"
 import type { RunClaims, RunClaimView } from "../../workspaces/runs/run-claim.ts"
 import { isEngineError } from "../../core/errors.ts"
 import { runEnvironment, variableFile } from "./run-inputs.ts"
@@ -64,7 +64,9 @@ export async function openRunFolder(options: RunFolderOptions): Promise<RunFolde
       // After a crash of the agent, it shows whether the tool has changed the state.
       await writeFile(inRoot("state-before"), stateBefore, { mode: 0o600 })
     }
-    const backend = { terraform: { backend: { local: { workspace_dir: states } } } }
+    // Relative, because a plan contains it, and the apply can happen in another folder.
+    const workspaceFolder = relative(cwd, states)
+    const backend = { terraform: { backend: { local: { workspace_dir: workspaceFolder } } } }
     await writeFile(join(cwd, overrideFile), JSON.stringify(backend))
 
     const variables = await claims.variables(claim.id)
@@ -97,7 +99,7 @@ export async function openRunFolder(options: RunFolderOptions): Promise<RunFolde
       }),
       secrets: key === undefined ? sensitive : [...sensitive, key],
       stateBefore,
-      assertOwnBackend: () => assertOwnBackend(cwd, states),
+      assertOwnBackend: () => assertOwnBackend(cwd, workspaceFolder),
       [Symbol.asyncDispose]: remove,
     }
   } catch (error) {
@@ -133,12 +135,12 @@ async function workingFolder(configuration: string, directory: string | null): P
   return found
 }
 
-async function assertOwnBackend(cwd: string, states: string): Promise<void> {
+async function assertOwnBackend(cwd: string, workspaceFolder: string): Promise<void> {
   const text = await readFile(join(cwd, ".terraform", "terraform.tfstate"), "utf8").catch(() => "{}")
   const { backend } = JSON.parse(text) as {
     readonly backend?: { readonly type?: string; readonly config?: { readonly workspace_dir?: unknown } }
   }
-  if (backend?.type === "local" && backend.config?.workspace_dir === states) return
+  if (backend?.type === "local" && backend.config?.workspace_dir === workspaceFolder) return
   throw new RunFailure(
     `The configuration sets its backend in an override file that is read after ${overrideFile}. Remove it: the state of a remote run is stored by its workspace.`,
   )

@@ -1,8 +1,8 @@
 // Fixture for Terraform and OpenTofu: a server in its own process, a proxy that records requests, and folders with configurations. The
 // configurations use only the built-in provider, so nothing is downloaded.
 import { type ChildProcess, spawn } from "node:child_process"
-import { mkdir, readFile, writeFile } from "node:fs/promises"
-import { join } from "node:path"
+import { copyFile, mkdir, readFile, writeFile } from "node:fs/promises"
+import { delimiter, isAbsolute, join } from "node:path"
 import { expect } from "vitest"
 import { openRemote } from "../../../../engine/src/client/remote.ts"
 import { systemRuntime } from "../../../../engine/src/core/runtime.ts"
@@ -83,10 +83,20 @@ export interface TerraformFixture extends AsyncDisposable {
   restartServer(): Promise<void>
 }
 
-export async function openTerraformFixture(): Promise<TerraformFixture> {
+export interface FixtureOptions {
+  /** Tool of an agent that executes the runs of the organization. Default: no agent, and workspaces execute locally. */
+  readonly agent?: TerraformProgram
+}
+
+export async function openTerraformFixture({ agent }: FixtureOptions = {}): Promise<TerraformFixture> {
   await using opening = new AsyncDisposableStack()
   const folder = opening.use(await temporaryFolder()).path
-  let served: Served = await serve(["dev"], { folder })
+  const path = agent && `${await programFolder(agent, join(folder, "bin"))}${delimiter}${process.env.PATH ?? ""}`
+  const start = (): Promise<Served> =>
+    agent === undefined || path === undefined
+      ? serve(["dev"], { folder })
+      : serve(["dev", "--agent", agent.kind], { folder, environment: { PATH: path } })
+  let served: Served = await start()
   opening.defer(() => served[Symbol.asyncDispose]())
   const proxy = opening.use(await openRecordingProxy(() => served.url))
   const rootToken = (await readFile(join(folder, ".chancery/root-token"), "utf8")).trim()
@@ -94,8 +104,8 @@ export async function openTerraformFixture(): Promise<TerraformFixture> {
   const engineAt = (): Engine => openRemote(served.url, { token: rootToken, random })
   let engine = engineAt()
   opening.defer(() => engine[Symbol.asyncDispose]())
-  // No agent serves the fixture, so its workspaces execute locally unless a test says otherwise.
-  await engine.organizations.update(organization, { defaultExecutionMode: "local" })
+  // Without an agent, workspaces execute locally unless a test says otherwise.
+  if (agent === undefined) await engine.organizations.update(organization, { defaultExecutionMode: "local" })
   const closing = opening.move()
   return {
     folder,
@@ -118,11 +128,21 @@ export async function openTerraformFixture(): Promise<TerraformFixture> {
     },
     async restartServer() {
       await engine[Symbol.asyncDispose]()
-      served = await serve(["dev"], { folder })
+      served = await start()
       engine = engineAt()
     },
     [Symbol.asyncDispose]: () => closing.disposeAsync(),
   }
+}
+
+/** Returns a folder in which the agent finds the tool under its usual name. */
+async function programFolder({ program, kind }: TerraformProgram, folder: string): Promise<string> {
+  await mkdir(folder)
+  // A program without a path is on the PATH already.
+  if (!isAbsolute(program)) return folder
+  // A symbolic link would lead out of what a sandbox can read.
+  await copyFile(program, join(folder, kind === "terraform" ? "terraform" : "tofu"))
+  return folder
 }
 
 function settingsWith(url: string, token: string): string {
