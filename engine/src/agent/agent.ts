@@ -23,7 +23,7 @@ export interface AgentOptions extends Omit<ExecutionOptions, "runsFolder" | "plu
 }
 
 /** Idle slots end within this time when the agent stops. */
-const waitMs = 5 * secondMs
+const waitMs = 3 * secondMs
 const pauseAfterErrorMs = 5 * secondMs
 
 /**
