@@ -8,6 +8,11 @@ const newPool = (unique: string) => document("agent-pools", { name: `${unique}-p
 
 const keyOf = async ({ root, organization, unique }: Subject): Promise<string> =>
   (await root("POST", `/organizations/${organization}/ssh-keys`, newKey(unique))).body.data.id
+/** Assigns a new SSH key to the workspace. */
+export const assignKey = async (subject: Subject): Promise<void> => {
+  const body = document("workspaces", { id: await keyOf(subject) })
+  await subject.root("PATCH", `/workspaces/${subject.workspaceId}/relationships/ssh-key`, body)
+}
 const aboutKey: Prepare = async (subject) => ({ params: { ssh_key_id: await keyOf(subject) } })
 // Disabled, because no server listens at the address.
 const newWebhook = (unique: string) =>

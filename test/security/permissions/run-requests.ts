@@ -1,5 +1,5 @@
 import { tarball } from "../../../engine/testing/tar-archive.ts"
-import { aboutPool } from "./assigned-requests.ts"
+import { aboutPool, assignKey } from "./assigned-requests.ts"
 import { type CallerName, document, type Subject } from "./users.ts"
 import { nothing, type Prepare, type PreparedRequest } from "./prepared-request.ts"
 import { newState, saveState } from "./state-requests.ts"
@@ -144,6 +144,10 @@ export const runRequests: Readonly<Record<string, Prepare>> = {
     return { params: { claim_id: id, document: "plan-file" } }
   },
   "GET /run-claims/:claim_id/variables": aboutClaim(),
+  "GET /run-claims/:claim_id/ssh-key": async (subject, caller) => {
+    await assignKey(subject)
+    return aboutClaim()(subject, caller)
+  },
   "GET /run-claims/:claim_id/configuration": async (subject, caller) => {
     await uploadedConfiguration(subject, { "auto-queue-runs": false })
     return aboutClaim()(subject, caller)

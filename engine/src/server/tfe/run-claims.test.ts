@@ -309,9 +309,32 @@ describe("an executor", () => {
     await testEngine.queue()
     const { claim } = await testEngine.claimed()
     const { body } = await testEngine.request("GET", `/run-claims/${claim}/variables`)
-    expect(body.data[0].attributes).toEqual({ ...variable, hcl: false })
+    const { attributes } = body.data.find(({ id }: { readonly id: string }) => id === "terraform/password")
+    expect(attributes).toEqual({ ...variable, hcl: false })
+    // As HCP Terraform, with the names of the run.
+    expect(body.data.map(({ id }: { readonly id: string }) => id)).toContain("env/TFC_RUN_ID")
     await testEngine.report(claim, { status: "errored" })
     expect((await testEngine.request("GET", `/run-claims/${claim}/variables`)).status).toBe(409)
+  })
+
+  test("reads the SSH key of the workspace, which users cannot, while its run continues", async () => {
+    await using testEngine = await claimEngine()
+    const none = await testEngine.queue()
+    const first = await testEngine.claimed()
+    expect(first.run).toBe(none)
+    expect(first.body.data.attributes["has-ssh-key"]).toBe(false)
+    expect((await testEngine.request("GET", `/run-claims/${first.claim}/ssh-key`)).status).toBe(404)
+    await testEngine.report(first.claim, { status: "errored" })
+    const key = await testEngine.engine.sshKeys.create("acme", { name: "git", value: "-----BEGIN A KEY-----" })
+    await testEngine.engine.workspaces.assignSshKey({ id: testEngine.id }, key.id)
+    await testEngine.queue()
+    const { claim, body } = await testEngine.claimed()
+    expect(body.data.attributes["has-ssh-key"]).toBe(true)
+    const answer = await testEngine.request("GET", `/run-claims/${claim}/ssh-key`)
+    expect([answer.status, answer.body.data.attributes]).toEqual([200, { value: "-----BEGIN A KEY-----" }])
+    expect(answer.headers.get("cache-control")).toBe("no-store")
+    await testEngine.report(claim, { status: "errored" })
+    expect((await testEngine.request("GET", `/run-claims/${claim}/ssh-key`)).status).toBe(409)
   })
 
   test("is the only one that can report on its run", async () => {
