@@ -1,17 +1,10 @@
 // The command of `npm start`: a server that is ready to be tried, with an organization, a root token, and commands to type next. Its setup
 // is idempotent.
 import { Command, Option } from "commander"
-import type { ToolKind } from "../agent/tools/index.ts"
-import { developmentOrganization, defaultManifests } from "./dev-defaults.ts"
+import { developmentOrganization, defaultManifests, type DevOptions } from "./dev-defaults.ts"
 import { addSettingOptions, settingsOf } from "./setting-options.ts"
 import { settingNames } from "./settings.ts"
 import type { Terminal } from "./terminal.ts"
-
-export interface DevOptions {
-  readonly manifests?: string | undefined
-  /** True if no tool was named. */
-  readonly agent?: ToolKind | true | undefined
-}
 
 export function devCommand(terminal: Terminal): Command {
   const command = new Command("dev").description(

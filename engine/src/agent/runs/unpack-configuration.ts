@@ -1,4 +1,4 @@
-// Unpacks the configuration of a run. Whoever may upload a configuration chooses its entries, so that nothing may end up outside of the
+// Unpacks the configuration of a run. The uploader chooses its entries, so nothing may end up outside of the
 // folder: no absolute path, no `..`, no link that leads out, no device.
 import { once } from "node:events"
 import { posix } from "node:path"

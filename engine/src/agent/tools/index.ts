@@ -1,5 +1,5 @@
-export { cliConfiguration, type CliConfigurationOptions } from "./cli-configuration.ts"
-export { openTools, type ToolOptions, type Tools } from "./open-tools.ts"
+export { cliConfiguration } from "./cli-configuration.ts"
+export { openTools, type Tools } from "./open-tools.ts"
 export { canSharePluginCache, preparePluginCache } from "./plugin-cache.ts"
-export type { InstalledTool, ToolKind, ToolRequest, ToolSource } from "./tool.ts"
+export type { InstalledTool, ToolKind } from "./tool.ts"
 export { ToolError } from "./tool-error.ts"
