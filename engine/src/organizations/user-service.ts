@@ -1,14 +1,14 @@
-import type { Caller, Membership } from "../core/caller.ts"
+import { type Caller, type Membership, membershipIn } from "../core/caller.ts"
 import { notFound, unprocessable } from "../core/errors.ts"
-import { newId, type UserId } from "../core/ids.ts"
+import { newId, type OrganizationId, type UserId } from "../core/ids.ts"
 import { mapPage, type Page, type PageRequest } from "../core/page.ts"
 import type { Runtime } from "../core/runtime.ts"
 import { repeatableRead, type Storage } from "../core/storage.ts"
 import { requireSiteAdmin } from "./authorization.ts"
 import type { IdentityRepository } from "./authentication.ts"
 import { organizationsOf } from "./organization-service.ts"
-import type { OrganizationRepository } from "./organization.ts"
-import { managesPeople, type TeamRepository } from "./team.ts"
+import type { Organization, OrganizationRepository } from "./organization.ts"
+import { managesPeople, seesTeam, type Team, type TeamRepository } from "./team.ts"
 import {
   type AccountPatch,
   changeAccount,
@@ -42,9 +42,10 @@ export class UserService implements Users {
 
   get(id: string): Promise<UserView> {
     const caller = this.#caller
-    return this.#storage.read(async ({ users }) => {
+    return this.#storage.read(async (repositories) => {
+      const { users } = repositories
       const user = await users.find(id as UserId)
-      if (user === undefined) throw notFound(id)
+      if (user === undefined) return serviceAccountSeenBy(repositories, caller, id)
       if (caller.kind === "user" && (caller.siteAdmin || caller.userId === id)) return shown(user)
       const shared = organizationsOf(caller)
       if (shared !== "all" && !(await users.shareOrganization(user.id, shared))) throw notFound(id)
@@ -59,10 +60,10 @@ export class UserService implements Users {
       if (caller.kind === "agent" || caller.kind === "service" || caller.kind === "anonymous") throw notFound()
       const organization = await repositories.organizations.find(caller.organizationId)
       if (organization === undefined) throw notFound()
-      if (caller.kind === "organization") return serviceAccount(organization.id, organization.name)
+      if (caller.kind === "organization") return accountOfOrganization(organization)
       const team = await repositories.teams.find(caller.teamId)
       if (team === undefined) throw notFound()
-      return serviceAccount(team.id, `${organization.name}-${team.name}`)
+      return accountOfTeam(organization, team)
     })
   }
 
@@ -152,6 +153,26 @@ export const shownToOthers = (user: User): UserView => ({ ...shown(user), email:
 /** Returns whether the caller can read the email: the user itself can, and callers that manage members of the organization. */
 export const seesEmail = (caller: Caller, membership: Membership, user: User): boolean =>
   managesPeople(membership) || (caller.kind === "user" && caller.userId === user.id)
+
+/** Returns the account of a team or an organization, which has the same id. Throws `not-found` unless the caller sees the team. */
+async function serviceAccountSeenBy(
+  { organizations, teams }: Pick<UsedRepositories, "organizations" | "teams">,
+  caller: Caller,
+  id: string,
+): Promise<UserView> {
+  const team = await teams.find(id)
+  const organization = await organizations.find(team?.organizationId ?? (id as OrganizationId))
+  const membership = organization && membershipIn(caller, organization.id)
+  if (organization === undefined || membership === undefined) throw notFound(id)
+  if (team !== undefined && !seesTeam(membership, team)) throw notFound(id)
+  const account = team === undefined ? accountOfOrganization(organization) : accountOfTeam(organization, team)
+  return { ...account, email: null, siteAdmin: null }
+}
+
+const accountOfOrganization = ({ id, name }: Pick<Organization, "id" | "name">): UserView => serviceAccount(id, name)
+
+const accountOfTeam = ({ name }: Pick<Organization, "name">, team: Pick<Team, "id" | "name">): UserView =>
+  serviceAccount(team.id, `${name}-${team.name}`)
 
 const serviceAccount = (id: string, name: string): UserView => ({
   id: id as UserId,

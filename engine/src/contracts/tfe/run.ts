@@ -32,7 +32,7 @@ import { dashedMembers } from "./json-api/member-name.ts"
 import { relatedId, toOneSchema } from "./json-api/relationship.ts"
 import { unsupported } from "./json-api/unsupported.ts"
 import { absentAsNull, dashedObject, flags, instant, nullAsAbsent } from "../codec.ts"
-import { actor } from "./actor.ts"
+import { author } from "./actor.ts"
 import {
   type Body,
   computed,
@@ -214,8 +214,8 @@ export const run = document("runs", {
       default: null,
       rule: "Configuration. A request without one means the workspace's current one.",
     }),
-    createdBy: readOnly(actor, { rule: "User, team or run that created the run." }),
-    confirmedBy: readOnly(actor, { rule: "User or team that confirmed it." }),
+    createdBy: readOnly(author, { rule: "User, or account of the team, that created the run." }),
+    confirmedBy: readOnly(author, { rule: "User, or account of the team, that confirmed it." }),
     planId: readOnly(one<string>("plans"), {
       wireName: "plan",
       rule: "Plan.",
@@ -330,7 +330,7 @@ export const comment = document("comments", {
   },
   relationships: {
     runId: readOnly(one<RunId>("runs"), { wireName: "run", rule: "Run." }),
-    createdBy: readOnly(actor, { rule: "Author." }),
+    createdBy: readOnly(author, { rule: "Author." }),
   },
 })
 
@@ -350,7 +350,9 @@ export const runEvent = document("run-events", {
   },
   relationships: {
     runId: readOnly(one<RunId>("runs"), { wireName: "run", rule: "Run." }),
-    actor: readOnly(actor, { rule: "User or team that caused the event; null for the server and for agents." }),
+    actor: readOnly(author, {
+      rule: "User, or account of the team, that caused the event; null for the server and for agents.",
+    }),
     commentId: readOnly(oneOrNull<string>("comments"), { wireName: "comment", rule: "Comment, if one was added." }),
   },
 })

@@ -14,7 +14,7 @@ import { lineageFaults, md5Faults, serialFaults } from "../../workspaces/state/s
 import { base64Bytes } from "./json-api/base64.ts"
 import { ruled, ruledNumber, toOne } from "./json-api/document.ts"
 import { instant } from "../codec.ts"
-import { actor } from "./actor.ts"
+import { author } from "./actor.ts"
 import { credentialAddress } from "./credential-address.ts"
 import {
   type Body,
@@ -146,7 +146,7 @@ const flat = document("state-versions", {
       default: null,
       rule: "Run that wrote the state.",
     }),
-    createdBy: readOnly(actor, { rule: "User, team or run that created the version." }),
+    createdBy: readOnly(author, { rule: "User, account of the team, or run that created the version." }),
     outputIds: readOnly(many<string>("state-version-outputs"), {
       wireName: "outputs",
       rule: "Outputs.",

@@ -117,7 +117,8 @@ export const users = contract({
     method: "GET",
     path: "/users/:user_id",
     summary: "Returns a user. The email address and administration are left out unless the caller may see them.",
-    rights: "Users who share an organization with the user.",
+    rights:
+      "Users who share an organization with the user. The account of a team is visible to callers that see the team.",
     answers: resource(user),
   },
   account: {

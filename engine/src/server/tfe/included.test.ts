@@ -83,7 +83,8 @@ test("resources that the caller may not see are not included", async () => {
   const body = { data: { type: "runs", relationships: { workspace: { data: { type: "workspaces", id: workspace } } } } }
   const made = await testEngine.request("POST", "/runs", { token: maker ?? "", body })
   const path = `/runs/${made.body.data.id}?include=created_by`
-  expect(await brought(testEngine, path)).toEqual(["teams"])
+  // A team acts as its account, which is a user.
+  expect(await brought(testEngine, path)).toEqual(["users"])
   // A secret team is hidden from callers who are not its members.
   expect(await brought(testEngine, path, { token: reader })).toEqual([])
 })

@@ -110,11 +110,8 @@ export async function readable<Id extends string, T>(
 }
 
 async function creators(engine: Engine, made: readonly { readonly createdBy: Actor | null }[]): Promise<Resource[]> {
-  const idsOf = (kind: Actor["kind"]) => made.map(({ createdBy }) => (createdBy?.kind === kind ? createdBy.id : null))
-  return [
-    ...(await readable(idsOf("users"), (id) => engine.users.get(id))).map(user.encode),
-    ...(await readable(idsOf("teams"), (id) => engine.teams.get(id))).map(team.encode),
-  ]
+  const ids = made.map(({ createdBy }) => (createdBy === null || createdBy.kind === "runs" ? null : createdBy.id))
+  return (await readable(ids, (id) => engine.users.get(id))).map(user.encode)
 }
 
 const eventsOf = async ({ runs }: Engine, of: readonly RunView[]): Promise<Resource[]> =>

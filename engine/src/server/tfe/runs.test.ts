@@ -308,7 +308,7 @@ describe("a run", () => {
     const shown = await testEngine.run(run)
     expect(shown.attributes.status).toBe("confirmed")
     expect(shown.relationships["confirmed-by"].data).toEqual(
-      confirm === undefined ? null : { type: "teams", id: teamId },
+      confirm === undefined ? null : { type: "users", id: teamId },
     )
   })
 

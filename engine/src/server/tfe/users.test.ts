@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { document, made, newMember, newOrganization, newUser, rootId } from "../../../testing/users.ts"
+import { document, made, newMember, newOrganization, newTeam, newUser, rootId } from "../../../testing/users.ts"
 import { openTestEngine } from "../../../testing/test-engine.ts"
 
 describe("the caller's own account", () => {
@@ -84,6 +84,33 @@ test("users are visible to members of the same organizations, without email, and
   expect(await see(stranger.token)).toMatchObject({ status: 404 })
   const { token } = (await made(testEngine, "POST", "/organizations/acme/authentication-token")).attributes
   expect(await see(token)).toMatchObject({ status: 200 })
+})
+
+test("accounts of teams and organizations are visible to callers that see the team or are members", async () => {
+  await using testEngine = await openTestEngine()
+  await newOrganization(testEngine, "acme")
+  const ada = await newMember(testEngine, "acme", "ada")
+  const bob = await newMember(testEngine, "acme", "bob")
+  const stranger = await newUser(testEngine, "stranger")
+  const team = await newTeam(testEngine, "acme", "builders", { members: [ada] })
+  const { organizations } = testEngine.engine
+  const statuses = async (id: string) =>
+    Promise.all(
+      [ada, bob, stranger].map(
+        async ({ token }) => (await testEngine.request("GET", `/users/${id}`, { token })).status,
+      ),
+    )
+  const { body } = await testEngine.request("GET", `/users/${team}`, { token: ada.token })
+  expect(body.data).toMatchObject({
+    id: team,
+    type: "users",
+    attributes: { username: "api-acme-builders", "is-service-account": true },
+  })
+  expect(body.data.attributes).not.toHaveProperty("email")
+  // The team is secret: Bob is not one of its members.
+  expect(await statuses(team)).toEqual([200, 404, 404])
+  expect(await statuses((await organizations.get("acme")).id)).toEqual([200, 200, 404])
+  expect(await statuses("team-none")).toEqual([404, 404, 404])
 })
 
 describe("administration of users", () => {
