@@ -270,6 +270,20 @@ export function stateCases(engine: () => OpenedEngine): void {
       await expect(runs.event("re-none")).rejects.toMatchObject(notFound)
     })
 
+    test("[F-W12] of a team's token names the team as its creator, author and actor", async () => {
+      const { id: workspaceId } = await testUsers.newWorkspace()
+      const { teamId } = await testUsers.newMemberOn(workspaceId, { access: "write" })
+      const { secret } = await testUsers.owner.engine.tokens.createForTeam(teamId, {})
+      const { runs, users } = await engine().as(secret)
+      const team = { kind: "teams", id: teamId }
+      const { id, createdBy, waitingReason } = await runs.create({ id: workspaceId }, newRunInput())
+      expect([createdBy, waitingReason]).toEqual([team, null])
+      expect((await runs.addComment(id, "one")).createdBy).toEqual(team)
+      expect((await runs.events(id)).map(({ actor }) => actor)).toEqual([team, team])
+      expect(await users.get(teamId)).toMatchObject({ id: teamId, serviceAccount: true, email: null })
+      await expect(testUsers.stranger.engine.users.get(teamId)).rejects.toMatchObject(notFound)
+    })
+
     test("[F-W12] is forced to execute before the runs that block it", async () => {
       const { runs } = testUsers.owner.engine
       const { id: workspaceId } = await testUsers.newWorkspace()

@@ -20,6 +20,7 @@ import { hmacHex } from "../storage/sealing/hmac-signer.ts"
 import type { Repositories } from "../storage/repositories/repositories.ts"
 import { destroyWhenDue, destroyWhenDueJob } from "../workspaces/workspace/start-auto-destroy-runs.ts"
 import { endRunClaims, endRunClaimsJob } from "../workspaces/runs/expire-run-claims.ts"
+import { reportSilentExecutors } from "../workspaces/runs/report-silent-executors.ts"
 import { forgetBulkActions, forgetBulkActionsJob } from "../workspaces/bulk/delete-old-bulk-actions.ts"
 import { expireLocks, expireLocksJob } from "../workspaces/lock/lock-expiry.ts"
 import { readStates, readStatesJob } from "../workspaces/state/parse-uploaded-states.ts"
@@ -115,7 +116,13 @@ const jobsOver = (context: JobContext, { tidying, expiredOrders, webhookDelivery
   { ...destroyWhenDueJob, run: (held) => destroyWhenDue(context, held) },
   { ...forgetBulkActionsJob, run: (held) => forgetBulkActions(context, held) },
   { ...expireLocksJob, run: (held) => expireLocks(context, held) },
-  { ...endRunClaimsJob, run: (held) => endRunClaims(context, held) },
+  {
+    ...endRunClaimsJob,
+    async run(held) {
+      await endRunClaims(context, held)
+      await reportSilentExecutors(context, held)
+    },
+  },
   {
     ...sweepAcmeJob,
     async run(held) {

@@ -183,6 +183,11 @@ export const run = document("runs", {
         rule: "Executor at work on the run, and the end of its lease.",
       },
     ),
+    waitingReason: readOnly(z.string().nullable(), {
+      rule: "Why the run waits, if no agent was heard of for five minutes; otherwise null.",
+      example:
+        "No agent of the agent pool office was heard of since 2026-11-26T12:00:00.000Z. The run waits for one: chancery agent --token-file FILE (docs/agents.md)",
+    }),
     actions: computed(
       flags(["isCancelable", "isConfirmable", "isDiscardable", "isForceCancelable"]),
       (view: RunView) => ({
@@ -339,7 +344,7 @@ export const runEvent = document("run-events", {
   self: (id) => `/api/v2/run-events/${id}`,
   attributes: {
     action: readOnly(z.enum(runActions), {
-      rule: "What happened: queued at the creation, a status that the run reached, commented, cancel_requested, force_executed or executor_lost.",
+      rule: "What happened: queued at the creation, a status that the run reached, commented, cancel_requested, force_executed, executor_lost or executor_missing.",
       example: "confirmed",
     }),
     description: readOnly(z.string(), {

@@ -636,6 +636,8 @@ export interface RunRow {
   /** JSON arrays; null for none. */
   comment_ids: string | null
   event_ids: string | null
+  waiting_reason: string | null
+  wait_recorded_at: number | null
 }
 
 export interface RunCommentRow {

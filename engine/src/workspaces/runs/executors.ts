@@ -1,8 +1,9 @@
 // Executors that can take runs. A run that no executor could ever take is rejected; other runs wait, so that agents can be scaled from zero.
 import { unprocessable } from "../../core/errors.ts"
-import { type Instant, secondMs } from "../../core/time.ts"
-import { effectiveExecution, type SituatedWorkspace } from "../workspace/workspace.ts"
+import { formatInstant, type Instant, secondMs } from "../../core/time.ts"
+import { configuredExecution, effectiveExecution, type SituatedWorkspace } from "../workspace/workspace.ts"
 import type { ExecutorFacts, ExecutorGroup, ExecutorQuery, ExecutorRepository } from "./executor-repository.ts"
+import type { RunClaim } from "./run.ts"
 
 /** Claims arrive every few seconds. One write per interval is enough to know that executors are there. */
 const recordEveryMs = 30 * secondMs
@@ -20,13 +21,24 @@ export async function recordExecutor(
 export const isDue = (heardAt: Instant | null, now: Instant): boolean =>
   heardAt === null || Math.abs(now - heardAt) >= recordEveryMs
 
-export const executorQuery = (workspace: SituatedWorkspace, now: Instant): ExecutorQuery => ({
+export const executorQuery = (
+  workspace: SituatedWorkspace,
+  now: Instant,
+  { agentPoolId } = effectiveExecution(workspace),
+): ExecutorQuery => ({
   organizationId: workspace.organizationId,
   workspaceId: workspace.id,
   projectId: workspace.projectId,
-  agentPoolId: effectiveExecution(workspace).agentPoolId,
+  agentPoolId,
   now,
 })
+
+/** Returns the executors that take the run of a claim. Users and teams claim runs of a pool only with this pool as their target. */
+export function groupOfClaim({ by }: Pick<RunClaim, "by">, workspace: SituatedWorkspace): ExecutorGroup {
+  if (by.kind === "agent-pools") return { agentPoolId: by.id }
+  const { agentPoolId } = configuredExecution(workspace)
+  return agentPoolId === null ? { organizationId: workspace.organizationId } : { agentPoolId }
+}
 
 /** Throws `unprocessable` if no executor could ever take a run of the workspace. */
 export async function requireExecutor(
@@ -45,5 +57,17 @@ export function noAgentText(
   { pool }: Pick<ExecutorFacts, "pool">,
 ): string {
   const served = pool === undefined ? "" : ` the agent pool ${pool} of`
-  return `No agent serves${served} organization ${organization.name}. Start one: chancery agent --token-file FILE (docs/agents.md)`
+  return `No agent serves${served} organization ${organization.name}. Start one: ${startAgent}`
 }
+
+/** Returns the reason for the wait of a run whose executors are silent. */
+export function silentAgentText(
+  { organization }: Pick<SituatedWorkspace, "organization">,
+  { pool, heardAt }: Pick<ExecutorFacts, "pool" | "heardAt">,
+): string {
+  const agent = `No agent of ${pool === undefined ? `organization ${organization.name}` : `the agent pool ${pool}`}`
+  const silence = heardAt === null ? "was heard of yet" : `was heard of since ${formatInstant(heardAt)}`
+  return `${agent} ${silence}. The run waits for one: ${startAgent}`
+}
+
+const startAgent = "chancery agent --token-file FILE (docs/agents.md)"

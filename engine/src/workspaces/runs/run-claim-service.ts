@@ -43,13 +43,13 @@ import type {
   RunRepository,
   RunStage,
 } from "./run-repository.ts"
-import { countFaults, runActor } from "./run-rules.ts"
+import { countFaults, noWait, runActor } from "./run-rules.ts"
 import { viewRun } from "./run-service.ts"
 import { claimedStatus, isFinal } from "./run-status.ts"
 import type { StateDocumentRepository } from "../state/state-document-repository.ts"
 import { automaticVariables } from "./automatic-variables.ts"
 import type { ExecutorGroup, ExecutorRepository } from "./executor-repository.ts"
-import { isDue, recordExecutor } from "./executors.ts"
+import { groupOfClaim, isDue, recordExecutor } from "./executors.ts"
 import { openStateDocument } from "../state/state-document.ts"
 import type { StateVersionInput, StateVersionView } from "../state/state-version.ts"
 import { createStateVersion, type StateTools } from "../state/state-version-service.ts"
@@ -129,11 +129,13 @@ export class RunClaimService implements RunClaims {
     })
   }
 
-  heartbeat(id: string): Promise<RunClaimView> {
+  async heartbeat(id: string): Promise<RunClaimView> {
+    await this.#recordClaimant(id)
     return this.#alive(id, async (_stores, { run, workspace }) => viewClaim(run, workspace))
   }
 
-  report(id: string, step: RunStep): Promise<RunClaimView> {
+  async report(id: string, step: RunStep): Promise<RunClaimView> {
+    await this.#recordClaimant(id)
     const now = this.#runtime.clock.now()
     return this.#storage.transact(async (repositories) => {
       const { run, claim, workspace } = await this.#claimed(repositories, id)
@@ -350,7 +352,8 @@ export class RunClaimService implements RunClaims {
       const workspace = run && (await repositories.workspaces.find({ id: run.workspaceId }))
       if (run === undefined || workspace === undefined) return undefined
       const by = executorOf(this.#caller)
-      const claimed: Run = { ...run, claim: { id, by, name, leaseMs, claimedAt: now, expiresAt: now + leaseMs } }
+      const claim = { id, by, name, leaseMs, claimedAt: now, expiresAt: now + leaseMs }
+      const claimed: Run = { ...run, claim, ...noWait }
       const status = claimedStatus(run.status)
       if (status !== run.status) {
         const origin = this.#origin(now, `Claimed by the executor "${name}".`)
@@ -406,6 +409,12 @@ export class RunClaimService implements RunClaims {
     const now = this.#runtime.clock.now()
     const heardAt = await this.#storage.read(({ executors }) => executors.heardAt(group))
     if (isDue(heardAt, now)) await this.#storage.transact((repositories) => recordExecutor(repositories, group, now))
+  }
+
+  /** Records the executor of a claim. It searches for no other run while it works on this one. */
+  async #recordClaimant(id: string): Promise<void> {
+    const { claim, workspace } = await this.#storage.read((repositories) => this.#claimed(repositories, id))
+    await this.#recordExecutor(groupOfClaim(claim, workspace))
   }
 
   #pause(durationMs: number): Promise<void> {

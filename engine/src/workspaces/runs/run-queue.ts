@@ -7,6 +7,7 @@ import type { EventRepository } from "../../events/feed/event.ts"
 import type { ConfigurationVersion } from "../configuration-versions/configuration-version.ts"
 import { runChange } from "./run-progress.ts"
 import type { RunRepository } from "./run-repository.ts"
+import { noWait } from "./run-rules.ts"
 import type { Run, RunInput, RunSource } from "./run.ts"
 import type { WorkspaceRepository } from "../workspace/workspace-repository.ts"
 import { type Actor, effectiveExecution, type SituatedWorkspace } from "../workspace/workspace.ts"
@@ -82,6 +83,7 @@ export async function queueRun(
     inputStateVersionId: workspace.currentStateVersionId,
     commentIds: [],
     eventIds: [eventId],
+    ...noWait,
   }
   await runs.insert(run)
   const event = { id: eventId, runId: run.id, action: "queued", description: "", createdAt: now } as const

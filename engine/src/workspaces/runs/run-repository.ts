@@ -43,6 +43,22 @@ export interface ClaimsToEnd {
   readonly limit: number
 }
 
+export interface WaitQuery {
+  readonly now: Instant
+  /** A run waits in vain if it has waited since this instant, and none of its executors was heard of since then. */
+  readonly since: Instant
+  /** Limits the search to one run. */
+  readonly id?: RunId
+  readonly limit: number
+}
+
+/** Run whose waiting reason is out of date. */
+export interface ChangedWait {
+  readonly id: RunId
+  /** True if none of its executors was heard of, and the run has no reason yet. False if the reason no longer holds. */
+  readonly inVain: boolean
+}
+
 export interface RunRepository {
   find(id: string): Promise<Run | undefined>
   findMany(ids: readonly string[]): Promise<readonly Run[]>
@@ -60,6 +76,8 @@ export interface RunRepository {
   claimable(scope: ClaimScope, now: Instant, limit: number): Promise<readonly Run[]>
   /** Returns unfinished runs whose claim has expired, or expires after `latest`. */
   claimsToEnd(query: ClaimsToEnd): Promise<readonly RunId[]>
+  /** Returns unclaimed runs whose waiting reason must be set or removed, the longest waiting first. */
+  changedWaits(query: WaitQuery): Promise<readonly ChangedWait[]>
   /** Returns whether an unfinished run uses the configuration version. */
   needsConfiguration(id: ConfigurationVersionId): Promise<boolean>
   /** Returns whether any run uses the configuration version, finished or not. */

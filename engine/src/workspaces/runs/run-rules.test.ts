@@ -44,6 +44,8 @@ const runWith = (members: Partial<Run> = {}): Run => ({
   policyFailed: false,
   finishedAt: null,
   claim: null,
+  waitingReason: null,
+  waitRecordedAt: null,
   ...members,
 })
 

@@ -168,8 +168,12 @@ export function advance(run: Run, { status, hasChanges, counts = null }: RunStep
     applyDurationMs: applyEnds ? elapsed(run, "applying", now) : run.applyDurationMs,
     policyFailed: run.policyFailed || status === "policy_override" || status === "policy_soft_failed",
     finishedAt: isFinal(status) ? now : null,
+    ...noWait,
   }
 }
+
+/** Members of a run that does not wait for an executor, or whose wait begins. */
+export const noWait = { waitingReason: null, waitRecordedAt: null } as const
 
 /**
  * Returns the run as it waits for another executor, after the executor of its plan was lost. It keeps the lock and its place in the queue.

@@ -45,6 +45,7 @@ import {
   isConfirmable,
   isDiscardable,
   isForceCancelable,
+  isUntouched,
   planStatus,
   type RunStatus,
 } from "./run-status.ts"
@@ -384,12 +385,14 @@ export class RunService implements Runs {
 
 export function viewRun(run: Run, permissions: WorkspacePermissions): RunView {
   const { organizationId: _organizationId, policyFailed: _policyFailed, finishedAt: _finishedAt, ...shown } = run
-  const { planDurationMs: _planMs, applyDurationMs: _applyMs, claim, ...view } = shown
+  const { planDurationMs: _planMs, applyDurationMs: _applyMs, waitRecordedAt: _recorded, claim, ...view } = shown
   const { canQueueApply, canReadVariable } = permissions
   const { statusTimestamps: reached } = run
   return {
     ...view,
     variables: canReadVariable ? view.variables : [],
+    // A server of an earlier release keeps the reason when it stores a claim or a step.
+    waitingReason: claim === null && isUntouched(run.status) ? run.waitingReason : null,
     cancelRequestedAt: run.cancelRequestedAt ?? reached.canceled ?? reached.force_canceled ?? null,
     executor: claim === null || run.finishedAt !== null ? null : { name: claim.name, expiresAt: claim.expiresAt },
     permissions: {

@@ -54,6 +54,10 @@ export interface Run {
   readonly commentIds: readonly string[]
   /** In their order. Runs that are older than run events have none from that time. */
   readonly eventIds: readonly string[]
+  /** Sentence that names the missing executor. Null unless the run waits for one and none was heard of for some time. */
+  readonly waitingReason: string | null
+  /** Instant at which the log and the events of the run recorded the present wait. Null before that. */
+  readonly waitRecordedAt: Instant | null
 }
 
 export interface RunComment {
@@ -66,7 +70,8 @@ export interface RunComment {
 
 /**
  * Actions of run events. `queued` is the creation of the run. A status is the action that the run reached it. `cancel_requested` asks the
- * executor to stop. After `executor_lost` another executor starts the plan again.
+ * executor to stop. After `executor_lost` another executor starts the plan again. `executor_missing` means that no executor of a waiting run
+ * was heard of for some time.
  */
 export const runActions = [
   "queued",
@@ -75,6 +80,7 @@ export const runActions = [
   "cancel_requested",
   "force_executed",
   "executor_lost",
+  "executor_missing",
 ] as const
 export type RunAction = (typeof runActions)[number]
 
@@ -185,7 +191,7 @@ export interface RunPermissions {
 
 export interface RunView extends Omit<
   Run,
-  "organizationId" | "planDurationMs" | "applyDurationMs" | "policyFailed" | "finishedAt" | "claim"
+  "organizationId" | "planDurationMs" | "applyDurationMs" | "policyFailed" | "finishedAt" | "claim" | "waitRecordedAt"
 > {
   /** Present executor, or null. */
   readonly executor: Pick<RunClaim, "name" | "expiresAt"> | null

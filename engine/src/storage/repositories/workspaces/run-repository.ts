@@ -2,7 +2,7 @@ import { type Kysely, type RawBuilder, type SelectQueryBuilder, sql } from "kyse
 import type { ConfigurationVersionId, OrganizationId, RunId, StateVersionId, WorkspaceId } from "../../../core/ids.ts"
 import type { Page, PageRequest } from "../../../core/page.ts"
 import type { Sealer } from "../../../core/sealing.ts"
-import type { Instant } from "../../../core/time.ts"
+import { type Instant, minuteMs } from "../../../core/time.ts"
 import { foldName } from "../../../organizations/organization.ts"
 import type { ConfigurationVersion } from "../../../workspaces/configuration-versions/configuration-version.ts"
 import type { Visibility } from "../../../workspaces/workspace/workspace-query.ts"
@@ -20,11 +20,13 @@ import type {
 import { operationOf } from "../../../workspaces/runs/run-rules.ts"
 import { claimableStatuses, queueStatuses, type RunStatus } from "../../../workspaces/runs/run-status.ts"
 import type {
+  ChangedWait,
   ClaimScope,
   ClaimsToEnd,
   OrganizationRunQuery,
   RunQuery,
   RunRepository,
+  WaitQuery,
 } from "../../../workspaces/runs/run-repository.ts"
 import type { Actor } from "../../../workspaces/workspace/workspace.ts"
 import { admitted } from "../organizations/agent-pool-repository.ts"
@@ -124,9 +126,7 @@ export class SqlRunRepository implements RunRepository {
       .where("r.status", "in", claimableStatuses)
       .where("r.claim_id", "is", null)
       .where(isNext(now))
-      .where(sql<boolean>`(r.configuration_version_id is null or exists (select 1 from configuration_versions as cv
-        where cv.id = r.configuration_version_id and (cv.status in ('uploaded', 'archived')
-          or cv.ingress_attributes is not null or cv.readme_id is not null)))`)
+      .where(hasConfiguration)
     if (scope.workspaceId !== undefined) rows = rows.where("r.workspace_id", "=", scope.workspaceId)
     if (scope.agentPoolId === undefined) rows = rows.where(sql<boolean>`${effectiveMode} = 'remote'`)
     else
@@ -151,6 +151,26 @@ export class SqlRunRepository implements RunRepository {
         .limit(limit),
     )
     return rows.map(({ id }) => id as RunId)
+  }
+
+  async changedWaits({ now, since, id, limit }: WaitQuery): Promise<readonly ChangedWait[]> {
+    const { db, dialect } = this.#session
+    const silent = hasSilentExecutors({ now, since })
+    let rows = situated(db)
+      .clearSelect()
+      .select("r.id")
+      .select(sql<number>`case when r.waiting_reason is null then 1 else 0 end`.as("in_vain"))
+      .where("r.finished_at", "is", null)
+      .where("r.status", "in", claimableStatuses)
+      .where("r.claim_id", "is", null)
+      .where(
+        sql<boolean>`((r.waiting_reason is null and ${waitsSince(dialect)} <= ${since}
+          and ${isNext(now)} and ${hasConfiguration} and ${silent})
+        or (r.waiting_reason is not null and not ${silent}))`,
+      )
+    if (id !== undefined) rows = rows.where("r.id", "=", id)
+    const found = await this.#session.queryMany(rows.orderBy("r.created_at").orderBy("r.id").limit(limit))
+    return found.map((row) => ({ id: row.id as RunId, inVain: row.in_vain === 1 }))
   }
 
   async needsConfiguration(id: ConfigurationVersionId): Promise<boolean> {
@@ -341,6 +361,8 @@ export class SqlRunRepository implements RunRepository {
       inputStateVersionId: row.input_state_version_id as StateVersionId | null,
       commentIds: idsIn(row.comment_ids),
       eventIds: idsIn(row.event_ids),
+      waitingReason: row.waiting_reason,
+      waitRecordedAt: row.wait_recorded_at,
     }
   }
 
@@ -393,6 +415,8 @@ export class SqlRunRepository implements RunRepository {
       input_state_version_id: run.inputStateVersionId,
       comment_ids: run.commentIds.length === 0 ? null : JSON.stringify(run.commentIds),
       event_ids: run.eventIds.length === 0 ? null : JSON.stringify(run.eventIds),
+      waiting_reason: run.waitingReason,
+      wait_recorded_at: run.waitRecordedAt,
     }
   }
 
@@ -456,6 +480,8 @@ const columns = [
   "input_state_version_id",
   "comment_ids",
   "event_ids",
+  "waiting_reason",
+  "wait_recorded_at",
 ] as const satisfies readonly (keyof RunRow)[]
 const prefixed = columns.map((column) => `r.${column}` as const)
 
@@ -487,6 +513,37 @@ const isNext = (now: Instant) => sql<boolean>`(r.status <> 'pending' or r.plan_o
     where earlier.workspace_id = r.workspace_id and earlier.finished_at is null and earlier.status = 'pending'
       and earlier.plan_only = 0 and earlier.save_plan = 0
       and (earlier.created_at, earlier.id) < (r.created_at, r.id))))`
+
+/** Tells whether the configuration of a run needs no upload. */
+const hasConfiguration = sql<boolean>`(r.configuration_version_id is null or exists (select 1 from configuration_versions as cv
+  where cv.id = r.configuration_version_id and (cv.status in ('uploaded', 'archived')
+    or cv.ingress_attributes is not null or cv.readme_id is not null)))`
+
+/** Instant at which a run reached its present status. */
+const waitsSince = (dialect: DialectName) =>
+  dialect === "sqlite"
+    ? sql`coalesce(json_extract(r.status_timestamps, '$.' || r.status), r.created_at)`
+    : sql`coalesce((r.status_timestamps::json ->> r.status)::bigint, r.created_at)`
+
+/**
+ * Tells whether no executor that could take the run was heard of. An executor with a live claim was, also if it does not search for other
+ * runs. A last claim ahead of `now` was recorded by a server whose clock was ahead.
+ */
+const hasSilentExecutors = ({ now, since }: Pick<WaitQuery, "now" | "since">) => {
+  const isRecent = (heardAt: RawBuilder<unknown>) =>
+    sql`coalesce(${heardAt}, 0) > ${since} and ${heardAt} <= ${now + minuteMs}`
+  const hasClaim = (claimant: RawBuilder<unknown>) => sql`exists (select 1 from runs as claimed
+    where claimed.organization_id = r.organization_id and claimed.finished_at is null
+      and claimed.claim_expires_at > ${now} and ${claimant})`
+  return sql<boolean>`(${effectiveMode} in ('remote', 'agent')
+    and not exists (select 1 from agent_pools where agent_pools.organization_id = r.organization_id
+      and (${effectiveMode} = 'remote' or agent_pools.id = ${effectivePool})
+      and ${admitted(sql.ref("w.id"), sql.ref("w.project_id"))}
+      and ((${isRecent(sql`agent_pools.agent_heard_at`)})
+        or ${hasClaim(sql`claimed.claimed_by_kind = 'agent-pools' and claimed.claimed_by_id = agent_pools.id`)}))
+    and not (${effectiveMode} = 'remote' and ((${isRecent(sql`o.executor_heard_at`)})
+      or ${hasClaim(sql`claimed.claimed_by_kind in ('users', 'teams')`)})))`
+}
 
 /** Builds the condition of a run query on rows of `runs as r`. */
 function matching(dialect: DialectName, query: RunQuery): RawBuilder<boolean> {

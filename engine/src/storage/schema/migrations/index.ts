@@ -58,4 +58,5 @@ export const migrations: readonly Migration[] = [
   ),
   loaded("0051-run-events", async () => (await import("./0051-run-events.ts")).runEventsMigration),
   loaded("0052-remote-operations", async () => (await import("./0052-remote-operations.ts")).remoteOperationsMigration),
+  loaded("0053-waiting-reasons", async () => (await import("./0053-waiting-reasons.ts")).waitingReasonsMigration),
 ]
