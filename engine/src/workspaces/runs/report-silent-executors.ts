@@ -24,7 +24,7 @@ interface UsedRepositories {
 }
 
 /** Time without an executor. It suffices to start an agent on demand, with a machine for it. */
-export const silenceMs = 5 * minuteMs
+const silenceMs = 5 * minuteMs
 
 /** Limit of runs per run of the job. The next run continues. */
 const maxWaits = 500
