@@ -15,6 +15,7 @@ import {
   record,
   string,
   stringMatching,
+  tuple,
 } from "fast-check"
 import { describe, expect, test } from "vitest"
 import { organizationPermissions } from "../../../core/caller.ts"
@@ -27,6 +28,7 @@ import {
 import { serviceProviders } from "../../../organizations/vcs-connection.ts"
 import { teamVisibilities } from "../../../organizations/team.ts"
 import { workspacePermissionNames } from "../../../workspaces/access/workspace-permissions.ts"
+import { runActions } from "../../../workspaces/runs/run.ts"
 import { type RunStatus, runStatuses } from "../../../workspaces/runs/run-status.ts"
 import { outputTypes } from "../../../workspaces/state/state-file.ts"
 import { workspaceSortKeys } from "../../../workspaces/workspace/workspace-query.ts"
@@ -39,7 +41,7 @@ import { project as projectDocument } from "../project.ts"
 import { effectiveTagBinding, tag, tagBinding, tagBindings, tagReferences } from "../tag.ts"
 import { assessment } from "../assessment.ts"
 import { configurationVersion, withUploadAddress } from "../configuration-version.ts"
-import { comment, run } from "../run.ts"
+import { comment, run, runEvent } from "../run.ts"
 import { stateVersionOutput } from "../state-version.ts"
 import { team } from "../team.ts"
 import { terraformVersion } from "../terraform-version.ts"
@@ -70,6 +72,12 @@ const orNull = <T>(values: Arbitrary<T>): Arbitrary<T | null> => option(values, 
 const flags = <Name extends string>(names: readonly Name[]) =>
   record(Object.fromEntries(names.map((name) => [name, boolean()])) as Record<Name, Arbitrary<boolean>>)
 const actor = record({ kind: constantFrom(...actorKinds), id })
+/** The id of an author determines its kind. */
+const authorPrefixes = { users: "user", teams: "team", organizations: "org", runs: "run" } as const
+const author = tuple(constantFrom(...actorKinds), stringMatching(/^[a-zA-Z0-9]{16}$/)).map(([kind, random]) => ({
+  kind,
+  id: `${authorPrefixes[kind]}-${random}`,
+}))
 const duration = orNull(double({ min: 0, max: 1e12, noNaN: true }).map((value) => value + 0))
 const whole = double({ min: 0, max: 1e9, noNaN: true }).map((value) => Math.round(value) + 0)
 const resourceChanges = record({ additions: whole, changes: whole, destructions: whole, imports: whole })
@@ -328,8 +336,8 @@ const answers: Readonly<Record<string, Codec>> = {
       refreshOnly: boolean(),
       hasChanges: boolean(),
       createdAt: instant,
-      createdBy: orNull(actor),
-      confirmedBy: orNull(actor),
+      createdBy: orNull(author),
+      confirmedBy: orNull(author),
       cancelRequestedAt: orNull(instant),
       statusTimestamps: some(
         Object.fromEntries(runStatuses.map((status) => [status, instant])) as Record<RunStatus, Arbitrary<number>>,
@@ -351,15 +359,29 @@ const answers: Readonly<Record<string, Codec>> = {
       inputStateVersionId: orNull(id),
       commentIds: array(id),
       eventIds: array(id),
+      waitingReason: orNull(text),
       permissions: flags(["canApply", "canCancel", "canDiscard", "canForceCancel", "canForceExecute"]),
     }),
     run.encode,
     run.decode,
   ),
   "run comment": codec(
-    record({ id, runId: id, body: text, createdAt: instant, createdBy: orNull(actor) }),
+    record({ id, runId: id, body: text, createdAt: instant, createdBy: orNull(author) }),
     comment.encode,
     comment.decode,
+  ),
+  "run event": codec(
+    record({
+      id,
+      runId: id,
+      action: constantFrom(...runActions),
+      description: text,
+      createdAt: instant,
+      actor: orNull(author),
+      commentId: orNull(id),
+    }),
+    runEvent.encode,
+    runEvent.decode,
   ),
   "configuration version": codec(
     record({
