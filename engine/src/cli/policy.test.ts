@@ -103,12 +103,12 @@ test.each([
   {
     words: ["token", "create", "--policy", "default", "--user", "root"],
     code: 64,
-    stderr: "Service tokens have no owner; omit --user, --team and --organization with --policy.",
+    stderr: "Service tokens have no owner; omit --user, --team, --organization and --agent-pool with --policy.",
   },
   {
     words: ["token", "list", "--service", "--organization", "acme"],
     code: 64,
-    stderr: "Service tokens have no owner; omit --user, --team and --organization with --service.",
+    stderr: "Service tokens have no owner; omit --user, --team, --organization and --agent-pool with --service.",
   },
   {
     words: ["token", "create", "--user", "root", "--uses", "3"],

@@ -26,12 +26,12 @@ test.each([
   {
     words: ["token", "create"],
     code: 64,
-    stderr: "Give exactly one of --user, --team and --organization.",
+    stderr: "Give exactly one of --user, --team, --organization and --agent-pool.",
   },
   {
     words: ["token", "create", "--user", "root", "--team", "a/b"],
     code: 64,
-    stderr: "Give exactly one of --user, --team and --organization.",
+    stderr: "Give exactly one of --user, --team, --organization and --agent-pool.",
   },
   {
     words: ["token", "create", "--team", "owners"],

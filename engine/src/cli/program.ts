@@ -3,6 +3,7 @@ import { Command, CommanderError } from "commander"
 import { EngineError } from "../core/errors.ts"
 import { CommandError, type ExitCode, exitCodeOf, exitCodes } from "./exit-code.ts"
 import { agentCommand } from "./agent.ts"
+import { agentPoolCommand } from "./agent-pool.ts"
 import { acmeCommand } from "./acme.ts"
 import { auditCommand } from "./audit.ts"
 import { backupCommand } from "./backup.ts"
@@ -33,6 +34,7 @@ export function createProgram(terminal: Terminal, further: readonly Command[] = 
     .addCommand(serveCommand(terminal))
     .addCommand(devCommand(terminal))
     .addCommand(agentCommand(terminal))
+    .addCommand(agentPoolCommand(terminal))
     .addCommand(organizationCommand(terminal))
     .addCommand(tokenCommand(terminal))
     .addCommand(mountCommand(terminal))

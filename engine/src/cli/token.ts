@@ -25,6 +25,7 @@ interface OwnerOptions {
   readonly user?: string
   readonly team?: string
   readonly organization?: string
+  readonly agentPool?: string
 }
 
 interface CreateOptions extends OwnerOptions {
@@ -42,7 +43,7 @@ function createCommand(terminal: Terminal): Command {
     )
     .option("--policy <name>", "policy of a service token; repeat it for several", appended)
     .option("--uses <count>", "maximum number of uses of a service token (default: unlimited)")
-    .option("--description <text>", "description of the token; not for tokens of organizations")
+    .option("--description <text>", "description of the token; required for agent pools, and not for organizations")
     .option(
       "--expires <duration>",
       "lifetime of the token, such as 12h or 90d (default: unlimited; service tokens: 768h)",
@@ -63,6 +64,9 @@ function createCommand(terminal: Terminal): Command {
     if (options.description !== undefined && owner.kind === "organization") {
       throw usageError("--description is not for tokens of organizations; omit it.")
     }
+    if (options.description === undefined && owner.kind === "agent pool") {
+      throw usageError("--agent-pool needs --description, which identifies the token, such as the name of the agent.")
+    }
     await withCallerEngine(command, terminal, async (engine) => {
       const input: TokenInput = {
         ...(options.description === undefined ? {} : { description: options.description }),
@@ -82,7 +86,7 @@ function createCommand(terminal: Terminal): Command {
 
 function listCommand(terminal: Terminal): Command {
   const command = addOwnerOptions(new Command("list"))
-    .description("List the tokens of a user, a team or an organization, or all service tokens.")
+    .description("List the tokens of a user, a team, an organization or an agent pool, or all service tokens.")
     .option("--service", "list all service tokens")
     .option("--json", "print a JSON array")
   addCallerOptions(command)
@@ -132,9 +136,11 @@ function revokeCommand(terminal: Terminal): Command {
 
 const appended = (value: string, before: readonly string[] = []): readonly string[] => [...before, value]
 
-function rejectOwner({ user, team, organization }: OwnerOptions, option: string): void {
-  if (user !== undefined || team !== undefined || organization !== undefined) {
-    throw usageError(`Service tokens have no owner; omit --user, --team and --organization with ${option}.`)
+function rejectOwner(options: OwnerOptions, option: string): void {
+  if (ownersIn(options).length > 0) {
+    throw usageError(
+      `Service tokens have no owner; omit --user, --team, --organization and --agent-pool with ${option}.`,
+    )
   }
 }
 
@@ -218,17 +224,28 @@ type Owner =
   | { readonly kind: "user"; readonly name: string }
   | { readonly kind: "team"; readonly organization: string; readonly name: string }
   | { readonly kind: "organization"; readonly name: string }
+  /** Named by its id, or by its organization and name. */
+  | { readonly kind: "agent pool"; readonly name: string }
 
 const addOwnerOptions = (command: Command): Command =>
   command
     .option("--user <name>", "user that owns the token, such as root")
     .option("--team <organization/team>", "team that owns the token, such as acme/platform")
     .option("--organization <name>", "organization that owns the token, such as acme")
+    .option(
+      "--agent-pool <organization/pool>",
+      "agent pool that owns the token, such as acme/office, or its id (apool-…)",
+    )
 
-function ownerOf({ user, team, organization }: OwnerOptions): Owner {
-  if ([user, team, organization].filter((option) => option !== undefined).length !== 1) {
-    throw usageError("Give exactly one of --user, --team and --organization.")
+const ownersIn = ({ user, team, organization, agentPool }: OwnerOptions): readonly string[] =>
+  [user, team, organization, agentPool].filter((option) => option !== undefined)
+
+function ownerOf(options: OwnerOptions): Owner {
+  const { user, team, organization, agentPool } = options
+  if (ownersIn(options).length !== 1) {
+    throw usageError("Give exactly one of --user, --team, --organization and --agent-pool.")
   }
+  if (agentPool !== undefined) return { kind: "agent pool", name: agentPool }
   if (user !== undefined) return { kind: "user", name: user }
   if (organization !== undefined) return { kind: "organization", name: organization }
   const named = parseTeamName(team ?? "")
@@ -252,6 +269,8 @@ async function create(engine: Engine, owner: Owner, input: TokenInput): Promise<
       return engine.tokens.createForOrganization(owner.name, input).catch((error: unknown) => {
         throw unknownOwner(error, owner)
       })
+    case "agent pool":
+      return engine.tokens.createForAgentPool(await agentPoolId(engine, owner), input)
     default:
       return owner satisfies never
   }
@@ -278,6 +297,10 @@ async function list(engine: Engine, owner: Owner): Promise<readonly TokenView[]>
         throw error
       }
     }
+    case "agent pool": {
+      const id = await agentPoolId(engine, owner)
+      return everyItem((page) => engine.tokens.listForAgentPool(id, page))
+    }
     default:
       return owner satisfies never
   }
@@ -295,6 +318,19 @@ async function teamId(engine: Engine, owner: Owner & { kind: "team" }): Promise<
     const [team] = items
     if (team === undefined) throw notFound()
     return team.id
+  } catch (error) {
+    throw unknownOwner(error, owner)
+  }
+}
+
+async function agentPoolId(engine: Engine, owner: Owner & { kind: "agent pool" }): Promise<string> {
+  const [, organization, name] = /^([^/]+)\/(.+)$/.exec(owner.name) ?? []
+  try {
+    if (organization === undefined || name === undefined) return (await engine.agentPools.get(owner.name)).id
+    const found = await everyItem((page) => engine.agentPools.list(organization, { search: name }, page))
+    const pool = found.find((each) => each.name === name)
+    if (pool === undefined) throw notFound()
+    return pool.id
   } catch (error) {
     throw unknownOwner(error, owner)
   }

@@ -18,11 +18,14 @@ export interface Common {
 }
 
 /** Adds the options of all workspace commands. */
-export const prepared = (command: Command): Command =>
+export const prepared = (command: Command): Command => addOrganizationOptions(command, "organization of the workspaces")
+
+/** Adds the options of commands on resources of one organization. */
+export const addOrganizationOptions = (command: Command, meaning: string): Command =>
   addCallerOptions(
     command.option(
       "--organization <name>",
-      `organization of the workspaces (environment ${organizationVariable}); optional if the caller can see only one`,
+      `${meaning} (environment ${organizationVariable}); optional if the caller can see only one`,
     ),
   ).option("--json", "print JSON")
 
