@@ -1,5 +1,8 @@
-// Writes docs/configuration.md from the settings table; with --check, fails if the file differs from the output.
+// Writes docs/configuration.md from the settings table, and the table of options in docs/agents.md from the command; with --check, fails if
+// a file differs from the output.
 import { readFile, writeFile } from "node:fs/promises"
+import { hostname } from "node:os"
+import { agentCommand } from "../../engine/src/cli/agent.ts"
 import { defaultOf } from "../../engine/src/cli/setting-options.ts"
 import {
   environmentNameOf,
@@ -9,8 +12,7 @@ import {
   settingNames,
   settings,
 } from "../../engine/src/cli/settings.ts"
-
-const target = new URL("../../docs/configuration.md", import.meta.url)
+import { tableOf } from "./markdown-table.ts"
 
 const settingsDocument = (): string => `# Configuration
 
@@ -55,8 +57,37 @@ ${setting.summary} It must be ${setting.expects}.
 `
 }
 
-if (!process.argv.includes("--check")) await writeFile(target, settingsDocument())
-else if ((await readFile(target, "utf8").catch(() => "")) !== settingsDocument()) {
-  process.stderr.write("docs/configuration.md is stale: run `npm run docs:config` and commit what it writes.\n")
-  process.exitCode = 1
+const begin = "<!-- options: written by `npm run docs:config` -->"
+const end = "<!-- end of options -->"
+
+function agentsDocument(text: string): string {
+  const [from, to] = [text.indexOf(begin) + begin.length, text.indexOf(end)]
+  if (from < begin.length || to < from) throw new Error("docs/agents.md has lost the marks around its options")
+  return `${text.slice(0, from)}\n\n${optionsOf()}\n\n${text.slice(to)}`
+}
+
+function optionsOf(): string {
+  const command = agentCommand({ out() {}, say() {}, input: async () => "", environment: {} })
+  const rows = command.options.map(({ flags, description, argChoices, defaultValue }) => [
+    `\`${flags}\``.replaceAll("|", "\\|"),
+    [description, ...(argChoices === undefined ? [] : [`one of ${argChoices.map((one) => `\`${one}\``).join(", ")}`])]
+      .join(": ")
+      .replaceAll(/docs\/([\w-]+\.md)/g, "[$1]($1)"),
+    defaultValue === hostname() ? "name of the machine" : defaultValue === undefined ? "" : `\`${defaultValue}\``,
+  ])
+  return tableOf(["Option", "Meaning", "Default"], rows)
+}
+
+const documents: Readonly<Record<string, (text: string) => string>> = {
+  "docs/configuration.md": settingsDocument,
+  "docs/agents.md": agentsDocument,
+}
+for (const [name, write] of Object.entries(documents)) {
+  const target = new URL(`../../${name}`, import.meta.url)
+  const before = await readFile(target, "utf8").catch(() => "")
+  if (!process.argv.includes("--check")) await writeFile(target, write(before))
+  else if (before !== write(before)) {
+    process.stderr.write(`${name} is stale: run \`npm run docs:config\` and commit what it writes.\n`)
+    process.exitCode = 1
+  }
 }

@@ -14,6 +14,7 @@ import { type Above, type Resource as VaultResource, vaultResources } from "../.
 import type { Table } from "../../engine/src/contracts/vault/record.ts"
 import type { FieldType } from "../../engine/src/contracts/vault/types.ts"
 import { declaredResources, defaultTextOf, type Definition as Declared } from "../../engine/src/declared/index.ts"
+import { tableOf } from "./markdown-table.ts"
 
 const folder = new URL("../../docs/reference/", import.meta.url)
 const generated = "Written from the contract of the endpoints by `npm run docs:reference`; do not edit."
@@ -25,12 +26,6 @@ const sentence = (text: string): string =>
     .replaceAll("*", "\\*")
     .replaceAll("|", "\\|")
     .replaceAll(/<oid>;UTF8:<value>|\{\{\w+\}\}|[\w-]+:<\w+>/g, "`$&`")
-
-function tableOf(header: readonly string[], body: readonly (readonly string[])[]): string {
-  const widths = header.map((_, at) => Math.max(...[header, ...body].map((row) => row[at]?.length ?? 0)))
-  const line = (row: readonly string[]) => `| ${row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join(" | ")} |`
-  return [line(header), line(widths.map((width) => "-".repeat(width))), ...body.map(line)].join("\n")
-}
 
 /** Describes the type of a JSON Schema in words. */
 function typeOf(schema: Json): string {

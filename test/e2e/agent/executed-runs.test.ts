@@ -160,10 +160,10 @@ output "slug" { value = "\${var.TFC_WORKSPACE_SLUG} \${var.TFC_RUN_ID}" }
     await using running = workspace.startAgent(["--once", "--snapshot-interval", "1s"])
     await expect.poll(async () => (await workspace.latestRun()).status).toBe("applying")
     await expect.poll(() => workspace.log("apply")).toContain("terraform_data.quick: Creation complete")
-    await expect
-      .poll(() => engine.stateVersions.current({ id }).catch(() => undefined))
-      .toMatchObject({ intermediate: true })
     const { id: runId } = await workspace.latestRun()
+    await expect
+      .poll(async () => (await engine.stateVersions.list({ id }, {}, { number: 1, size: 9 })).items)
+      .toMatchObject([{ intermediate: true, runId }])
     await engine.runs.cancel(runId)
     await expect(engine.runs.forceCancel(runId)).rejects.toMatchObject({ code: "conflict" })
     expect(await engine.workspaces.get({ id })).toMatchObject({ lock: { held: true } })
