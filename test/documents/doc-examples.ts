@@ -41,6 +41,11 @@ export const docExamples: Readonly<Record<string, Readonly<Record<string, DocExa
     "Read the audit log": firstHour,
     "Clean up": firstHour,
   },
+  "docs/agents.md": {
+    "Start an agent": { test: "test/e2e/agent/guide.test.ts" },
+    "Run an agent as a service": { test: "test/e2e/agent/guide.test.ts" },
+    "Run agents on demand": { test: "test/e2e/agent/guide.test.ts" },
+  },
   "docs/from-hcp-terraform.md": { "Move a workspace": moves },
   "docs/from-vault.md": {
     "Copy mounts and roles": moves,

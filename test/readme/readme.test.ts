@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process"
 import { X509Certificate } from "node:crypto"
-import { cp, mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises"
+import { copyFile, cp, mkdir, readFile, writeFile } from "node:fs/promises"
 import { dirname } from "node:path"
 import { promisify } from "node:util"
 import { expect, test } from "vitest"
@@ -92,29 +92,63 @@ test(
 
 const tools = await terraformPrograms()
 
-test.skipIf(tools.length === 0)(
-  "the Terraform screen, typed as written, creates a workspace, and the second plan is empty",
-  async () => {
+test.skipIf(tools.length === 0).each(tools)(
+  "the Terraform screen, typed as written with $kind, applies on the agent, and the second plan is empty",
+  async ({ program, kind }) => {
     const [configuration = ""] = await codeBlocks("README.md", "Terraform", "hcl")
-    const commands = (await shellBlocks("Terraform")).join("\n")
+    const [start = "", ...commands] = await shellBlocks("Terraform")
+    const [, words = ""] = /^npm start -- (.*)\n$/.exec(start) ?? []
+    expect(words).toBe("--agent")
     await using folder = await temporaryFolder()
     const tlsPort = String(await freePort())
-    const environment = { CHANCERY_TLS_LISTEN: `127.0.0.1:${tlsPort}` }
-    await using served = await serve(["dev"], { folder: folder.path, environment })
-    await expect.poll(served.out).toContain("Ctrl-C")
-    for (const { program, kind } of tools) {
-      await mkdir(`${folder.path}/hello/.bin`, { recursive: true })
-      const text = configuration.replace("8421", tlsPort).replace('name = "hello"', `name = "hello-${kind}"`)
-      await writeFile(`${folder.path}/hello/main.tf`, text)
-      const { stdout: path } = await shell("sh", ["-c", 'command -v "$0"', program])
-      await symlink(path.trim(), `${folder.path}/hello/.bin/terraform`)
-      const env = { PATH: `${folder.path}/hello/.bin:${process.env.PATH}`, HOME: folder.path, CHECKPOINT_DISABLE: "1" }
-
-      const { stdout } = await shell("sh", ["-e", "-c", commands], { cwd: folder.path, env })
-
-      expect(stdout).toMatch(/1 added, 0 changed, 0 destroyed[^]*No changes/)
-      await rm(`${folder.path}/hello`, { recursive: true })
+    const { stdout: path } = await shell("sh", ["-c", 'command -v "$0"', program])
+    for (const [name, programName] of [
+      ["agent", kind === "terraform" ? "terraform" : "tofu"],
+      // As the page says, its commands are those of both.
+      ["caller", "terraform"],
+    ] as const) {
+      await mkdir(`${folder.path}/${name}`)
+      // A symbolic link would lead out of what a sandbox can read.
+      await copyFile(path.trim(), `${folder.path}/${name}/${programName}`)
     }
+    // Where both tools are on the PATH, terraform is the default.
+    await using served = await serve(["dev", ...words.split(" "), ...(kind === "terraform" ? [] : [kind])], {
+      folder: folder.path,
+      environment: { CHANCERY_TLS_LISTEN: `127.0.0.1:${tlsPort}`, PATH: `${folder.path}/agent:${process.env["PATH"]}` },
+    })
+    await expect.poll(served.out).toContain("# plans and applies execute on the agent of this server")
+    await expect.poll(served.stderr).toContain("The agent dev waits for runs.")
+    await mkdir(`${folder.path}/hello`)
+    await writeFile(`${folder.path}/hello/main.tf`, configuration.replace("8421", tlsPort))
+    const env = { PATH: `${folder.path}/caller:${process.env["PATH"]}`, HOME: folder.path, CHECKPOINT_DISABLE: "1" }
+
+    const { stdout } = await shell("sh", ["-e", "-c", commands.join("\n")], { cwd: folder.path, env })
+
+    expect(stdout).toMatch(/Running apply in[^]*1 added, 0 changed, 0 destroyed[^]*Running plan in[^]*No changes/)
+    served.child.kill("SIGTERM")
+    expect((await served.ended).code).toBe(0)
+  },
+)
+
+test.skipIf(tools.length === 0)(
+  "the Terraform screen without an agent ends with an error that names the command, and dev says what is missing",
+  async () => {
+    const [configuration = ""] = await codeBlocks("README.md", "Terraform", "hcl")
+    const [, ...commands] = await shellBlocks("Terraform")
+    await using folder = await temporaryFolder()
+    const tlsPort = String(await freePort())
+    await using served = await serve(["dev"], {
+      folder: folder.path,
+      environment: { CHANCERY_TLS_LISTEN: `127.0.0.1:${tlsPort}` },
+    })
+    await expect.poll(served.out).toContain("# plans and applies need an agent: start the server with --agent")
+    await mkdir(`${folder.path}/hello`)
+    await writeFile(`${folder.path}/hello/main.tf`, configuration.replace("8421", tlsPort))
+    const script = commands.join("\n").replaceAll("terraform -chdir", `${tools[0]?.program} -chdir`)
+    const env = { PATH: process.env["PATH"], HOME: folder.path, CHECKPOINT_DISABLE: "1" }
+    await expect(shell("sh", ["-e", "-c", script], { cwd: folder.path, env })).rejects.toMatchObject({
+      stderr: expect.stringMatching(/No agent serves organization default\.\s+[^]*chancery agent/),
+    })
   },
 )
 

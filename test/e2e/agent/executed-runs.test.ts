@@ -9,10 +9,16 @@ import { systemRuntime } from "../../../engine/src/core/runtime.ts"
 import { cloud, greeting, noTool, tools } from "../clients/terraform/fixture.ts"
 import { type WorkspaceFixture, openWorkspaceFixture } from "./workspace-fixture.ts"
 
-/** Creates a resource, and then another one whose provisioner runs the commands. */
-const provisioned = (command: string): string => `resource "terraform_data" "quick" {}
-resource "terraform_data" "slow" {
+/** Creates a resource, then one after `waitSeconds`, and then one whose provisioner runs the command. */
+const provisioned = (command: string, waitSeconds = 0): string => `resource "terraform_data" "quick" {}
+resource "terraform_data" "waited" {
   depends_on = [terraform_data.quick]
+  provisioner "local-exec" {
+    command = "sleep ${waitSeconds}"
+  }
+}
+resource "terraform_data" "slow" {
+  depends_on = [terraform_data.waited]
   provisioner "local-exec" {
     command = ${JSON.stringify(command)}
   }
@@ -51,6 +57,8 @@ describe.skipIf(noTool).each(tools)("chancery agent, with $kind $version", (tool
     fixture = await openWorkspaceFixture(tool)
   })
   afterAll(() => fixture[Symbol.asyncDispose]())
+  // OpenTofu writes the state during an apply only if a resource is created 20 seconds after the last time.
+  const untilStateIsWritten = tool.kind === "opentofu" ? 22 : 0
 
   test("plans, waits for the confirmation, applies, saves the state, and destroys", async () => {
     const { engine } = fixture
@@ -156,7 +164,7 @@ output "slug" { value = "\${var.TFC_WORKSPACE_SLUG} \${var.TFC_RUN_ID}" }
   test("saves intermediate states, stops the tool when the run is canceled, and releases the lock after the state", async () => {
     const { engine } = fixture
     const { id, ...workspace } = await fixture.createWorkspace({ autoApply: true })
-    await workspace.upload({ "main.tf": provisioned("sleep 60") })
+    await workspace.upload({ "main.tf": provisioned("sleep 60", untilStateIsWritten) })
     await using running = workspace.startAgent(["--once", "--snapshot-interval", "1s"])
     await expect.poll(async () => (await workspace.latestRun()).status).toBe("applying")
     await expect.poll(() => workspace.log("apply")).toContain("terraform_data.quick: Creation complete")
@@ -218,10 +226,10 @@ output "slug" { value = "\${var.TFC_WORKSPACE_SLUG} \${var.TFC_RUN_ID}" }
   test("keeps the state of a lost apply at its next start, and the run is errored", async () => {
     const { engine } = fixture
     const { id, ...workspace } = await fixture.createWorkspace({ autoApply: true })
-    await workspace.upload({ "main.tf": provisioned("sleep 5") })
+    await workspace.upload({ "main.tf": provisioned("sleep 5", untilStateIsWritten) })
     {
       await using lost = workspace.startAgent()
-      await expect.poll(() => workspace.log("apply")).toContain("terraform_data.quick: Creation complete")
+      await expect.poll(() => workspace.log("apply")).toContain("terraform_data.waited: Creation complete")
       lost.child.kill("SIGKILL")
       await lost.ended
     }

@@ -40,7 +40,9 @@ export async function serveForDevelopment(
       const terraform = terraformSettings(server, (await readSecretFile(tokenFile)) ?? "")
       if (terraform !== undefined) await writeDurably(terraformFile, terraform.text, 0o600)
       const storage = describeStorage(storageUrl(settings))
-      terminal.out(welcome(server, { storage, tokenFile, rootFile, terraformFile, terraform }))
+      terminal.out(
+        welcome(server, { storage, tokenFile, rootFile, terraformFile, terraform, hasAgent: agent !== undefined }),
+      )
     },
     async beside(engine, log, signal) {
       const { data } = settings
@@ -109,14 +111,19 @@ interface DevState {
   readonly rootFile: string
   readonly terraformFile: string
   readonly terraform: TerraformSettings | undefined
+  readonly hasAgent: boolean
 }
 
 export function welcome({ url, httpsUrl }: RunningServer, state: DevState): string {
-  const { storage, tokenFile, rootFile, terraformFile, terraform } = state
+  const { storage, tokenFile, rootFile, terraformFile, terraform, hasAgent } = state
+  const place = hasAgent
+    ? "# plans and applies execute on the agent of this server"
+    : "# plans and applies need an agent: start the server with --agent"
   const terraformState =
     terraform === undefined
       ? ""
       : `  # store the state of terraform or tofu here: use a cloud block with hostname = "${terraform.hostname}"
+  ${place}
   export TF_CLI_CONFIG_FILE="${resolve(terraformFile)}"
 
 `
