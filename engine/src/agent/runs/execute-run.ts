@@ -297,7 +297,7 @@ class RunExecution {
       const input = await uploads.next(true)
       if (input === undefined) return
       await claims.createState(this.#claim.id, input)
-      uploads.created(input)
+      uploads.created()
     }
     const timer = setInterval(() => {
       // The final state follows in any case, so that a snapshot that fails is not repeated.
@@ -317,7 +317,7 @@ class RunExecution {
     if (input === undefined) return
     try {
       await patiently(() => claims.createState(this.#claim.id, input), leaseMs)
-      uploads.created(input)
+      uploads.created()
     } catch (error) {
       const path = await keepState(this.#claim, input.state ?? Buffer.alloc(0))
       const { organizationName, name } = this.#claim.workspace

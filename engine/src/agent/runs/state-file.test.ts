@@ -40,11 +40,21 @@ describe("followState", () => {
     expect(first).toMatchObject({ serial: 4, lineage: "one", intermediate: true, runId: null })
     // Until the server has it, the same version is due.
     expect(await uploads.next(true)).toEqual(first)
-    uploads.created(first as NonNullable<typeof first>)
+    uploads.created()
     expect(await uploads.next(true)).toBeUndefined()
     await writeFile(path, state(4, "2"))
     const second = await uploads.next(false)
     expect(second).toMatchObject({ serial: 5, intermediate: false })
     expect(Buffer.from(second?.state ?? []).toString()).toBe(state(5, "2"))
+  })
+
+  test("uses no serial twice when the answer to a version was lost", async () => {
+    const path = join(folder, "unanswered.tfstate")
+    const uploads = followState(path, Buffer.from(state(3)))
+    await writeFile(path, state(4))
+    expect(await uploads.next(true)).toMatchObject({ serial: 4 })
+    await writeFile(path, state(4, "2"))
+    expect(await uploads.next(true)).toMatchObject({ serial: 5 })
+    expect(await uploads.next(false)).toMatchObject({ serial: 6, intermediate: false })
   })
 })

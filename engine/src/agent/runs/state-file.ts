@@ -34,26 +34,28 @@ export const withSerial = (text: string, serial: number): string =>
 export interface StateUploads {
   /** Returns the next state version to create, or undefined if the state has not changed since the last one. */
   next(intermediate: boolean): Promise<StateVersionInput | undefined>
-  /** Records that the state version was created. */
-  created(input: StateVersionInput): void
+  /** Records that the last version of `next` was created. */
+  created(): void
 }
 
 /** Follows the state file at `path`. `before` is the state at the beginning of the run. */
 export function followState(path: string, before: Uint8Array | undefined): StateUploads {
   let last = before === undefined ? undefined : Buffer.from(before).toString()
   let lastSerial = last === undefined ? 0 : (stateHeader(last)?.serial ?? 0)
-  let pending: string | undefined
+  let pending: { readonly text: string; readonly input: StateVersionInput } | undefined
   return {
     async next(intermediate) {
       const text = await readFile(path, "utf8").catch(() => undefined)
       if (text === undefined || text === last) return undefined
       const header = stateHeader(text)
       if (header === undefined) return undefined
-      // Each version needs a serial of its own. The tool increases it once per run.
+      if (pending?.text === text && pending.input.intermediate === intermediate) return pending.input
+      // Each version needs a serial of its own. The tool increases it once per run. A version whose answer was lost may exist, so its
+      // serial is not used again: the server would reject other content with it.
       const serial = Math.max(header.serial, lastSerial + 1)
+      lastSerial = serial
       const state = Buffer.from(serial === header.serial ? text : withSerial(text, serial))
-      pending = text
-      return {
+      const input = {
         serial,
         lineage: header.lineage,
         md5: createHash("md5").update(state).digest("hex"),
@@ -63,10 +65,11 @@ export function followState(path: string, before: Uint8Array | undefined): State
         state,
         jsonState: null,
       }
+      pending = { text, input }
+      return input
     },
-    created({ serial }) {
-      last = pending
-      lastSerial = serial
+    created() {
+      last = pending?.text
     },
   }
 }
