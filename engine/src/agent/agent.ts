@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { secondMs } from "../core/time.ts"
 import type { ClaimTarget, RunClaims, RunClaimView } from "../workspaces/runs/run-claim.ts"
+import { killProcessesOfRuns } from "./isolation/left-processes.ts"
 import { type Execution, executeRun, type ExecutionOptions } from "./runs/execute-run.ts"
 import { isTemporary } from "./runs/patient-claims.ts"
 import { removeFolder } from "./runs/run-folder.ts"
@@ -127,6 +128,9 @@ function isAlive(processId: number): boolean {
 /** Removes the folders of runs that an earlier agent left. A state of theirs may be newer than the server's. */
 async function removeLeftovers(runsFolder: string, print: (text: string) => void): Promise<void> {
   const names = await readdir(runsFolder).catch(() => [])
+  // They would write their state while it is copied, and go on in a folder that is gone. The server gives their runs to other agents.
+  const killed = names.length === 0 ? 0 : await killProcessesOfRuns(runsFolder)
+  if (killed > 0) print(`An earlier agent left ${killed} processes of its runs. They were killed.`)
   for (const name of names) {
     await chmod(join(runsFolder, name), 0o700)
     const kept = await keepStates(join(runsFolder, name), join(runsFolder, "..", "unsaved-states"), name)

@@ -49,6 +49,35 @@ export async function killLeftProcesses(leader: number, traces: Traces): Promise
   }
 }
 
+/** Variables of every run that name a path in its folder. A workspace can replace some of them. */
+const folderVariables = ["HOME", "TMPDIR", "TF_CLI_CONFIG_FILE"]
+
+/**
+ * Kills the processes of all runs whose folders are in `runsFolder`, at most for ten seconds, and returns their number. An agent that was
+ * killed leaves them with the isolations `user` and `none`. Linux only.
+ */
+export async function killProcessesOfRuns(runsFolder: string): Promise<number> {
+  if (process.platform !== "linux") return 0
+  const killed = new Set<number>()
+  for (let attempt = 0; attempt < attempts; attempt += 1) {
+    const left = readProcesses().filter(
+      ({ pid, isZombie }) => !isZombie && pid !== process.pid && isOfRun(pid, runsFolder),
+    )
+    if (left.length === 0) break
+    for (const { pid } of left) {
+      killed.add(pid)
+      sendSignal(pid, "SIGKILL")
+    }
+    await sleep(pollMs)
+  }
+  return killed.size
+}
+
+const isOfRun = (pid: number, runsFolder: string): boolean =>
+  initialEnvironment(pid).some((assignment) =>
+    folderVariables.some((name) => assignment.startsWith(`${name}=${runsFolder}/`)),
+  )
+
 function leftProcesses(
   processes: readonly ProcessEntry[],
   leader: number,
