@@ -1,6 +1,6 @@
 import { hostname } from "node:os"
 import { Command, Option } from "commander"
-import { parseDuration } from "../core/time.ts"
+import { minuteMs, parseDuration, secondMs } from "../core/time.ts"
 import type { AgentSettings } from "./actions/agent.ts"
 import { parseByteSize } from "./byte-size.ts"
 import { usageError } from "./exit-code.ts"
@@ -14,6 +14,7 @@ export const agentDefaults = {
   graceTime: "2m",
   maxLog: "64MiB",
   snapshotInterval: "20s",
+  lease: "60s",
 } as const
 
 const groups = { tools: "Tools:", isolation: "Isolation and limits:" }
@@ -25,6 +26,7 @@ interface Given extends CallerOptions {
   readonly once?: true
   readonly data: string
   readonly passEnv?: readonly string[]
+  readonly lease: string
   readonly snapshotInterval: string
   readonly maxLog: string
   readonly tool: AgentSettings["toolKind"]
@@ -59,6 +61,11 @@ export function agentCommand(terminal: Terminal): Command {
       agentDefaults.data,
     )
     .option("--pass-env <names...>", "variables of this process that runs see, such as HTTPS_PROXY")
+    .option(
+      "--lease <duration>",
+      "time after which a silent agent loses its run, from 10s to 10m in whole seconds",
+      agentDefaults.lease,
+    )
     .option(
       "--snapshot-interval <duration>",
       "time between two intermediate states of an apply",
@@ -152,6 +159,7 @@ function settingsOf(given: Given, { environment }: Terminal): AgentSettings {
     once: given.once === true,
     data: given.data,
     passed: Object.fromEntries(passed),
+    leaseMs: leaseDuration(given.lease),
     snapshotEveryMs: duration("--snapshot-interval", given.snapshotInterval),
     maxLogBytes: size("--max-log", given.maxLog),
     toolKind: given.tool,
@@ -183,6 +191,17 @@ function duration(option: string, text: string): number {
       `${option} cannot be ${JSON.stringify(text)}; it must be a duration of at least 1s, such as 90s or 2h.`,
     )
   return durationMs
+}
+
+/** Range of `lease-seconds` (docs/runs.md, "Executors"). */
+const leaseBoundsMs = { least: 10 * secondMs, most: 10 * minuteMs }
+
+function leaseDuration(text: string): number {
+  const leaseMs = parseDuration(text) ?? Number.NaN
+  if (leaseMs >= leaseBoundsMs.least && leaseMs <= leaseBoundsMs.most && leaseMs % secondMs === 0) return leaseMs
+  throw usageError(
+    `--lease cannot be ${JSON.stringify(text)}; it must be a duration from 10s to 10m in whole seconds, such as 60s.`,
+  )
 }
 
 function size(option: string, text: string): number {

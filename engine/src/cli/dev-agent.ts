@@ -42,6 +42,7 @@ export async function runDevAgent(options: DevAgent, signal: AbortSignal): Promi
       once: false,
       data: join(data, "agent"),
       passed: proxyVariables(terminal.environment),
+      leaseMs: minuteMs,
       snapshotEveryMs: 20 * secondMs,
       maxLogBytes: 64 * 2 ** 20,
       toolKind: options.tool === true ? toolOnPath(terminal.environment) : options.tool,

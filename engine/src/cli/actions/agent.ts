@@ -7,7 +7,6 @@ import { openTools, ToolError, type ToolKind } from "../../agent/tools/index.ts"
 import { withoutUndefined } from "../../contracts/tfe/json-api/without-undefined.ts"
 import { isEngineError } from "../../core/errors.ts"
 import { systemRuntime } from "../../core/runtime.ts"
-import { minuteMs } from "../../core/time.ts"
 import type { RunClaims } from "../../workspaces/runs/run-claim.ts"
 import { CommandError, configurationError, exitCodes } from "../exit-code.ts"
 import { makeDataFolder } from "../store.ts"
@@ -22,6 +21,8 @@ export interface AgentSettings {
   readonly once: boolean
   readonly data: string
   readonly passed: Readonly<Record<string, string>>
+  /** Lease of a claim: an agent that is silent for longer loses the run. */
+  readonly leaseMs: number
   readonly snapshotEveryMs: number
   readonly maxLogBytes: number
   readonly toolKind: ToolKind
@@ -41,8 +42,6 @@ export interface AgentSettings {
 }
 
 const defaultUrl = "http://127.0.0.1:8420"
-/** Lease of a claim: an agent that is silent for longer loses the run. */
-const leaseMs = minuteMs
 
 /** Executes runs until the process receives a stop signal. Runs at hand are finished; a second signal ends them too. */
 export async function serveAgent(settings: AgentSettings, terminal: Terminal): Promise<void> {
@@ -106,7 +105,7 @@ export async function startAgent(settings: StartedAgent, terminal: Terminal, dra
       isolation,
       ...(providerMirror === undefined ? {} : { providerMirror }),
       passed: settings.passed,
-      leaseMs,
+      leaseMs: settings.leaseMs,
       snapshotEveryMs: settings.snapshotEveryMs,
       maxLogBytes: settings.maxLogBytes,
       print: (text) => terminal.out(text),
