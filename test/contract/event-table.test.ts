@@ -307,6 +307,7 @@ const table: Readonly<Record<string, Row>> = {
   "runClaims.document": "reads",
   "runClaims.variables": "reads",
   "runClaims.configuration": "reads",
+  "runClaims.sshKey": "reads",
   "runClaims.state": "reads",
   "runClaims.createState": {
     makes: [

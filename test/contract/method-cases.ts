@@ -169,6 +169,7 @@ export const calls: Readonly<Record<string, Call>> = {
   "runClaims.document": ({ runClaims }, { claimId }) => runClaims.document(claimId, "plan-file"),
   "runClaims.variables": ({ runClaims }, { claimId }) => runClaims.variables(claimId),
   "runClaims.configuration": ({ runClaims }, { claimId }) => runClaims.configuration(claimId),
+  "runClaims.sshKey": ({ runClaims }, { claimId }) => runClaims.sshKey(claimId),
   "runClaims.state": ({ runClaims }, { claimId }) => runClaims.state(claimId),
   "runClaims.createState": ({ runClaims }, { claimId }) => runClaims.createState(claimId, newStateInput(2)),
   "runs.advance": ({ runs }, { runId }) => runs.advance(runId, { status: "planning", hasChanges: null }),

@@ -115,7 +115,25 @@ export function runCases(engine: () => OpenedEngine): void {
       const { runClaims, claim, workspaceId } = await newClaim()
       await testUsers.owner.engine.variables.create({ id: workspaceId }, { ...newVariable, sensitive: true })
       const { key, value, category, hcl } = newVariable
-      expect(await runClaims.variables(claim.id)).toEqual([{ key, value, category, hcl, sensitive: true }])
+      const variables = await runClaims.variables(claim.id)
+      const isAutomatic = (variable: { readonly key: string }) => variable.key.startsWith("TFC_")
+      expect(variables.filter((each) => !isAutomatic(each))).toEqual([{ key, value, category, hcl, sensitive: true }])
+      expect(variables.find((each) => each.key === "TFC_RUN_ID")).toMatchObject({
+        category: "env",
+        value: claim.run.id,
+      })
+    })
+
+    test("reads the SSH key of the workspace while its run continues", async () => {
+      const { runClaims, claim, workspaceId } = await newClaim()
+      await expect(runClaims.sshKey(claim.id)).rejects.toMatchObject(notFound)
+      const { sshKeys, workspaces } = testUsers.owner.engine
+      const key = await sshKeys.create(testUsers.organization, {
+        name: testUsers.newName("key"),
+        value: "secret",
+      })
+      await workspaces.assignSshKey({ id: workspaceId }, key.id)
+      expect(await runClaims.sshKey(claim.id)).toBe("secret")
     })
 
     test("reads the configuration and the state, and saves the new state", async () => {

@@ -193,7 +193,7 @@ function duration(option: string, text: string): number {
   return durationMs
 }
 
-/** Range of `lease-seconds` (docs/runs.md, "Executors"). */
+/** Range of `lease-seconds` (docs/runs.md, "Execute runs"). */
 const leaseBoundsMs = { least: 10 * secondMs, most: 10 * minuteMs }
 
 function leaseDuration(text: string): number {

@@ -1,6 +1,6 @@
 import { Command, Option } from "commander"
 import { formatInstant } from "../core/time.ts"
-import { type RemoteOperations, remoteOperationModes } from "../organizations/organization.ts"
+import type { RemoteOperations } from "../organizations/organization.ts"
 import { everyItem, json, table } from "./report.ts"
 import type { Terminal } from "./terminal.ts"
 import { addCallerOptions, withCallerEngine } from "./with-caller-engine.ts"
@@ -28,6 +28,9 @@ function createCommand(terminal: Terminal): Command {
     }),
   )
 }
+
+/** Written here, because the rules of organizations load much that this command does not need. */
+const remoteOperationModes: readonly RemoteOperations[] = ["on", "off"]
 
 function setCommand(terminal: Terminal): Command {
   const command = new Command("set")

@@ -64,7 +64,10 @@ export function openToolCache(cache: string): ToolCache {
         const { signedBy } = await unpack(made)
         const sha256 = await hashFile(join(made, toolNames[kind].program))
         await writeFile(join(made, recordName), JSON.stringify({ sha256, signedBy }))
-        await moveIntoPlace(made, folder, join(temporary, "replaced"))
+        // Another agent may have installed the same. Replacing it would hide it from others for a moment.
+        const present = await find(kind, version)
+        if (present === undefined || present.signedBy !== signedBy)
+          await moveIntoPlace(made, folder, join(temporary, "replaced"))
         return join(folder, toolNames[kind].program)
       } finally {
         await rm(temporary, { recursive: true, force: true })

@@ -23,6 +23,7 @@ import {
   collaboratorAuthPolicies,
   executionModes,
   organizationPermissionNames,
+  remoteOperationModes,
   plans,
 } from "../../../organizations/organization.ts"
 import { serviceProviders } from "../../../organizations/vcs-connection.ts"
@@ -227,6 +228,7 @@ const answers: Readonly<Record<string, Codec>> = {
       defaultProjectId: id,
       defaultExecutionMode: constantFrom(...executionModes),
       defaultAgentPoolId: orNull(id),
+      remoteOperations: constantFrom(...remoteOperationModes),
       allowForceDeleteWorkspaces: boolean(),
       assessmentsEnforced: boolean(),
       collaboratorAuthPolicy: constantFrom(...collaboratorAuthPolicies),
@@ -487,6 +489,7 @@ const organizationPatch = some({
   email: stringMatching(/^[a-z]{1,9}@[a-z]{1,9}\.example$/),
   defaultExecutionMode: constantFrom(...executionModes),
   defaultAgentPoolId: orNull(id),
+  remoteOperations: constantFrom(...remoteOperationModes),
   allowForceDeleteWorkspaces: boolean(),
   assessmentsEnforced: boolean(),
   plan: constantFrom(...plans),
