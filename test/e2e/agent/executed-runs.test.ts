@@ -242,6 +242,7 @@ output "slug" { value = "\${var.TFC_WORKSPACE_SLUG} \${var.TFC_RUN_ID}" }
     const folder = join(workspace.data, "unsaved-states")
     const [name = ""] = await readdir(folder)
     expect(name).toMatch(new RegExp(`^${runId}.*\\.tfstate$`))
-    expect(await readFile(join(folder, name), "utf8")).toContain('"name": "quick"')
+    // The state as the tool had written it. OpenTofu 1.12 leaves resources out of what it writes during an apply.
+    expect(await readFile(join(folder, name), "utf8")).toMatch(/"name": "(quick|waited)"/)
   })
 })
