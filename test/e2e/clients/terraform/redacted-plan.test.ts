@@ -1,4 +1,5 @@
 // Redacted plans: made from the tools' own output, and rendered by the tools from the server.
+import { announceExecutor } from "../../../../engine/testing/announced-executor.ts"
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
@@ -96,6 +97,7 @@ describe.skipIf(noTool).each(tools)("a redacted plan, by $kind $version", (tool)
     const name = `${kind}-redacted`
     const { id } = await workspaces.create(organization, { name, executionMode: "remote" })
     const input = { message: null, isDestroy: false, autoApply: null, planOnly: true, refreshOnly: false }
+    await announceExecutor(fixture.engine, { kind: "organization", name: organization })
     const run = await runs.create({ id }, { ...input, configurationVersionId: null })
     const claim = await runClaims.claim({ kind: "workspace", ref: { id } }, { name: "e2e", leaseMs: 60_000, waitMs: 0 })
     const claimId = claim?.id ?? ""
