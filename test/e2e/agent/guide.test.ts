@@ -41,7 +41,9 @@ test("a pool, a token and its agent are made by the commands of the guide", asyn
 
   await using agent = start([...placed(guide.block("Start an agent", 1)), ...withoutSandbox], { folder: folder.path })
   await expect.poll(agent.stderr).toContain("waits for runs.")
-  expect(await readFile(at("chancery-agent/agent.pid"), "utf8")).toBe(String(agent.child.pid))
+  // A second agent is rejected once the first has locked its folder.
+  const lock = () => readFile(at("chancery-agent/agent.pid"), "utf8").catch(() => undefined)
+  await expect.poll(lock).toBe(String(agent.child.pid))
   const second = await start([...placed(guide.block("Start an agent", 1)), ...withoutSandbox], { folder: folder.path })
     .ended
   expect(second.code).not.toBe(0)
