@@ -100,6 +100,9 @@ export const sharedRows: Readonly<Record<string, string>> = {
     "PATCH /organizations/:organization_name/relationships/data-retention-policy",
     "DELETE /organizations/:organization_name/relationships/data-retention-policy",
     "PATCH /projects/:project_id/tag-bindings",
+    // Only when the time at which an executor was last seen there is older than half a minute.
+    "POST /organizations/:organization_name/run-claims",
+    "POST /workspaces/:workspace_id/run-claims",
   ]),
   ...withReason(oneAccount, ["PATCH /account/details", "PATCH /account/update"]),
 }

@@ -101,7 +101,9 @@ const search = (read: <T>(work: (session: QueryRunner) => Promise<T>) => Promise
 
 async function populate(session: QueryRunner, names: readonly string[]): Promise<void> {
   await session.execute(
-    sql`insert into organizations values ('org-1', 'o', 'o', '', 1, 'remote', null, 0, 0, '', 0, '', '{}')`,
+    sql`insert into organizations (id, name, name_folded, email, created_at, default_execution_mode,
+        allow_force_delete_workspaces, assessments_enforced, plan, cost_estimation_enabled, collaborator_auth_policy)
+      values ('org-1', 'o', 'o', '', 1, 'remote', 0, 0, '', 0, '')`,
   )
   await session.execute(
     sql`insert into projects (id, organization_id, name, name_folded, description, is_default, created_at)
