@@ -6,7 +6,7 @@ import { secondMs } from "../core/time.ts"
 import type { ClaimTarget, RunClaims, RunClaimView } from "../workspaces/runs/run-claim.ts"
 import { killProcessesOfRuns } from "./isolation/left-processes.ts"
 import { type Execution, executeRun, type ExecutionOptions } from "./runs/execute-run.ts"
-import { isTemporary } from "./runs/patient-claims.ts"
+import { isTemporary } from "./runs/claim-retries.ts"
 import { removeFolder } from "./runs/run-folder.ts"
 import { preparePluginCache } from "./tools/index.ts"
 

@@ -1,25 +1,10 @@
-import { mkdtemp, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
-import { expect, onTestFinished, test } from "vitest"
+import { expect, test } from "vitest"
+import { commandsWithStore } from "../../testing/test-command.ts"
 import { exitCodes } from "./exit-code.ts"
-import { run } from "./program.ts"
 
 /** Runs commands on one database with the organization acme, one after another. */
 async function chanceryWithStore() {
-  const data = await mkdtemp(join(tmpdir(), "chancery-"))
-  onTestFinished(() => rm(data, { recursive: true, force: true }))
-  const chancery = async (...words: readonly string[]) => {
-    let out = ""
-    let stderr = ""
-    const code = await run(words, {
-      out: (text) => void (out += `${text}\n`),
-      say: (text) => void (stderr += `${text}\n`),
-      input: async () => "",
-      environment: { CHANCERY_DATA: data, CHANCERY_LOG_LEVEL: "silent" },
-    })
-    return { code, out, stderr }
-  }
+  const { chancery } = await commandsWithStore()
   await chancery("organization", "create", "acme", "--email", "a@example.com")
   const createPool = async (name: string) =>
     JSON.parse((await chancery("agent-pool", "create", name, "--json")).out) as { readonly id: string }

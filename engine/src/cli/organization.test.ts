@@ -1,24 +1,9 @@
-import { mkdtemp, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
-import { expect, onTestFinished, test } from "vitest"
+import { expect, test } from "vitest"
+import { commandsWithStore } from "../../testing/test-command.ts"
 import { openEmbedded } from "../embedded.ts"
-import { run } from "./program.ts"
 
 async function chanceryWithStore() {
-  const data = await mkdtemp(join(tmpdir(), "chancery-"))
-  onTestFinished(() => rm(data, { recursive: true, force: true }))
-  const chancery = async (...words: readonly string[]) => {
-    let out = ""
-    let stderr = ""
-    const code = await run(words, {
-      out: (text) => void (out += `${text}\n`),
-      say: (text) => void (stderr += `${text}\n`),
-      input: async () => "",
-      environment: { CHANCERY_DATA: data, CHANCERY_LOG_LEVEL: "silent" },
-    })
-    return { code, out, stderr }
-  }
+  const { chancery, data } = await commandsWithStore()
   const remoteOperations = async (name: string) => {
     await using engine = await openEmbedded(`sqlite:${data}/chancery.db`)
     return (await engine.organizations.get(name)).remoteOperations

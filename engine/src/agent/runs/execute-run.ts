@@ -7,7 +7,7 @@ import type { RunStage } from "../../workspaces/runs/run-repository.ts"
 import { isFinal, type RunStatus } from "../../workspaces/runs/run-status.ts"
 import type { RunStep } from "../../workspaces/runs/run.ts"
 import type { Command, CommandResult, Isolation } from "../isolation/isolation.ts"
-import { redactPlan } from "../redacted-plan.ts"
+import { redactPlan } from "../plans/redacted-plan.ts"
 import {
   canSharePluginCache,
   cliConfiguration,
@@ -16,7 +16,7 @@ import {
   type ToolKind,
   type Tools,
 } from "../tools/index.ts"
-import { isLost, patiently } from "./patient-claims.ts"
+import { isLost, withRetries } from "./claim-retries.ts"
 import { appliedCounts, plannedCounts } from "./resource-counts.ts"
 import { RunFailure } from "./run-failure.ts"
 import { openRunFolder, orNothing, type RunFolder } from "./run-folder.ts"
@@ -96,13 +96,13 @@ class RunExecution {
   /** Leaves a run that waits for a confirmation, which can take longer than this agent lives. */
   async #leave(status: RunStatus): Promise<Execution> {
     if (!isFinal(status) && status !== "planned_and_saved")
-      await patiently(() => this.#options.claims.release(this.#claim.id), this.#options.leaseMs)
+      await withRetries(() => this.#options.claims.release(this.#claim.id), this.#options.leaseMs)
     return status
   }
 
   async #report(step: RunStep): Promise<RunStatus> {
     const { claims, leaseMs } = this.#options
-    return (await patiently(() => claims.report(this.#claim.id, step), leaseMs)).run.status
+    return (await withRetries(() => claims.report(this.#claim.id, step), leaseMs)).run.status
   }
 
   /** Prepares a folder and a log for a stage. Each failure ends the run, and its log says why. */
@@ -112,11 +112,11 @@ class RunExecution {
   ): Promise<RunStatus> {
     const { claims, leaseMs, maxLogBytes, runsFolder, passed } = this.#options
     const logOf = (mask: SecretMask) =>
-      openRunLog({ claims, claimId: this.#claim.id, stage, mask, maxBytes: maxLogBytes, patienceMs: leaseMs })
+      openRunLog({ claims, claimId: this.#claim.id, stage, mask, maxBytes: maxLogBytes, retryMs: leaseMs })
     let log: RunLog | undefined
     try {
       const tool = await this.#findTool()
-      await using folder = await patiently(
+      await using folder = await withRetries(
         () =>
           openRunFolder({
             claims,
@@ -133,7 +133,10 @@ class RunExecution {
       await stageLog.end()
       return await this.#report(step)
     } catch (error) {
-      if (isLost(error) || this.#lease.reason() === "ended") throw error
+      if (isLost(error) || this.#lease.reason() === "ended") {
+        await log?.[Symbol.asyncDispose]()
+        throw error
+      }
       const ending = log ?? logOf(new SecretMask([]))
       ending.say(this.#textOf(error))
       await ending.end()
@@ -192,13 +195,13 @@ class RunExecution {
       ["plan-file", planFile],
     ] as const
     for (const [name, bytes] of documents)
-      await patiently(() => claims.saveDocument(this.#claim.id, name, bytes), leaseMs)
+      await withRetries(() => claims.saveDocument(this.#claim.id, name, bytes), leaseMs)
     return { status: "planned", hasChanges: exitCode === 2, counts: plannedCounts(plan) }
   }
 
   async #apply(log: RunLog, folder: RunFolder, tool: InstalledTool): Promise<RunStep> {
     const { claims, leaseMs } = this.#options
-    const planFile = await patiently(() => claims.document(this.#claim.id, "plan-file"), leaseMs)
+    const planFile = await withRetries(() => claims.document(this.#claim.id, "plan-file"), leaseMs)
     await writeFile(folder.paths.plan, planFile, { mode: 0o600 })
     await this.#initialize(log, folder, tool)
     // From here on, no other executor may repeat the apply.
@@ -236,7 +239,7 @@ class RunExecution {
     await folder.assertOwnBackend()
   }
 
-  /** Runs the tool. It is interrupted when the run is canceled, and killed when the run belongs to another executor. */
+  /** Runs the tool. It is interrupted when the run is canceled or belongs to another executor, and killed when it is canceled by force. */
   async #run(
     folder: RunFolder,
     tool: InstalledTool,
@@ -316,7 +319,7 @@ class RunExecution {
     const input = await uploads.next(false)
     if (input === undefined) return
     try {
-      await patiently(() => claims.createState(this.#claim.id, input), leaseMs)
+      await withRetries(() => claims.createState(this.#claim.id, input), leaseMs)
       uploads.created()
     } catch (error) {
       const path = await keepState(this.#claim, input.state ?? Buffer.alloc(0))

@@ -1,14 +1,14 @@
-// Heartbeats of a claim. They renew its lease, and tell whether the run shall stop.
+// Heartbeats of a claim. They renew its lease, and show whether the run must stop.
 import { setTimeout as sleep } from "node:timers/promises"
 import type { RunClaims, RunClaimView } from "../../workspaces/runs/run-claim.ts"
 import { isFinal } from "../../workspaces/runs/run-status.ts"
-import { isLost } from "./patient-claims.ts"
+import { isLost } from "./claim-retries.ts"
 
 /** `cancel`: stop gracefully. `ended`: other callers ended the run, or its lease ended. Nothing can be reported any more. */
 export type StopReason = "cancel" | "ended"
 
 export interface RunLease extends AsyncDisposable {
-  /** Aborts when the run shall stop. */
+  /** Aborts when the run must stop. */
   readonly stopped: AbortSignal
   reason(): StopReason | undefined
   /** Aborts when the run was canceled by force: it must stop at once. */

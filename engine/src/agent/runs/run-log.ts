@@ -1,7 +1,7 @@
 // Log of a plan or an apply, which is sent while the tool writes it. Secrets are masked before anything leaves this machine.
 import type { RunClaims } from "../../workspaces/runs/run-claim.ts"
 import type { RunStage } from "../../workspaces/runs/run-repository.ts"
-import { patiently } from "./patient-claims.ts"
+import { withRetries } from "./claim-retries.ts"
 import type { SecretMask } from "./secret-mask.ts"
 
 /** Half of what the server accepts in one request. */
@@ -25,17 +25,17 @@ export interface RunLogOptions {
   readonly mask: SecretMask
   /** The rest is left out. */
   readonly maxBytes: number
-  readonly patienceMs: number
+  readonly retryMs: number
 }
 
-export function openRunLog({ claims, claimId, stage, mask, maxBytes, patienceMs }: RunLogOptions): RunLog {
+export function openRunLog({ claims, claimId, stage, mask, maxBytes, retryMs }: RunLogOptions): RunLog {
   let waiting: Buffer[] = []
   let size = 0
   let isFull = false
   let failure: Error | undefined
   let offset: number | undefined
   const append = (at: number, bytes: Uint8Array) =>
-    patiently(() => claims.appendLog(claimId, stage, at, bytes), patienceMs)
+    withRetries(() => claims.appendLog(claimId, stage, at, bytes), retryMs)
 
   async function send(): Promise<void> {
     if (failure !== undefined) return

@@ -184,9 +184,9 @@ export const run = document("runs", {
       },
     ),
     waitingReason: readOnly(z.string().nullable(), {
-      rule: "Why the run waits, if no agent was heard of for five minutes; otherwise null.",
+      rule: "Why the run waits, if no agent was seen for five minutes; otherwise null.",
       example:
-        "No agent of the agent pool office was heard of since 2026-11-26T12:00:00.000Z. The run waits for one: chancery agent --token-file FILE (docs/agents.md)",
+        "No agent of the agent pool office was seen since 2026-11-26T12:00:00.000Z. The run waits for one: chancery agent --token-file FILE (docs/agents.md)",
     }),
     actions: computed(
       flags(["isCancelable", "isConfirmable", "isDiscardable", "isForceCancelable"]),

@@ -150,7 +150,7 @@ export class Follower {
   #caller: Caller
   #expiresAt: Instant | null = null
   /** Time at which the last item was queued. */
-  heardAt: Instant
+  lastSeenAt: Instant
   readonly #queue: FeedItem[] = []
   #over: { readonly error: EngineError | undefined } | undefined
   #arrived = () => {}
@@ -166,7 +166,7 @@ export class Follower {
     this.organization = organization
     this.filter = filter
     this.position = position
-    this.heardAt = now
+    this.lastSeenAt = now
   }
 
   get caller(): Caller {
@@ -204,7 +204,7 @@ export class Follower {
   push(item: FeedItem, now: Instant): boolean {
     if (this.#queue.length >= maxQueue) return false
     this.#queue.push(item)
-    this.heardAt = now
+    this.lastSeenAt = now
     this.#arrived()
     return true
   }
@@ -377,7 +377,7 @@ class Reader {
     const beat = { cursor: formatCursor(this.#position) }
     for (const follower of this.#followers) {
       if (follower.hasExpired(now)) follower.end(unauthenticated())
-      if (follower.isOver || follower.queuedCount > 0 || now - follower.heardAt < heartbeatMs) continue
+      if (follower.isOver || follower.queuedCount > 0 || now - follower.lastSeenAt < heartbeatMs) continue
       // A follower that joined ahead of the reader has a later cursor.
       if (!isBefore(this.#position, follower.position)) follower.push(beat, now)
     }

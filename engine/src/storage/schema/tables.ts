@@ -122,7 +122,7 @@ export interface OrganizationRow {
   /** Null if the organization is older than this setting: off until the setting is made. */
   remote_operations: Flag | null
   /** Last claim of a run of the execution mode `remote`. Null if there was none. */
-  executor_heard_at: number | null
+  executor_seen_at: number | null
 }
 
 export interface UserRow {
@@ -321,7 +321,7 @@ export interface AgentPoolRow {
   /** Null if the pool is older than this setting: it serves the whole organization. */
   organization_scoped: Flag | null
   /** Last claim of an agent. Null if there was none. */
-  agent_heard_at: number | null
+  agent_seen_at: number | null
 }
 
 export interface AgentPoolWorkspaceRow {

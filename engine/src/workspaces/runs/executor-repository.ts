@@ -8,7 +8,7 @@ export interface ExecutorFacts {
   /** True if an agent of an admitting pool has a valid token. */
   readonly hasAgentToken: boolean
   /** Last claim. Null if there was none. */
-  readonly heardAt: Instant | null
+  readonly lastSeenAt: Instant | null
 }
 
 export interface ExecutorQuery {
@@ -26,6 +26,6 @@ export type ExecutorGroup = { readonly agentPoolId: string } | { readonly organi
 export interface ExecutorRepository {
   facts(query: ExecutorQuery): Promise<ExecutorFacts>
   /** Returns the last claim of the group, or null if there was none. */
-  heardAt(group: ExecutorGroup): Promise<Instant | null>
-  saveHeardAt(group: ExecutorGroup, now: Instant): Promise<void>
+  lastSeenAt(group: ExecutorGroup): Promise<Instant | null>
+  saveLastSeenAt(group: ExecutorGroup, now: Instant): Promise<void>
 }

@@ -14,12 +14,12 @@ export async function recordExecutor(
   group: ExecutorGroup,
   now: Instant,
 ): Promise<void> {
-  if (isDue(await executors.heardAt(group), now)) await executors.saveHeardAt(group, now)
+  if (isDue(await executors.lastSeenAt(group), now)) await executors.saveLastSeenAt(group, now)
 }
 
 /** Returns whether a claim must be recorded again. A time ahead of `now` was written by a server whose clock was ahead. */
-export const isDue = (heardAt: Instant | null, now: Instant): boolean =>
-  heardAt === null || Math.abs(now - heardAt) >= recordEveryMs
+export const isDue = (lastSeenAt: Instant | null, now: Instant): boolean =>
+  lastSeenAt === null || Math.abs(now - lastSeenAt) >= recordEveryMs
 
 export const executorQuery = (
   workspace: SituatedWorkspace,
@@ -47,7 +47,7 @@ export async function requireExecutor(
   now: Instant,
 ): Promise<void> {
   const facts = await executors.facts(executorQuery(workspace, now))
-  if (facts.hasAgentToken || facts.heardAt !== null) return
+  if (facts.hasAgentToken || facts.lastSeenAt !== null) return
   const detail = noAgentText(workspace, facts)
   throw unprocessable(detail, [{ field: ["workspace"], detail }])
 }
@@ -63,10 +63,10 @@ export function noAgentText(
 /** Returns the reason for the wait of a run whose executors are silent. */
 export function silentAgentText(
   { organization }: Pick<SituatedWorkspace, "organization">,
-  { pool, heardAt }: Pick<ExecutorFacts, "pool" | "heardAt">,
+  { pool, lastSeenAt }: Pick<ExecutorFacts, "pool" | "lastSeenAt">,
 ): string {
   const agent = `No agent of ${pool === undefined ? `organization ${organization.name}` : `the agent pool ${pool}`}`
-  const silence = heardAt === null ? "was heard of yet" : `was heard of since ${formatInstant(heardAt)}`
+  const silence = lastSeenAt === null ? "was seen yet" : `was seen since ${formatInstant(lastSeenAt)}`
   return `${agent} ${silence}. The run waits for one: ${startAgent}`
 }
 

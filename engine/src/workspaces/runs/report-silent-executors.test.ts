@@ -1,4 +1,4 @@
-// Runs that wait while no executor is heard of: the run, its events, its log and the feed contain the reason.
+// Runs that wait while no executor is seen: the run, its events, its log and the feed contain the reason.
 import { describe, expect, test } from "vitest"
 import { systemRuntime } from "../../core/runtime.ts"
 import { formatInstant, minuteMs, secondMs } from "../../core/time.ts"
@@ -17,8 +17,8 @@ import { reportSilentExecutors } from "./report-silent-executors.ts"
 const start = Date.UTC(2026, 0, 1)
 const startAgent = "The run waits for one: chancery agent --token-file FILE (docs/agents.md)"
 const organizationReason = (since = start) =>
-  `No agent of organization acme was heard of since ${formatInstant(since)}. ${startAgent}`
-const poolReason = (since: string) => `No agent of the agent pool office was heard of ${since}. ${startAgent}`
+  `No agent of organization acme was seen since ${formatInstant(since)}. ${startAgent}`
+const poolReason = (since: string) => `No agent of the agent pool office was seen ${since}. ${startAgent}`
 
 interface EventDocument {
   readonly attributes: { readonly action: string; readonly description: string }
@@ -114,7 +114,7 @@ async function waitingEngine() {
 }
 
 describe("a run that waits for an executor", () => {
-  test("contains the reason, once, when no executor was heard of for five minutes", async () => {
+  test("contains the reason, once, when no executor was seen for five minutes", async () => {
     await using testEngine = await waitingEngine()
     const run = await testEngine.queue()
     await testEngine.wait(5 * minuteMs - 1)
@@ -169,7 +169,7 @@ describe("a run that waits for an executor", () => {
     expect(await testEngine.reasonOf(remote)).toBe(organizationReason(start + 4 * minuteMs))
   })
 
-  test("contains no reason when an agent of an admitting pool was heard of, or is at work on another run", async () => {
+  test("contains no reason when an agent of an admitting pool was seen, or is at work on another run", async () => {
     await using testEngine = await waitingEngine()
     const { agentToken: token } = testEngine
     await testEngine.queue()
@@ -182,7 +182,7 @@ describe("a run that waits for an executor", () => {
       await testEngine.wait(30 * secondMs)
       expect([await testEngine.reasonOf(remote), await testEngine.reasonOf(inPool)]).toEqual([null, null])
     }
-    // The lost agent was last heard of 30 seconds ago.
+    // The lost agent was last seen 30 seconds ago.
     await testEngine.wait(4 * minuteMs)
     expect(await testEngine.reasonOf(inPool)).toBeNull()
     await testEngine.wait(minuteMs)
@@ -301,12 +301,12 @@ describe("a run that waits for an executor", () => {
     const token = await testEngine.token({ on: { [testEngine.id]: "read" } })
     await testEngine.wait(5 * minuteMs)
     for (let times = 1; times <= 3; times += 1) {
-      const heardAt = testEngine.clock.now()
+      const lastSeenAt = testEngine.clock.now()
       expect((await testEngine.ask("/organizations/acme", { token })).status).toBe(204)
       await testEngine.wait(15 * secondMs)
       expect(await testEngine.reasonOf(run)).toBeNull()
       await testEngine.wait(5 * minuteMs)
-      expect(await testEngine.reasonOf(run)).toBe(organizationReason(heardAt))
+      expect(await testEngine.reasonOf(run)).toBe(organizationReason(lastSeenAt))
     }
     expect(await testEngine.noticesOf(run)).toEqual([organizationReason()])
   })

@@ -1,4 +1,4 @@
-// Explains to users why a run does not begin: it could, but no executor that could take it was heard of. The run, its events and its log
+// Explains to users why a run does not begin: it could, but no executor that could take it was seen. The run, its events and its log
 // contain the reason.
 import type { HeldLease } from "../../core/leases.ts"
 import type { Runtime } from "../../core/runtime.ts"
@@ -53,7 +53,7 @@ export async function reportSilentExecutors(
 /** Sets or removes the reason. Returns it if the wait was not recorded yet. */
 async function change(
   repositories: UsedRepositories,
-  { id, inVain }: ChangedWait,
+  { id, isUnserved }: ChangedWait,
   { clock, random }: Pick<Runtime, "clock" | "random">,
 ): Promise<string | undefined> {
   const run = await repositories.runs.find(id)
@@ -64,7 +64,7 @@ async function change(
     await repositories.runs.save(changed)
     await repositories.events.append(runChange("run.updated", workspace, changed, ["waitingReason"]))
   }
-  if (!inVain) {
+  if (!isUnserved) {
     await save({ ...run, waitingReason: null })
     return undefined
   }

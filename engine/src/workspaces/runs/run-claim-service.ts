@@ -407,8 +407,8 @@ export class RunClaimService implements RunClaims {
 
   async #recordExecutor(group: ExecutorGroup): Promise<void> {
     const now = this.#runtime.clock.now()
-    const heardAt = await this.#storage.read(({ executors }) => executors.heardAt(group))
-    if (isDue(heardAt, now)) await this.#storage.transact((repositories) => recordExecutor(repositories, group, now))
+    const lastSeenAt = await this.#storage.read(({ executors }) => executors.lastSeenAt(group))
+    if (isDue(lastSeenAt, now)) await this.#storage.transact((repositories) => recordExecutor(repositories, group, now))
   }
 
   /** Records the executor of a claim. It searches for no other run while it works on this one. */

@@ -45,7 +45,7 @@ export interface ClaimsToEnd {
 
 export interface WaitQuery {
   readonly now: Instant
-  /** A run waits in vain if it has waited since this instant, and none of its executors was heard of since then. */
+  /** A run is unserved if it has waited since this instant, and none of its executors was seen since then. */
   readonly since: Instant
   /** Limits the search to one run. */
   readonly id?: RunId
@@ -55,8 +55,8 @@ export interface WaitQuery {
 /** Run whose waiting reason is out of date. */
 export interface ChangedWait {
   readonly id: RunId
-  /** True if none of its executors was heard of, and the run has no reason yet. False if the reason no longer holds. */
-  readonly inVain: boolean
+  /** True if none of its executors was seen, and the run has no reason yet. False if the reason no longer holds. */
+  readonly isUnserved: boolean
 }
 
 export interface RunRepository {

@@ -54,7 +54,7 @@ export interface Run {
   readonly commentIds: readonly string[]
   /** In their order. Runs that are older than run events have none from that time. */
   readonly eventIds: readonly string[]
-  /** Sentence that names the missing executor. Null unless the run waits for one and none was heard of for some time. */
+  /** Sentence that names the missing executor. Null unless the run waits for one and none was seen for some time. */
   readonly waitingReason: string | null
   /** Instant at which the log and the events of the run recorded the present wait. Null before that. */
   readonly waitRecordedAt: Instant | null
@@ -71,7 +71,7 @@ export interface RunComment {
 /**
  * Actions of run events. `queued` is the creation of the run. A status is the action that the run reached it. `cancel_requested` asks the
  * executor to stop. After `executor_lost` another executor starts the plan again. `executor_missing` means that no executor of a waiting run
- * was heard of for some time.
+ * was seen for some time.
  */
 export const runActions = [
   "queued",

@@ -3,7 +3,7 @@ import { announceExecutor } from "../../../../engine/testing/announced-executor.
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { redactPlan } from "../../../../engine/src/agent/redacted-plan.ts"
+import { redactPlan } from "../../../../engine/src/agent/plans/redacted-plan.ts"
 import {
   cloud,
   hostname,

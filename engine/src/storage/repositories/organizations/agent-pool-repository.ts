@@ -153,7 +153,7 @@ export class SqlAgentPoolRepository implements AgentPoolRepository {
       name_folded: foldName(pool.name),
       created_at: pool.createdAt,
       organization_scoped: pool.organizationScoped ? 1 : 0,
-      agent_heard_at: null,
+      agent_seen_at: null,
     } satisfies AgentPoolRow
     await rejectTaken(() => this.#session.execute(this.#session.db.insertInto("agent_pools").values(row)), {
       name: nameTaken,
@@ -220,7 +220,7 @@ const allowedProjects = statement((db, { ids }: { ids: readonly string[] }, dial
     .orderBy("p.name_folded"),
 )
 
-const poolOf = (row: Omit<AgentPoolRow, "name_folded" | "agent_heard_at">): AgentPool => ({
+const poolOf = (row: Omit<AgentPoolRow, "name_folded" | "agent_seen_at">): AgentPool => ({
   id: row.id,
   organizationId: row.organization_id as OrganizationId,
   name: row.name,

@@ -72,7 +72,7 @@ export class SqlOrganizationRepository implements OrganizationRepository {
     const row: OrganizationRow = {
       id: organization.id,
       created_at: organization.createdAt,
-      executor_heard_at: null,
+      executor_seen_at: null,
       ...settingsOf(organization),
     }
     await rejectTaken(() => this.#session.execute(db.insertInto("organizations").values(row)), { name: nameTaken })
@@ -142,7 +142,7 @@ const admittingPool = statement((db, { agentPoolId, projectId }: { agentPoolId: 
 )
 
 function organizationOf(
-  row: Omit<OrganizationRow, "name_folded" | "executor_heard_at"> & { default_project_id: string },
+  row: Omit<OrganizationRow, "name_folded" | "executor_seen_at"> & { default_project_id: string },
 ): Organization {
   return {
     id: row.id as OrganizationId,
@@ -184,7 +184,7 @@ const settingsOf = (organization: Organization) =>
     cost_estimation_enabled: organization.costEstimationEnabled ? 1 : 0,
     collaborator_auth_policy: organization.collaboratorAuthPolicy,
     settings: recordedText(organization),
-  }) satisfies Omit<OrganizationRow, "id" | "created_at" | "executor_heard_at">
+  }) satisfies Omit<OrganizationRow, "id" | "created_at" | "executor_seen_at">
 
 const siteSettings = "site"
 

@@ -159,7 +159,7 @@ export class SqlRunRepository implements RunRepository {
     let rows = situated(db)
       .clearSelect()
       .select("r.id")
-      .select(sql<number>`case when r.waiting_reason is null then 1 else 0 end`.as("in_vain"))
+      .select(sql<number>`case when r.waiting_reason is null then 1 else 0 end`.as("is_unserved"))
       .where("r.finished_at", "is", null)
       .where("r.status", "in", claimableStatuses)
       .where("r.claim_id", "is", null)
@@ -170,7 +170,7 @@ export class SqlRunRepository implements RunRepository {
       )
     if (id !== undefined) rows = rows.where("r.id", "=", id)
     const found = await this.#session.queryMany(rows.orderBy("r.created_at").orderBy("r.id").limit(limit))
-    return found.map((row) => ({ id: row.id as RunId, inVain: row.in_vain === 1 }))
+    return found.map((row) => ({ id: row.id as RunId, isUnserved: row.is_unserved === 1 }))
   }
 
   async needsConfiguration(id: ConfigurationVersionId): Promise<boolean> {
@@ -526,12 +526,12 @@ const waitsSince = (dialect: DialectName) =>
     : sql`coalesce((r.status_timestamps::json ->> r.status)::bigint, r.created_at)`
 
 /**
- * Tells whether no executor that could take the run was heard of. An executor with a live claim was, also if it does not search for other
+ * Tells whether no executor that could take the run was seen. An executor with a live claim was, also if it does not search for other
  * runs. A last claim ahead of `now` was recorded by a server whose clock was ahead.
  */
 const hasSilentExecutors = ({ now, since }: Pick<WaitQuery, "now" | "since">) => {
-  const isRecent = (heardAt: RawBuilder<unknown>) =>
-    sql`coalesce(${heardAt}, 0) > ${since} and ${heardAt} <= ${now + minuteMs}`
+  const isRecent = (lastSeenAt: RawBuilder<unknown>) =>
+    sql`coalesce(${lastSeenAt}, 0) > ${since} and ${lastSeenAt} <= ${now + minuteMs}`
   const hasClaim = (claimant: RawBuilder<unknown>) => sql`exists (select 1 from runs as claimed
     where claimed.organization_id = r.organization_id and claimed.finished_at is null
       and claimed.claim_expires_at > ${now} and ${claimant})`
@@ -539,9 +539,9 @@ const hasSilentExecutors = ({ now, since }: Pick<WaitQuery, "now" | "since">) =>
     and not exists (select 1 from agent_pools where agent_pools.organization_id = r.organization_id
       and (${effectiveMode} = 'remote' or agent_pools.id = ${effectivePool})
       and ${admitted(sql.ref("w.id"), sql.ref("w.project_id"))}
-      and ((${isRecent(sql`agent_pools.agent_heard_at`)})
+      and ((${isRecent(sql`agent_pools.agent_seen_at`)})
         or ${hasClaim(sql`claimed.claimed_by_kind = 'agent-pools' and claimed.claimed_by_id = agent_pools.id`)}))
-    and not (${effectiveMode} = 'remote' and ((${isRecent(sql`o.executor_heard_at`)})
+    and not (${effectiveMode} = 'remote' and ((${isRecent(sql`o.executor_seen_at`)})
       or ${hasClaim(sql`claimed.claimed_by_kind in ('users', 'teams')`)})))`
 }
 

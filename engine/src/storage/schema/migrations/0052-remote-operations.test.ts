@@ -30,15 +30,15 @@ test.each(databaseKinds.filter(({ available }) => available))(
     await database.transact((session) => session.execute(insert("during")))
     const [organizations, pools] = await database.read(async (session) => [
       await session.queryMany(
-        sql`select name, default_execution_mode, remote_operations, executor_heard_at from organizations order by name`,
+        sql`select name, default_execution_mode, remote_operations, executor_seen_at from organizations order by name`,
       ),
-      await session.queryMany(sql`select name, agent_heard_at from agent_pools`),
+      await session.queryMany(sql`select name, agent_seen_at from agent_pools`),
     ])
-    const unset = { default_execution_mode: "remote", remote_operations: null, executor_heard_at: null }
+    const unset = { default_execution_mode: "remote", remote_operations: null, executor_seen_at: null }
     expect(organizations).toEqual([
       { name: "before", ...unset },
       { name: "during", ...unset },
     ])
-    expect(pools).toEqual([{ name: "edge", agent_heard_at: null }])
+    expect(pools).toEqual([{ name: "edge", agent_seen_at: null }])
   },
 )

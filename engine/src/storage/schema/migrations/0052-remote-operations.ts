@@ -1,4 +1,4 @@
-// Whether runs of an organization execute on agents, and when an executor was last heard of. Organizations that exist already keep
+// Whether runs of an organization execute on agents, and when an executor was last seen. Organizations that exist already keep
 // executing on the machines of their clients until the setting is made.
 import { sql } from "kysely"
 import type { Migration } from "../migrate.ts"
@@ -9,7 +9,7 @@ export const remoteOperationsMigration: Migration = {
   async up(session) {
     const { flag, integer } = words[session.dialect]
     await session.execute(sql.raw(`alter table organizations add column remote_operations ${flag}`))
-    await session.execute(sql.raw(`alter table organizations add column executor_heard_at ${integer}`))
-    await session.execute(sql.raw(`alter table agent_pools add column agent_heard_at ${integer}`))
+    await session.execute(sql.raw(`alter table organizations add column executor_seen_at ${integer}`))
+    await session.execute(sql.raw(`alter table agent_pools add column agent_seen_at ${integer}`))
   },
 }

@@ -8,19 +8,20 @@ const pauseMs = 2 * secondMs
 
 /** Returns whether the server may be able to answer later. */
 export const isTemporary = (error: unknown): boolean =>
-  (["unavailable", "busy", "out-of-service", "rate-limited"] as const).some((code) => isEngineError(error, code)) ||
-  isEngineError(error, "internal")
+  (["unavailable", "busy", "out-of-service", "rate-limited", "internal"] as const).some((code) =>
+    isEngineError(error, code),
+  )
 
-/** Returns whether the run belongs to the caller no longer: its lease has ended, or another caller ended the run. */
+/** Returns whether the run no longer belongs to the caller: its lease has ended, or another caller ended the run. */
 export const isLost = (error: unknown): boolean => isEngineError(error, "not-found") || isEngineError(error, "conflict")
 
-/** Repeats `call` while the server is away, with pauses of `patienceMs` in total. */
-export async function patiently<T>(call: () => Promise<T>, patienceMs: number): Promise<T> {
+/** Repeats `call` while the server is away, with pauses of `retryMs` milliseconds in total. */
+export async function withRetries<T>(call: () => Promise<T>, retryMs: number): Promise<T> {
   for (let waitedMs = 0; ; waitedMs += pauseMs) {
     try {
       return await call()
     } catch (error) {
-      if (!isTemporary(error) || waitedMs >= patienceMs) throw error
+      if (!isTemporary(error) || waitedMs >= retryMs) throw error
       await sleep(pauseMs)
     }
   }
