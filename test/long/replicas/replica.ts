@@ -4,11 +4,10 @@ import { once } from "node:events"
 import { mkdir } from "node:fs/promises"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
-import { fileURLToPath } from "node:url"
 import { request } from "undici"
+import { main } from "../../cli/chancery.ts"
 import { freePort } from "../../free-port.ts"
 
-const main = fileURLToPath(new URL("../../../engine/src/cli/main.ts", import.meta.url))
 /** Exit code if the database is unreachable; a supervisor restarts the server. */
 const exitOfTemporaryFailure = 75
 /** Number of lines. */
