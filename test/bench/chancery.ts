@@ -30,6 +30,8 @@ export interface RunningChancery extends AsyncDisposable {
   ): Promise<{ status: number; body: any; bytes: number }>
   /** Returns the processor time of all threads of the process. */
   cpuMs(): number
+  /** Returns the present resident memory of the process in MiB. */
+  memoryMiB(): number
   /** Returns the peak resident memory of the process in MiB. */
   peakMemoryMiB(): number
 }
@@ -95,10 +97,8 @@ export async function startChancery(
     send: (method, path, document) => ask(method, `/api/v2${path}`, document),
     pki: (method, path, document) => ask(method, `/v1${path}`, document),
     cpuMs: () => processorMs(child.pid ?? 0),
-    peakMemoryMiB() {
-      const status = readFileSync(`/proc/${child.pid}/status`, "utf8")
-      return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) / 1024
-    },
+    memoryMiB: () => mebibytes(child.pid, "VmRSS"),
+    peakMemoryMiB: () => mebibytes(child.pid, "VmHWM"),
     async [Symbol.asyncDispose]() {
       await agent.close()
       if (child.exitCode !== null) return
@@ -107,6 +107,12 @@ export async function startChancery(
       await ended
     },
   }
+}
+
+/** Returns an amount of memory of a process. Source: proc(5). */
+function mebibytes(pid: number | undefined, name: "VmRSS" | "VmHWM"): number {
+  const status = readFileSync(`/proc/${pid}/status`, "utf8")
+  return Number(new RegExp(String.raw`^${name}:\s+(\d+) kB`, "m").exec(status)?.[1]) / 1024
 }
 
 const tickMs = 10

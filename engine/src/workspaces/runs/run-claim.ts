@@ -160,7 +160,7 @@ export const stageOf = ({ status }: Run): RunStage => (isApplyStatus(status) ? "
 /** Limit of one request that appends to a log. */
 export const maxLogChunk = 512 * 1024
 /** Limit of a whole log. It suffices for the debug output of long applies. */
-const maxLog = 64 * 1024 * 1024
+const maxLog = 256 * 1024 * 1024
 export const maxDocument = 32 * 1024 * 1024
 
 /** Returns the bytes that are not in the log yet. The log has `size` bytes; `bytes` begins at `offset`. */
