@@ -30,7 +30,8 @@ try {
   await using server = await startChancery(join(folder, "server"))
   await using pool = await openBenchPool(server)
   const workspace = await pool.createWorkspace("bench")
-  await pool.engine.workspaces.update({ id: workspace }, { engineVersion: version })
+  // The log has the text of the tool, as its own output has.
+  await pool.engine.workspaces.update({ id: workspace }, { engineVersion: version, structuredRunOutputEnabled: false })
   const uploaded = await pool.engine.configurationVersions.create(
     { id: workspace },
     { speculative: true, provisional: false, autoQueueRuns: false, ingressAttributes: null, readme: null },
