@@ -146,7 +146,8 @@ async function keepStates(folder: string, target: string, name: string): Promise
   for (const workspace of await readdir(states).catch(() => [])) {
     const text = await readFile(join(states, workspace, "terraform.tfstate")).catch(() => undefined)
     const before = await readFile(join(folder, "state-before")).catch(() => undefined)
-    if (text === undefined || before?.equals(text) === true) continue
+    // Terraform makes an empty file before it has a state.
+    if (text === undefined || text.length === 0 || before?.equals(text) === true) continue
     await mkdir(target, { recursive: true, mode: 0o700 })
     const path = join(target, `${name}.tfstate`)
     await writeFile(path, text, { mode: 0o600 })
