@@ -2,7 +2,7 @@
 // answered, and queues no run twice.
 import { setTimeout as sleep } from "node:timers/promises"
 import { expect } from "vitest"
-import { isTemporary } from "../../../engine/src/agent/runs/patient-claims.ts"
+import { isTemporary } from "../../../engine/src/agent/runs/claim-retries.ts"
 import type { Engine } from "../../../engine/src/engine.ts"
 import { tarball } from "../../../engine/testing/tar-archive.ts"
 import { isFinal } from "../../../engine/src/workspaces/runs/run-status.ts"
