@@ -21,6 +21,7 @@ const groups = { tools: "Tools:", isolation: "Isolation and limits:" }
 
 interface Given extends CallerOptions {
   readonly pool?: string
+  readonly claim?: string
   readonly name: string
   readonly slots: string
   readonly once?: true
@@ -52,6 +53,7 @@ export function agentCommand(terminal: Terminal): Command {
   addServerOptions(command, "http://127.0.0.1:8420")
   command
     .option("--pool <id>", "agent pool whose runs to execute (default: the pool of the token)")
+    .option("--claim <id>", 'claim whose run to execute, instead of runs that wait (docs/agents.md, "In a cluster")')
     .option("--name <name>", "name that runs and their logs show", hostname())
     .option("--slots <count>", "runs to execute at the same time", "1")
     .option("--once", "end when no run waits")
@@ -154,6 +156,7 @@ function settingsOf(given: Given, { environment }: Terminal): AgentSettings {
   return {
     connection: given,
     pool: given.pool,
+    claim: given.claim,
     name: given.name,
     slots,
     once: given.once === true,

@@ -37,6 +37,7 @@ export async function runDevAgent(options: DevAgent, signal: AbortSignal): Promi
       claims: remote.runClaims,
       hidden: [data],
       pool: undefined,
+      claim: undefined,
       name: "dev",
       slots: 2,
       once: false,

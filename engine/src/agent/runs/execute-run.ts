@@ -7,6 +7,7 @@ import type { RunStage } from "../../workspaces/runs/run-repository.ts"
 import { isFinal, type RunStatus } from "../../workspaces/runs/run-status.ts"
 import type { RunStep } from "../../workspaces/runs/run.ts"
 import type { Command, CommandResult, Isolation } from "../isolation/isolation.ts"
+import type { Execution } from "../run-executor.ts"
 import { redactPlan } from "../plans/redacted-plan.ts"
 import {
   canSharePluginCache,
@@ -46,9 +47,6 @@ export interface ExecutionOptions {
   readonly keepState: (claim: RunClaimView, state: Uint8Array) => Promise<string>
   readonly print: (text: string) => void
 }
-
-/** Status of the run afterwards, or `lost` if the run belongs to another executor now. */
-export type Execution = RunStatus | "lost"
 
 export async function executeRun(claim: RunClaimView, options: ExecutionOptions): Promise<Execution> {
   await using lease = openRunLease(options.claims, claim, options.leaseMs / 3)

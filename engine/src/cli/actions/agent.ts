@@ -1,8 +1,10 @@
 import { realpath } from "node:fs/promises"
 import { resolve } from "node:path"
-import { runAgent } from "../../agent/agent.ts"
+import { runAgent, runClaim } from "../../agent/agent.ts"
 import { type IsolationKind, IsolationError, type Limits } from "../../agent/isolation/isolation.ts"
 import { openIsolation } from "../../agent/isolation/open-isolation.ts"
+import type { RunExecutor } from "../../agent/run-executor.ts"
+import { openLocalExecutor } from "../../agent/runs/local-executor.ts"
 import { openTools, ToolError, type ToolKind } from "../../agent/tools/index.ts"
 import { withoutUndefined } from "../../contracts/tfe/json-api/without-undefined.ts"
 import { isEngineError } from "../../core/errors.ts"
@@ -16,6 +18,8 @@ import { type CallerOptions, openServer, tokenFileOf } from "../with-caller-engi
 export interface AgentSettings {
   readonly connection: CallerOptions
   readonly pool: string | undefined
+  /** Claim whose run to execute. It executes no other run. */
+  readonly claim: string | undefined
   readonly name: string
   readonly slots: number
   readonly once: boolean
@@ -74,32 +78,42 @@ interface StartedAgent extends Omit<AgentSettings, "connection"> {
 
 /** Prints what the agent uses and what it cannot limit, then executes runs until the signal aborts. */
 export async function startAgent(settings: StartedAgent, terminal: Terminal, draining: AbortSignal): Promise<void> {
-  const { pool, name, container, runAs, providerMirror } = settings
+  const { claims, claim, pool, name, slots, once, leaseMs } = settings
+  const print = (text: string) => terminal.out(text)
+  await using opened = new AsyncDisposableStack()
+  const executor = await openExecutor(settings, opened, print)
+  for (const line of executor.describe()) terminal.say(line)
+  if (claim !== undefined) return await runClaim({ claims, executor, print }, claim)
+  terminal.say(`The agent ${name} waits for runs.`)
+  const target = pool === undefined ? { kind: "own-pool" as const } : { kind: "agent-pool" as const, id: pool }
+  await runAgent({ claims, executor, target, name, slots, leaseMs, once, print }, draining)
+}
+
+async function openExecutor(
+  settings: StartedAgent,
+  opened: AsyncDisposableStack,
+  print: (text: string) => void,
+): Promise<RunExecutor> {
+  const { name, container, runAs, providerMirror } = settings
   await makeDataFolder(settings.data)
   const data = await realpath(settings.data)
-  await using tools = await openTools({
-    cache: data,
-    clock: systemRuntime().clock,
-    ...withoutUndefined(settings.tools),
-  })
-  await using isolation = await openIsolation({
-    kind: settings.isolation,
-    limits: settings.limits,
-    agent: name.replaceAll(/[^\w.-]/g, "-"),
-    hidden: [...settings.hidden.map((file) => resolve(file)), data],
-    ...(runAs === undefined ? {} : { runAs }),
-    ...(container === undefined ? {} : { container: { image: container.image, ...withoutUndefined(container) } }),
-  })
-  for (const line of [...tools.describe(), ...isolation.describe()]) terminal.say(line)
-  terminal.say(`The agent ${name} waits for runs.`)
-  await runAgent(
-    {
+  const tools = opened.use(
+    await openTools({ cache: data, clock: systemRuntime().clock, ...withoutUndefined(settings.tools) }),
+  )
+  const isolation = opened.use(
+    await openIsolation({
+      kind: settings.isolation,
+      limits: settings.limits,
+      agent: name.replaceAll(/[^\w.-]/g, "-"),
+      hidden: [...settings.hidden.map((file) => resolve(file)), data],
+      ...(runAs === undefined ? {} : { runAs }),
+      ...(container === undefined ? {} : { container: { image: container.image, ...withoutUndefined(container) } }),
+    }),
+  )
+  return opened.use(
+    await openLocalExecutor({
       claims: settings.claims,
-      target: pool === undefined ? { kind: "own-pool" } : { kind: "agent-pool", id: pool },
-      name,
-      slots: settings.slots,
       dataFolder: data,
-      once: settings.once,
       tools,
       toolKind: settings.toolKind,
       isolation,
@@ -108,9 +122,8 @@ export async function startAgent(settings: StartedAgent, terminal: Terminal, dra
       leaseMs: settings.leaseMs,
       snapshotEveryMs: settings.snapshotEveryMs,
       maxLogBytes: settings.maxLogBytes,
-      print: (text) => terminal.out(text),
-    },
-    draining,
+      print,
+    }),
   )
 }
 

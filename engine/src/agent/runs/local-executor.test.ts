@@ -2,11 +2,11 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, onTestFinished, test } from "vitest"
-import { runAgent } from "./agent.ts"
+import { openLocalExecutor } from "./local-executor.ts"
 
 const state = (serial: number): string => JSON.stringify({ version: 4, serial, lineage: "one", resources: [] })
 
-/** Starts an agent that finds no run, in a folder with a run that an earlier agent left. */
+/** Opens an executor in a folder with a run that an earlier agent left. */
 async function startAfterCrash(left: Readonly<Record<string, string>>) {
   const dataFolder = await mkdtemp(join(tmpdir(), "chancery-agent-"))
   onTestFinished(() => rm(dataFolder, { recursive: true, force: true }))
@@ -14,25 +14,19 @@ async function startAfterCrash(left: Readonly<Record<string, string>>) {
   await mkdir(join(run, "state", "web"), { recursive: true })
   for (const [name, text] of Object.entries(left)) await writeFile(join(run, name), text)
   const printed: string[] = []
-  await runAgent(
-    {
-      claims: { claim: async () => undefined } as never,
-      tools: undefined as never,
-      isolation: undefined as never,
-      target: { kind: "own-pool" },
-      name: "agent",
-      slots: 1,
-      dataFolder,
-      once: true,
-      toolKind: "terraform",
-      passed: {},
-      leaseMs: 60_000,
-      snapshotEveryMs: 20_000,
-      maxLogBytes: 1_000_000,
-      print: (text) => void printed.push(text),
-    },
-    new AbortController().signal,
-  )
+  const executor = await openLocalExecutor({
+    claims: undefined as never,
+    tools: undefined as never,
+    isolation: undefined as never,
+    dataFolder,
+    toolKind: "terraform",
+    passed: {},
+    leaseMs: 60_000,
+    snapshotEveryMs: 20_000,
+    maxLogBytes: 1_000_000,
+    print: (text) => void printed.push(text),
+  })
+  await executor[Symbol.asyncDispose]()
   const folder = join(dataFolder, "unsaved-states")
   const names = await readdir(folder).catch(() => [])
   const kept = await Promise.all(names.map((name) => readFile(join(folder, name), "utf8")))
@@ -48,7 +42,7 @@ test.each([
   { left: {}, kept: [], name: "there is no state" },
   // Terraform makes the file before it has a state.
   { left: { [stateFile]: "" }, kept: [], name: "the state is empty" },
-])("runAgent keeps $kept.length states of an earlier agent when $name", async ({ left, kept }) => {
+])("openLocalExecutor keeps $kept.length states of an earlier agent when $name", async ({ left, kept }) => {
   const started = await startAfterCrash(left)
   expect(started).toMatchObject({ kept, runs: [] })
   expect(started.printed).toHaveLength(kept.length)
