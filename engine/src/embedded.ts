@@ -71,6 +71,7 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
     await jobs.idle()
   })
   const closing = opening.move()
-  const authenticate = authentication(storage, cacheVersions, runtime, uses, addressBounds)
+  const { signer } = workspaces.stateTools
+  const authenticate = authentication(storage, cacheVersions, runtime, uses, signer, addressBounds)
   return new EmbeddedEngine(context, root, authenticate, () => closing.disposeAsync())
 }

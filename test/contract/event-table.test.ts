@@ -305,6 +305,7 @@ const table: Readonly<Record<string, Row>> = {
     call: ({ runClaims }, { claimId }) => runClaims.report(claimId, { status: "errored", hasChanges: null }),
   },
   "runClaims.release": "claim",
+  "runClaims.createToken": "reads",
   "runClaims.appendLog": "claim",
   "runClaims.saveDocument": "claim",
   "runClaims.document": "reads",

@@ -163,6 +163,7 @@ export const calls: Readonly<Record<string, Call>> = {
   "runClaims.heartbeat": ({ runClaims }, { claimId }) => runClaims.heartbeat(claimId),
   "runClaims.report": ({ runClaims }, { claimId }) =>
     runClaims.report(claimId, { status: "planning", hasChanges: null }),
+  "runClaims.createToken": ({ runClaims }, { claimId }) => runClaims.createToken(claimId),
   "runClaims.release": ({ runClaims }, { claimId }) => runClaims.release(claimId),
   "runClaims.appendLog": ({ runClaims }, { claimId }) => runClaims.appendLog(claimId, "plan", 0, octets),
   "runClaims.saveDocument": ({ runClaims }, { claimId }) => runClaims.saveDocument(claimId, "plan-file", octets),

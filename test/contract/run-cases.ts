@@ -124,6 +124,20 @@ export function runCases(engine: () => OpenedEngine): void {
       })
     })
 
+    test("of an agent pool gives a token for its claim to a process that executes the run", async () => {
+      const { agentPools, tokens, runs } = testUsers.owner.engine
+      const pool = await agentPools.create(testUsers.organization, { name: testUsers.newName("pool") })
+      const agent = await engine().as((await tokens.createForAgentPool(pool.id, { description: "agent" })).secret)
+      const { id: workspaceId } = await testUsers.newWorkspace({ executionMode: "agent", agentPoolId: pool.id })
+      await runs.create({ id: workspaceId }, newRunInput())
+      const claim = await agent.runClaims.claim({ kind: "own-pool" }, newClaimInput)
+      const { secret, expiresAt } = await agent.runClaims.createToken(claim?.id ?? "")
+      expect(expiresAt).toBeGreaterThan(claim?.expiresAt ?? Infinity)
+      const process = await engine().as(secret)
+      expect(await process.runClaims.heartbeat(claim?.id ?? "")).toMatchObject({ id: claim?.id })
+      await expect(process.runClaims.claim({ kind: "own-pool" }, newClaimInput)).rejects.toMatchObject(notFound)
+    })
+
     test("reads the SSH key of the workspace while its run continues", async () => {
       const { runClaims, claim, workspaceId } = await newClaim()
       await expect(runClaims.sshKey(claim.id)).rejects.toMatchObject(notFound)

@@ -74,6 +74,10 @@ export function remoteRunClaims(transport: Transport): RunClaims {
       )
       return created
     },
+    async createToken(id) {
+      const { secret, expiresAt } = await same.createToken(id)
+      return { secret, expiresAt }
+    },
     sshKey: async (id) => (await same.sshKey(id)).value,
     variables: async (id) =>
       (await same.variables(id)).map(({ key, value, category, hcl, sensitive }) => ({

@@ -65,6 +65,8 @@ type Standing =
       readonly tokenId: string
       readonly agentPoolId: string
       readonly organizationId: OrganizationId
+      /** Set for a token of one claim (`claim-token.ts`). It continues this claim, and does nothing else. `tokenId` is the claim's id then. */
+      readonly claimId?: string
     }
   /** Holder of a service token. It belongs to no organization. */
   | { readonly kind: "service"; readonly tokenId: string }

@@ -8,7 +8,9 @@ import type { OrganizationId, TeamId, UserId } from "../core/ids.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
 import type { Instant } from "../core/time.ts"
+import type { Signer } from "../core/signing.ts"
 import { VersionedCache } from "../core/versioned-cache.ts"
+import { openClaimToken } from "./claim-token.ts"
 import { isExpired, isUseWorthRecording, type TokenUses } from "./token.ts"
 
 const maxCachedCallers = 10_000
@@ -47,6 +49,7 @@ export function authentication(
   cacheVersions: RequestSnapshot,
   runtime: Runtime,
   uses: TokenUses,
+  signer: Signer,
   addressBounds: (bounds: readonly string[]) => CachedToken["allows"],
 ): Authenticate {
   const remembered = new VersionedCache<string, CachedToken>(maxCachedCallers)
@@ -60,8 +63,10 @@ export function authentication(
       ? known
       : await storage.read(async ({ identity }): Promise<CachedToken> => {
           const version = await identity.cacheVersion()
-          const record = await identity.findToken(hash)
-          const resolved = record && (await resolveToken(identity, record))
+          const ofClaim = openClaimToken(signer, token, now)
+          const record = ofClaim ? await identity.findTokenById(ofClaim.tokenId) : await identity.findToken(hash)
+          const owned = record && (await resolveToken(identity, record))
+          const resolved = owned && ofClaim ? restrictedToClaim(owned, ofClaim) : owned
           if (record === undefined || resolved === undefined) throw unauthenticated()
           const allows = addressBounds(resolved.boundCidrs)
           return { ...resolved, version, allows, lastUsedAt: record.lastUsedAt }
@@ -90,6 +95,21 @@ export async function resolveToken(
   if (caller === undefined || expiresAt === undefined) return undefined
   const { id: tokenId, limitedUses, boundCidrs } = record
   return { tokenId, expiresAt, limitedUses, boundCidrs, caller }
+}
+
+/** Returns undefined if the token is no longer one of an agent. */
+function restrictedToClaim(
+  resolved: ResolvedToken,
+  { claimId, expiresAt }: { readonly claimId: string; readonly expiresAt: Instant },
+): ResolvedToken | undefined {
+  const { caller } = resolved
+  if (caller.kind !== "agent") return undefined
+  return {
+    ...resolved,
+    expiresAt: earlier(resolved.expiresAt, expiresAt),
+    // No request of the claim acts on the agent's own token.
+    caller: { ...caller, tokenId: claimId, claimId },
+  }
 }
 
 /**

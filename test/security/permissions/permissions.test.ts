@@ -14,8 +14,8 @@ const openToEveryUser = [
   "PATCH /account/update",
   "POST /organizations",
 ]
-/** Endpoints of agents, which know their pool by their token. All other callers have no pool. */
-const onlyForAgents = ["POST /run-claims"]
+/** Endpoints of agents: callers that know their pool by their token, and hold claims with it. */
+const onlyForAgents = ["POST /run-claims", "POST /run-claims/:claim_id/authentication-token"]
 const forceDeletes = ["DELETE /organizations/:organization_name/workspaces/:name", "DELETE /workspaces/:workspace_id"]
 
 let testUsers: Users
@@ -82,15 +82,17 @@ describe("the permission matrix", () => {
   })
 
   test("has endpoints for agents only, which accept the token of an agent", async () => {
-    const { root, organization, unique } = await testUsers.newSubject()
+    const { root, organization, unique, workspaceId } = await testUsers.newSubject()
     const pools = `/organizations/${organization}/agent-pools`
     const pool = (await root("POST", pools, document("agent-pools", { name: unique }))).body.data.id
     const agent = document("authentication-tokens", { description: "agent" })
     const made = await root("POST", `/agent-pools/${pool}/authentication-tokens`, agent)
     const { token } = made.body.data.attributes
-    for (const endpoint of onlyForAgents) {
-      const ready = await prepare(endpoint, await testUsers.newSubject(), "owner")
-      expect(isSuccess((await request(testUsers, { ...ready, token }, "no token")).status)).toBe(true)
-    }
+    const workspace = { data: { type: "workspaces", id: workspaceId } }
+    await root("POST", "/runs", document("runs", {}, { workspace }))
+    const ask = (address: string) => request(testUsers, { method: "POST", address, token, body: undefined }, "no token")
+    const claimed = await ask("/run-claims")
+    const delegated = await ask(`/run-claims/${claimed.body?.data.id}/authentication-token`)
+    expect([claimed.status, delegated.status]).toEqual([201, 201])
   })
 })

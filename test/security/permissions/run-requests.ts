@@ -127,6 +127,7 @@ export const runRequests: Readonly<Record<string, Prepare>> = {
   "POST /run-claims": nothing,
   "GET /run-claims/:claim_id": aboutClaim(),
   "DELETE /run-claims/:claim_id": aboutClaim(),
+  "POST /run-claims/:claim_id/authentication-token": aboutClaim(),
   "POST /run-claims/:claim_id/actions/heartbeat": aboutClaim(),
   "POST /run-claims/:claim_id/actions/report": aboutClaim({ body: step("planning") }),
   "POST /run-claims/:claim_id/logs/:stage": aboutClaim({

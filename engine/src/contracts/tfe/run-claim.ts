@@ -151,6 +151,19 @@ export const logSize = document("run-logs", {
   relationships: {},
 })
 
+export const claimToken = document("run-claim-tokens", {
+  id: z.custom<string>(),
+  attributes: {
+    secret: readOnly(z.string(), { wireName: "token", rule: "The token itself, this once.", example: "chy_claim-…" }),
+    expiresAt: readOnly(instant, {
+      wireName: "expired-at",
+      rule: "Time from which the token is refused.",
+      example: aTime,
+    }),
+  },
+  relationships: {},
+})
+
 /** Required, so that a missing offset does not mean the beginning of the log. */
 const offset = {
   parameter: "offset",
@@ -218,6 +231,14 @@ export const runClaims = contract({
     summary: "Renews the lease. Every other request of the claim does so too.",
     rights: holder,
     answers: claimAnswer(),
+  },
+  createToken: {
+    method: "POST",
+    path: "/run-claims/:claim_id/authentication-token",
+    summary:
+      "Creates a token that can continue this claim and do nothing else. It is refused when the claim has ended.",
+    rights: "The agent that holds the claim.",
+    answers: created(claimToken),
   },
   report: {
     method: "POST",

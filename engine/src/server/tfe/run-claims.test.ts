@@ -490,6 +490,115 @@ describe("claiming runs", () => {
   })
 })
 
+describe("a token of a claim", () => {
+  /** Claims two runs of one pool, and returns a token of the first claim. */
+  async function delegated() {
+    const testEngine = await claimEngine()
+    const agent = await newAgent(testEngine, "edge")
+    await testEngine.queue()
+    await testEngine.queue({}, await testEngine.workspace("other"))
+    const { claim, run } = await testEngine.claimed("", {}, { token: agent.token })
+    const other = await testEngine.claimed("", {}, { token: agent.token })
+    const path = `/run-claims/${claim}/authentication-token`
+    const created = await testEngine.request("POST", path, { token: agent.token })
+    const token = created.body.data.attributes.token as string
+    const status = async (method: string, address: string, of = token) =>
+      (await testEngine.request(method, address, { token: of })).status
+    return { testEngine, agent, claim, run, other, created, token, path, status }
+  }
+
+  test("continues the claim until its end", async () => {
+    const { testEngine, claim, created, token, status } = await delegated()
+    await using _engine = testEngine
+    expect(created).toMatchObject({
+      status: 201,
+      body: {
+        data: {
+          type: "run-claim-tokens",
+          attributes: { "expired-at": new Date(testEngine.clock.now() + 7 * 24 * 60 * 60 * secondMs).toISOString() },
+        },
+      },
+    })
+    expect((await testEngine.heartbeat(claim, { token })).status).toBe(200)
+    expect(await status("GET", `/run-claims/${claim}/variables`)).toBe(200)
+    expect((await testEngine.report(claim, { status: "planning" }, { token })).status).toBe(200)
+    expect((await testEngine.report(claim, { status: "errored" }, { token })).status).toBe(200)
+    expect(await status("GET", `/run-claims/${claim}/variables`)).toBe(409)
+  })
+
+  test("does nothing else", async () => {
+    const { testEngine, agent, claim, run, other, path, status } = await delegated()
+    await using _engine = testEngine
+    expect(await status("GET", `/run-claims/${claim}`)).toBe(200)
+    for (const [method, address] of [
+      ["GET", `/run-claims/${other.claim}`],
+      ["POST", `/run-claims/${other.claim}/actions/heartbeat`],
+      ["GET", `/run-claims/${other.claim}/variables`],
+      ["POST", "/run-claims"],
+      ["POST", `/agent-pools/${agent.pool}/run-claims`],
+      ["POST", `/workspaces/${testEngine.id}/run-claims`],
+      ["POST", path],
+      ["GET", `/runs/${run}`],
+      ["GET", `/workspaces/${testEngine.id}`],
+      ["GET", "/account/details"],
+    ] as const)
+      expect([method, address, await status(method, address)]).toEqual([method, address, 404])
+  })
+
+  test("does not reach the token of its agent", async () => {
+    const { testEngine, agent, token, claim } = await delegated()
+    await using _engine = testEngine
+    for (const action of ["revoke-self", "renew-self", "revoke-orphan"])
+      await testEngine.pki("POST", `/auth/token/${action}`, { token })
+    expect((await testEngine.heartbeat(claim, { token: agent.token })).status).toBe(200)
+  })
+
+  test.each<{ when: string; ends: (stage: Awaited<ReturnType<typeof delegated>>) => Promise<unknown> }>([
+    {
+      when: "the agent's token is revoked",
+      async ends({ testEngine, agent }) {
+        const [{ id }] = (await testEngine.request("GET", `/agent-pools/${agent.pool}/authentication-tokens`)).body.data
+        return testEngine.request("DELETE", `/authentication-tokens/${id}`)
+      },
+    },
+    {
+      when: "the pool is deleted",
+      ends: ({ testEngine, agent }) => testEngine.request("DELETE", `/agent-pools/${agent.pool}`),
+    },
+    { when: "it has expired", ends: async ({ testEngine }) => testEngine.clock.advance(7 * 24 * 60 * 60 * secondMs) },
+  ])("is refused when $when", async ({ ends }) => {
+    const stage = await delegated()
+    await using testEngine = stage.testEngine
+    expect((await testEngine.heartbeat(stage.claim, { token: stage.token })).status).toBe(200)
+    await ends(stage)
+    expect((await testEngine.heartbeat(stage.claim, { token: stage.token })).status).toBe(401)
+  })
+
+  test("is refused when it is changed", async () => {
+    const { testEngine, claim, other, token } = await delegated()
+    await using _engine = testEngine
+    const last = token.endsWith("A") ? "B" : "A"
+    for (const changed of [
+      token.replace(claim, other.claim),
+      `${token.slice(0, -2)}${last}${token.at(-1)}`,
+      `${token}A`,
+    ])
+      expect((await testEngine.heartbeat(claim, { token: changed })).status).toBe(401)
+  })
+
+  test("is not created for a claim of another pool or a user, or for a claim that has ended", async () => {
+    const { testEngine, agent, claim, path, status } = await delegated()
+    await using _engine = testEngine
+    const stranger = await newAgent(testEngine, "core")
+    expect(await status("POST", path, stranger.token)).toBe(404)
+    await testEngine.queue({}, await testEngine.workspace("third"))
+    const own = await testEngine.claimed()
+    expect(await status("POST", `/run-claims/${own.claim}/authentication-token`, testEngine.rootToken)).toBe(404)
+    await testEngine.report(claim, { status: "errored" }, { token: agent.token })
+    expect(await status("POST", path, agent.token)).toBe(409)
+  })
+})
+
 describe("the state and the configuration of a run are returned only to its executor", () => {
   const configuration = tarball({ "main.tf": "# nothing" })
   const before = stateFile({ serial: 1 })

@@ -19,6 +19,7 @@ export const runClaimRoutes = implement(runClaims, {
   get: ({ engine }, id) => engine.runClaims.get(id),
   release: ({ engine }, id) => engine.runClaims.release(id),
   heartbeat: ({ engine }, id) => engine.runClaims.heartbeat(id),
+  createToken: async ({ engine }, id) => ({ id, ...(await engine.runClaims.createToken(id)) }),
   report: ({ engine }, id, step) => engine.runClaims.report(id, step),
   appendLog: async ({ engine }, id, stage, { offset }, bytes) => ({
     id: stage,

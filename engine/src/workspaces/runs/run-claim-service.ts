@@ -7,6 +7,7 @@ import type { Instant } from "../../core/time.ts"
 import type { Timers } from "../../core/timers.ts"
 import type { EventRepository } from "../../events/feed/event.ts"
 import { authorizeOrganization } from "../../organizations/authorization.ts"
+import { type ClaimToken, newClaimToken } from "../../organizations/claim-token.ts"
 import { type OrganizationRepository, permissionsIn } from "../../organizations/organization.ts"
 import type { SshKeyStore } from "../../organizations/ssh-key.ts"
 import type { TeamRepository } from "../../organizations/team.ts"
@@ -150,6 +151,14 @@ export class RunClaimService implements RunClaims {
     })
   }
 
+  async createToken(id: string): Promise<ClaimToken> {
+    const caller = this.#caller
+    if (caller.kind !== "agent" || caller.claimId !== undefined) throw notFound(id)
+    await this.#storage.read((repositories) => this.#working(repositories, id))
+    const { states } = this.#tools
+    return newClaimToken(states.signer, { claimId: id, tokenId: caller.tokenId }, this.#runtime.clock.now())
+  }
+
   release(id: string): Promise<void> {
     return this.#storage.transact(async (repositories) => {
       const { run } = await this.#claimed(repositories, id)
@@ -278,6 +287,7 @@ export class RunClaimService implements RunClaims {
   /** Returns the scope of the search for a run. Throws if the caller may not claim runs of the target. */
   async #scope(repositories: UsedRepositories, target: ClaimTarget): Promise<ClaimScope> {
     const caller = this.#caller
+    if (caller.kind === "agent" && caller.claimId !== undefined) throw notFound()
     switch (target.kind) {
       case "organization": {
         const { organization } = await authorizeOrganization(repositories, caller, target.name)
@@ -387,6 +397,7 @@ export class RunClaimService implements RunClaims {
 
   /** Throws `not-found` unless the caller is the executor that made the claim and may still execute the run. */
   async #claimed(repositories: ClaimRepositories, id: string): Promise<Claimed> {
+    if (this.#caller.kind === "agent" && (this.#caller.claimId ?? id) !== id) throw notFound(id)
     const run = await repositories.runs.findByClaim(id)
     const claim = run?.claim ?? null
     if (run === undefined || claim === null || !isSame(executorOf(this.#caller), claim.by)) throw notFound(id)

@@ -2,6 +2,7 @@ import { conflict, EngineError, type Fault } from "../../core/errors.ts"
 import { formatInstant, type Instant, isAhead, minuteMs, secondMs } from "../../core/time.ts"
 import { jsonDocumentReader } from "../state/state-parser.ts"
 import type { StateVersionInput, StateVersionView } from "../state/state-version.ts"
+import type { ClaimToken } from "../../organizations/claim-token.ts"
 import type { Variable } from "../variables/variable.ts"
 import type { WorkspaceRef } from "../workspace/workspace.ts"
 import type { RunDocument, RunStage } from "./run-repository.ts"
@@ -62,6 +63,11 @@ export interface RunClaims {
   heartbeat(id: string): Promise<RunClaimView>
   /** Moves the run to another status. Throws `conflict` if it cannot follow the present one. The last report can be repeated. */
   report(id: string, step: RunStep): Promise<RunClaimView>
+  /**
+   * Creates a token that can continue this claim and do nothing else, for a process that executes the run in place of the calling agent. It is
+   * refused when the claim has ended, when the agent's own token is revoked, and after a week. Throws `not-found` for other callers.
+   */
+  createToken(id: string): Promise<ClaimToken>
   /** Releases a run whose plan or apply has not begun, or that waits for confirmation. Otherwise throws `conflict`. */
   release(id: string): Promise<void>
   /**
