@@ -44,6 +44,7 @@ const onSqliteOnce: readonly string[] = [
   "test/manifests/*.test.ts",
   "test/monitoring/*.test.ts",
   "test/e2e/pulumi/*.test.ts",
+  "test/e2e/agent/*.test.ts",
 ]
 
 /** Returns the test files among `patterns` to run on PostgreSQL as well, as paths below `root`. */

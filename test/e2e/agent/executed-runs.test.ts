@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { openRemote } from "../../../engine/src/client/remote.ts"
 import { systemRuntime } from "../../../engine/src/core/runtime.ts"
 import { cloud, greeting, noTool, tools } from "../clients/terraform/fixture.ts"
+import type { TerraformProgram } from "../../toolchain/terraform.ts"
 import { type WorkspaceFixture, openWorkspaceFixture } from "./workspace-fixture.ts"
 
 /** Creates a resource, then one after `waitSeconds`, and then one whose provisioner runs the command. */
@@ -51,18 +52,26 @@ async function openStalledSource() {
   }
 }
 
-describe.skipIf(noTool).each(tools)("chancery agent, with $kind $version", (tool) => {
+/** Opens a fixture for the tests of a suite. */
+function openFixture(tool: TerraformProgram): () => WorkspaceFixture {
   let fixture: WorkspaceFixture
   beforeAll(async () => {
     fixture = await openWorkspaceFixture(tool)
   })
   afterAll(() => fixture[Symbol.asyncDispose]())
-  // OpenTofu writes the state during an apply only if a resource is created 20 seconds after the last time.
-  const untilStateIsWritten = tool.kind === "opentofu" ? 22 : 0
+  return () => fixture
+}
+
+/** Seconds until the tool writes its state during an apply: OpenTofu does so only if a resource is created 20 seconds after the last time. */
+const untilStateIsWritten = ({ kind }: TerraformProgram): number => (kind === "opentofu" ? 22 : 0)
+
+// One tool suffices here. The tests of remote operations (test/e2e/clients/terraform) run each of them on the agent of `npm start`.
+describe.skipIf(noTool).each(tools.slice(0, 1))("chancery agent, with $kind $version", (tool) => {
+  const fixture = openFixture(tool)
 
   test("plans, waits for the confirmation, applies, saves the state, and destroys", async () => {
-    const { engine } = fixture
-    const { id, ...workspace } = await fixture.createWorkspace({ workingDirectory: "stacks/web" })
+    const { engine } = fixture()
+    const { id, ...workspace } = await fixture().createWorkspace({ workingDirectory: "stacks/web" })
     const sensitive = { description: "", hcl: false, sensitive: true } as const
     const value = 'say "${ho}"'
     await engine.variables.create({ id }, { ...sensitive, key: "greeting", value, category: "terraform" })
@@ -108,8 +117,8 @@ describe.skipIf(noTool).each(tools)("chancery agent, with $kind $version", (tool
   })
 
   test("leaves a run alone that another executor claimed, and is rejected when claiming it", async () => {
-    const { engine, url } = fixture
-    const workspace = await fixture.createWorkspace()
+    const { engine, url } = fixture()
+    const workspace = await fixture().createWorkspace()
     await workspace.upload({ "main.tf": greeting })
     const target = { kind: "agent-pool", id: workspace.poolId } as const
     const claim = await engine.runClaims.claim(target, { name: "other", leaseMs: 60_000, waitMs: 0 })
@@ -126,7 +135,7 @@ describe.skipIf(noTool).each(tools)("chancery agent, with $kind $version", (tool
   })
 
   test("reports a configuration that cannot be planned, with the output of the tool", async () => {
-    const workspace = await fixture.createWorkspace()
+    const workspace = await fixture().createWorkspace()
     await workspace.upload({ "main.tf": 'output "x" { value = nothing.here }' })
     expect(await workspace.execute()).toContain(": errored\n")
     expect(await workspace.latestRun()).toMatchObject({ status: "errored", executor: null })
@@ -134,8 +143,8 @@ describe.skipIf(noTool).each(tools)("chancery agent, with $kind $version", (tool
   })
 
   test("gives a run its variables, a HOME of its own and passed variables, but no token of the agent", async () => {
-    const { engine } = fixture
-    const { id, name, ...workspace } = await fixture.createWorkspace({ autoApply: true })
+    const { engine } = fixture()
+    const { id, name, ...workspace } = await fixture().createWorkspace({ autoApply: true })
     const variable = { description: "", hcl: false, sensitive: false, category: "env" } as const
     await engine.variables.create({ id }, { ...variable, key: "REGION", value: "eu-west-1" })
     await engine.variables.create({ id }, { ...variable, key: "PIN", value: "123", sensitive: true })
@@ -162,9 +171,9 @@ output "slug" { value = "\${var.TFC_WORKSPACE_SLUG} \${var.TFC_RUN_ID}" }
   })
 
   test("saves intermediate states, stops the tool when the run is canceled, and releases the lock after the state", async () => {
-    const { engine } = fixture
-    const { id, ...workspace } = await fixture.createWorkspace({ autoApply: true })
-    await workspace.upload({ "main.tf": provisioned("sleep 60", untilStateIsWritten) })
+    const { engine } = fixture()
+    const { id, ...workspace } = await fixture().createWorkspace({ autoApply: true })
+    await workspace.upload({ "main.tf": provisioned("sleep 60", untilStateIsWritten(tool)) })
     await using running = workspace.startAgent(["--once", "--snapshot-interval", "1s"])
     await expect.poll(async () => (await workspace.latestRun()).status).toBe("applying")
     await expect.poll(() => workspace.log("apply")).toContain("terraform_data.quick: Creation complete")
@@ -185,7 +194,7 @@ output "slug" { value = "\${var.TFC_WORKSPACE_SLUG} \${var.TFC_RUN_ID}" }
   })
 
   test("finishes the run at hand after SIGTERM, takes no other, and ends at once after a second signal", async () => {
-    const first = await fixture.createWorkspace({ autoApply: true })
+    const first = await fixture().createWorkspace({ autoApply: true })
     await first.upload({ "main.tf": provisioned("sleep 2") })
     await using draining = first.startAgent()
     await expect.poll(async () => (await first.latestRun()).status).toBe("applying")
@@ -194,7 +203,7 @@ output "slug" { value = "\${var.TFC_WORKSPACE_SLUG} \${var.TFC_RUN_ID}" }
     expect((await draining.ended).code).toBe(0)
     expect(await first.latestRun()).toMatchObject({ status: "applied" })
 
-    const second = await fixture.createWorkspace({ autoApply: true })
+    const second = await fixture().createWorkspace({ autoApply: true })
     await second.upload({ "main.tf": provisioned("sleep 5") })
     await using stopped = second.startAgent()
     await expect.poll(async () => (await second.latestRun()).status).toBe("applying")
@@ -207,7 +216,7 @@ output "slug" { value = "\${var.TFC_WORKSPACE_SLUG} \${var.TFC_RUN_ID}" }
 
   test("is replaced by another agent when it is lost during a plan", async () => {
     await using source = await openStalledSource()
-    const workspace = await fixture.createWorkspace()
+    const workspace = await fixture().createWorkspace()
     await workspace.upload({ "main.tf": source.configuration + greeting })
     {
       await using lost = workspace.startAgent()
@@ -217,23 +226,27 @@ output "slug" { value = "\${var.TFC_WORKSPACE_SLUG} \${var.TFC_RUN_ID}" }
     }
     source.release()
     expect(await workspace.execute([], { data: `${workspace.data}-2` })).toBe("")
-    fixture.advanceClock(61_000)
+    fixture().advanceClock(61_000)
     await expect.poll(async () => (await workspace.latestRun()).status).toBe("plan_queued")
     expect(await workspace.execute([], { data: `${workspace.data}-2` })).toContain(": planned\n")
     expect(await workspace.log("plan")).toMatch(/executor[^]*terraform_data\.greeting will be created/i)
   })
+})
 
-  test("keeps the state of a lost apply at its next start, and the run is errored", async () => {
-    const { engine } = fixture
-    const { id, ...workspace } = await fixture.createWorkspace({ autoApply: true })
-    await workspace.upload({ "main.tf": provisioned("sleep 5", untilStateIsWritten) })
+describe.skipIf(noTool).each(tools)("the state, with $kind $version,", (tool) => {
+  const fixture = openFixture(tool)
+
+  test("of a lost apply is kept at the next start of the agent, and the run is errored", async () => {
+    const { engine } = fixture()
+    const { id, ...workspace } = await fixture().createWorkspace({ autoApply: true })
+    await workspace.upload({ "main.tf": provisioned("sleep 5", untilStateIsWritten(tool)) })
     {
       await using lost = workspace.startAgent()
       await expect.poll(() => workspace.log("apply")).toContain("terraform_data.waited: Creation complete")
       lost.child.kill("SIGKILL")
       await lost.ended
     }
-    fixture.advanceClock(61_000)
+    fixture().advanceClock(61_000)
     await expect.poll(async () => (await workspace.latestRun()).status).toBe("errored")
     expect(await engine.workspaces.get({ id })).toMatchObject({ lock: { held: false } })
     const out = await workspace.execute()
@@ -244,5 +257,26 @@ output "slug" { value = "\${var.TFC_WORKSPACE_SLUG} \${var.TFC_RUN_ID}" }
     expect(name).toMatch(new RegExp(`^${runId}.*\\.tfstate$`))
     // The state as the tool had written it. OpenTofu 1.12 leaves resources out of what it writes during an apply.
     expect(await readFile(join(folder, name), "utf8")).toMatch(/"name": "(quick|waited)"/)
+  })
+})
+
+describe.skipIf(noTool).each(tools)("a saved plan, with $kind $version,", (tool) => {
+  const fixture = openFixture(tool)
+
+  test("[F-W3] is applied by the next claim, which waits for no lease", async () => {
+    const { engine, stopClock } = fixture()
+    const { id, ...workspace } = await fixture().createWorkspace()
+    await workspace.upload({ "main.tf": 'resource "terraform_data" "one" {}' })
+    await engine.runs.discard((await workspace.latestRun()).id)
+    // No lease ends while the clock stands still.
+    using _stopped = stopClock()
+    await workspace.queue({ savePlan: true })
+    expect(await workspace.execute()).toContain(": planned_and_saved\n")
+    const saved = await workspace.latestRun()
+    expect(saved).toMatchObject({ status: "planned_and_saved", executor: null })
+    await engine.runs.apply(saved.id)
+    expect(await workspace.execute()).toContain(": applied\n")
+    expect(await workspace.latestRun()).toMatchObject({ id: saved.id, status: "applied" })
+    expect(await engine.workspaces.get({ id })).toMatchObject({ lock: { held: false }, resourceCount: 1 })
   })
 })

@@ -21,6 +21,8 @@ export interface WorkspaceFixture extends AsyncDisposable {
   readonly url: string
   /** Moves the clock of the server. Claims that are not renewed until then expire. */
   advanceClock(milliseconds: number): void
+  /** Stops the clock of the server, so that no claim expires, until it is disposed of. */
+  stopClock(): Disposable
   /** Creates a workspace with an agent pool of its own. */
   createWorkspace(input?: WorkspaceInput): Promise<AgentWorkspace>
 }
@@ -55,7 +57,9 @@ export async function openWorkspaceFixture({ program, kind }: TerraformProgram):
   const folder = opening.use(await temporaryFolder()).path
   const system = systemRuntime()
   let aheadMs = 0
-  const runtime = { ...system, clock: { now: () => system.clock.now() + aheadMs } }
+  let stoppedAt: number | undefined
+  const now = () => stoppedAt ?? system.clock.now() + aheadMs
+  const runtime = { ...system, clock: { now } }
   const { engine, rootToken } = opening.use(await openTestEngine({ runtime }))
   const server = await startServer({ engine, runtime })
   opening.defer(async () => void (await server.close()))
@@ -133,6 +137,10 @@ export async function openWorkspaceFixture({ program, kind }: TerraformProgram):
     engine,
     url,
     advanceClock: (milliseconds) => void (aheadMs += milliseconds),
+    stopClock() {
+      stoppedAt = now()
+      return { [Symbol.dispose]: () => void (stoppedAt = undefined) }
+    },
     createWorkspace,
     [Symbol.asyncDispose]: () => closing.disposeAsync(),
   }

@@ -2,6 +2,7 @@
 import { readFile, stat, writeFile } from "node:fs/promises"
 import { dirname, isAbsolute } from "node:path"
 import { isEngineError } from "../../core/errors.ts"
+import { secondMs } from "../../core/time.ts"
 import { type RunClaims, type RunClaimView, maxDocument } from "../../workspaces/runs/run-claim.ts"
 import type { RunStage } from "../../workspaces/runs/run-repository.ts"
 import { isFinal, type RunStatus } from "../../workspaces/runs/run-status.ts"
@@ -48,8 +49,11 @@ export interface ExecutionOptions {
   readonly print: (text: string) => void
 }
 
+/** Longest time until a canceled run is noticed. */
+const heartbeatMs = 5 * secondMs
+
 export async function executeRun(claim: RunClaimView, options: ExecutionOptions): Promise<Execution> {
-  await using lease = openRunLease(options.claims, claim, options.leaseMs / 3)
+  await using lease = openRunLease(options.claims, claim, Math.min(options.leaseMs / 3, heartbeatMs))
   const run = new RunExecution(claim, lease, options)
   return await run.execute()
 }
