@@ -164,7 +164,7 @@ function settingsOf(given: Given, { environment }: Terminal): AgentSettings {
     passed: Object.fromEntries(passed),
     leaseMs: leaseDuration(given.lease),
     snapshotEveryMs: duration("--snapshot-interval", given.snapshotInterval),
-    maxLogBytes: size("--max-log", given.maxLog),
+    maxLogBytes: logSize(given.maxLog),
     toolKind: given.tool,
     tools: {
       folder: given.tools,
@@ -205,6 +205,16 @@ function leaseDuration(text: string): number {
   throw usageError(
     `--lease cannot be ${JSON.stringify(text)}; it must be a duration from 10s to 10m in whole seconds, such as 60s.`,
   )
+}
+
+/** Limit of the server (docs/runs.md, "Execute runs"). */
+const largestLogBytes = 256 * 2 ** 20
+
+function logSize(text: string): number {
+  const bytes = size("--max-log", text)
+  if (bytes > largestLogBytes)
+    throw usageError(`--max-log cannot be ${JSON.stringify(text)}; it must be at most 256MiB.`)
+  return bytes
 }
 
 function size(option: string, text: string): number {

@@ -193,6 +193,23 @@ output "slug" { value = "\${var.TFC_WORKSPACE_SLUG} \${var.TFC_RUN_ID}" }
     expect(resources.items.map(({ address }) => address)).toContain("terraform_data.quick")
   })
 
+  test("kills the tool when the run is canceled by force", async () => {
+    const { engine } = fixture()
+    await using source = await openStalledSource()
+    const { id, ...workspace } = await fixture().createWorkspace()
+    await workspace.upload({ "main.tf": source.configuration })
+    await using running = workspace.startAgent(["--once", "--lease", "10m"])
+    await expect.poll(() => workspace.log("plan")).toContain("data.terraform_remote_state.source: Reading")
+    const { id: runId } = await workspace.latestRun()
+    await engine.runs.cancel(runId)
+    fixture().advanceClock(61_000)
+    await engine.runs.forceCancel(runId)
+    expect(await engine.workspaces.get({ id })).toMatchObject({ lock: { held: false } })
+    // The source still gives no answer, and the grace time of two minutes has not passed.
+    expect(await running.ended).toMatchObject({ code: 0, out: expect.stringMatching(/: force_canceled\n$/) })
+    expect(await readdir(join(workspace.data, "runs"))).toEqual([])
+  })
+
   test("finishes the run at hand after SIGTERM, takes no other, and ends at once after a second signal", async () => {
     const first = await fixture().createWorkspace({ autoApply: true })
     await first.upload({ "main.tf": provisioned("sleep 2") })

@@ -145,6 +145,7 @@ describe("an agent", () => {
     { options: ["--slots", "0"], problem: '--slots cannot be "0"; it must be 1 to 100.' },
     { options: ["--time-limit", "soon"], problem: '--time-limit cannot be "soon"' },
     { options: ["--max-log", "big"], problem: '--max-log cannot be "big"' },
+    { options: ["--max-log", "257MiB"], problem: '--max-log cannot be "257MiB"; it must be at most 256MiB.' },
     { options: ["--isolation", "container"], problem: "--isolation container needs --container-image." },
     { options: ["--isolation", "user"], problem: "--isolation user needs --run-as." },
   ])("is rejected with $options", async ({ options, problem }) => {

@@ -87,7 +87,7 @@ class RunExecution {
       if (status === "confirmed") status = await this.#report({ status: "apply_queued", hasChanges: null })
       return await this.#stage("apply", (log, folder, tool) => this.#apply(log, folder, tool))
     } catch (error) {
-      if (isLost(error)) {
+      if (isLost(error) || this.#lease.reason() === "ended") {
         const now = await orNothing(claims.get(this.#claim.id)).catch(() => undefined)
         return now !== undefined && isFinal(now.run.status) ? now.run.status : "lost"
       }
