@@ -110,7 +110,7 @@ export class EventFeed {
       const { events, end } = await storage.read(async (repositories) => {
         if (!(await follower.stand(tokensOf(repositories), this.#context.runtime.clock.now()))) throw unauthenticated()
         const found = await repositories.events.after(id, follower.position, eventsPerLook)
-        return { events: await visibleTo(repositories, follower, found), end: await endOf(repositories, found) }
+        return { events: await visibleTo(repositories, follower, found), end: await endOf(repositories, follower.position, found) }
       })
       for (const event of events) yield { event: follower.view(event) }
       this.#context.metrics.delivered.add(events.length)
@@ -132,14 +132,16 @@ export class EventFeed {
   }
 }
 
+/** Returns where the next read begins. The end of the readable events can move back for a moment, and the position must not follow it. */
 async function endOf(
   { events }: Pick<FeedRepositories, "events">,
+  start: EventPosition,
   found: readonly StoredEvent[],
 ): Promise<{ readonly position: EventPosition; readonly isReached: boolean }> {
-  const last = found.at(-1)
-  if (last !== undefined && found.length === eventsPerLook) return { position: last.position, isReached: false }
+  const read = found.at(-1)?.position ?? start
+  if (found.length === eventsPerLook) return { position: read, isReached: false }
   const end = await events.end()
-  return { position: last !== undefined && isBefore(end, last.position) ? last.position : end, isReached: true }
+  return { position: isBefore(end, read) ? read : end, isReached: true }
 }
 
 /** Client that follows the events of one organization. */
@@ -328,7 +330,7 @@ class Reader {
       const events = await repositories.events.after(this.#organizationId, this.#position, eventsPerLook)
       const wanting = events.map((event) => ({ event, followers: this.#wanting(event) }))
       const visible = await seenAmong(repositories, wanting)
-      return { version, fallen, visible, count: events.length, end: await endOf(repositories, events) }
+      return { version, fallen, visible, count: events.length, end: await endOf(repositories, this.#position, events) }
     })
     this.#identityVersion = look.version
     for (const follower of look.fallen) follower.end(unauthenticated())
