@@ -61,7 +61,7 @@ export class ProjectService<Stores extends UsedRepositories> implements Projects
       await this.#bind(repositories, project, input, { now, owner: ownerOf(writer) })
       await repositories.events.append(projectEvent("project.created", project))
       return this.#view(repositories, project, organization)
-    })
+    }, isolationFor(input))
   }
 
   list(organizationName: string, filter: ProjectFilter, page: PageRequest): Promise<Page<ProjectView>> {
@@ -91,9 +91,6 @@ export class ProjectService<Stores extends UsedRepositories> implements Projects
   }
 
   update(id: string, patch: ProjectPatch, writer: Writer = {}): Promise<ProjectView> {
-    // Repeatable read suffices if one row is written, whose name is unique by constraint. No foreign key protects a default agent pool, and
-    // only counting limits bindings. Both need a serializable transaction.
-    const isolation = patch.defaultAgentPoolId === undefined && patch.tagBindings === undefined ? repeatableRead : {}
     return this.#storage.transact(async (repositories) => {
       const { project } = await authorizeProject(repositories, this.#caller, id, "canUpdate")
       const organization = await organizationOf(repositories, project)
@@ -107,7 +104,7 @@ export class ProjectService<Stores extends UsedRepositories> implements Projects
       ]
       if (changed.length > 0) await repositories.events.append({ ...projectEvent("project.updated", after), changed })
       return this.#view(repositories, after, organization)
-    }, isolation)
+    }, isolationFor(patch))
   }
 
   delete(id: string): Promise<void> {
@@ -151,6 +148,13 @@ export class ProjectService<Stores extends UsedRepositories> implements Projects
     return view as ProjectView
   }
 }
+
+/**
+ * Repeatable read suffices if one row is written, whose name is unique by constraint. No foreign key protects a default agent pool, and only
+ * counting limits bindings. Both need a serializable transaction.
+ */
+const isolationFor = ({ defaultAgentPoolId, tagBindings }: ProjectPatch) =>
+  defaultAgentPoolId === undefined && tagBindings === undefined ? repeatableRead : {}
 
 const projectEvent = (kind: ProjectChange["kind"], { id, organizationId }: Project): ProjectChange => ({
   kind,

@@ -110,7 +110,10 @@ export class EventFeed {
       const { events, end } = await storage.read(async (repositories) => {
         if (!(await follower.stand(tokensOf(repositories), this.#context.runtime.clock.now()))) throw unauthenticated()
         const found = await repositories.events.after(id, follower.position, eventsPerLook)
-        return { events: await visibleTo(repositories, follower, found), end: await endOf(repositories, follower.position, found) }
+        return {
+          events: await visibleTo(repositories, follower, found),
+          end: await endOf(repositories, follower.position, found),
+        }
       })
       for (const event of events) yield { event: follower.view(event) }
       this.#context.metrics.delivered.add(events.length)
