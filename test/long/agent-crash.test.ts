@@ -37,7 +37,7 @@ const longestRestMs = isShort ? 1_500 : 8_000
 /** Between a failure and its repair. Some leases end within it. */
 const longestOutageMs = isShort ? 2_000 : 14_000
 /** Each lost agent costs up to half a minute: its lease, and the interval at which the server looks for expired leases. */
-const maxFaults = isShort ? 8 : 1_000
+const maxFaults = isShort ? 5 : 1_000
 const seed = Number(process.env["CHANCERY_SEED"] ?? Date.now() % 1_000_000)
 const binaries = (await findPostgresBinaries()) ?? warnMissing(postgresInstallation)
 const terraform = await findTerraform()

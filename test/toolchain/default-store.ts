@@ -45,6 +45,7 @@ const onSqliteOnce: readonly string[] = [
   "test/monitoring/*.test.ts",
   "test/e2e/pulumi/*.test.ts",
   "test/e2e/agent/*.test.ts",
+  "test/security/permissions/described-answers.test.ts",
 ]
 
 /** Returns the test files among `patterns` to run on PostgreSQL as well, as paths below `root`. */
