@@ -48,8 +48,8 @@ export async function runAgent(options: AgentOptions, draining: AbortSignal): Pr
 export async function runClaim(
   options: Pick<AgentOptions, "claims" | "executor" | "print">,
   claimId: string,
-): Promise<void> {
-  await execute(await options.claims.get(claimId), options, 1)
+): Promise<Execution> {
+  return await execute(await options.claims.get(claimId), options, 1)
 }
 
 async function runSlot(options: AgentOptions, slot: number, ending: AbortSignal): Promise<void> {
@@ -76,16 +76,16 @@ async function execute(
   claim: RunClaimView,
   { executor, print }: Pick<AgentOptions, "executor" | "print">,
   slot: number,
-): Promise<void> {
+): Promise<Execution> {
   const label = `${claim.run.id} of ${claim.workspace.organizationName}/${claim.workspace.name}`
   print(`${label}: ${claim.run.status}`)
-  let ended: Execution
   try {
-    ended = await executor.execute(claim, slot)
+    const ended = await executor.execute(claim, slot)
+    print(`${label}: ${ended}`)
+    return ended
   } catch (error) {
     // The lease ends without this agent, and the server decides about the run.
     print(`${label}: ${(error as Error).message}`)
-    return
+    return "lost"
   }
-  print(`${label}: ${ended}`)
 }

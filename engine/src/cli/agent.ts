@@ -1,7 +1,7 @@
 import { hostname } from "node:os"
 import { Command, Option } from "commander"
 import { minuteMs, parseDuration, secondMs } from "../core/time.ts"
-import type { AgentSettings } from "./actions/agent.ts"
+import type { AgentSettings, PodSettings } from "./actions/agent.ts"
 import { parseByteSize } from "./byte-size.ts"
 import { usageError } from "./exit-code.ts"
 import type { Terminal } from "./terminal.ts"
@@ -15,9 +15,10 @@ export const agentDefaults = {
   maxLog: "64MiB",
   snapshotInterval: "20s",
   lease: "60s",
+  podStartTimeout: "5m",
 } as const
 
-const groups = { tools: "Tools:", isolation: "Isolation and limits:" }
+const groups = { tools: "Tools:", isolation: "Isolation and limits:", pods: "Pods of a Kubernetes cluster:" }
 
 interface Given extends CallerOptions {
   readonly pool?: string
@@ -41,6 +42,10 @@ interface Given extends CallerOptions {
   readonly containerImage?: string
   readonly containerProgram?: string
   readonly containerNetwork?: string
+  readonly podImage?: string
+  readonly podTemplate?: string
+  readonly podNamespace?: string
+  readonly podStartTimeout: string
   readonly timeLimit: string
   readonly memoryLimit: string
   readonly graceTime: string
@@ -108,7 +113,7 @@ export function agentCommand(terminal: Terminal): Command {
     )
     .addOption(
       grouped(groups.isolation, "--isolation <kind>", "isolation of runs (docs/agent-isolation.md)")
-        .choices(["auto", "sandbox", "container", "user", "none"])
+        .choices(["auto", "sandbox", "container", "user", "pod", "none"])
         .default("auto"),
     )
     .addOption(grouped(groups.isolation, "--run-as <user>", "user of the runs, for the isolation user"))
@@ -134,6 +139,35 @@ export function agentCommand(terminal: Terminal): Command {
         "time to end after an interrupt, before a command is killed",
       ).default(agentDefaults.graceTime),
     )
+  command
+    .addOption(
+      grouped(
+        groups.pods,
+        "--pod-image <image>",
+        "image of the pods, for the isolation pod (default: that of the container agent in the template)",
+      ),
+    )
+    .addOption(
+      grouped(
+        groups.pods,
+        "--pod-template <file>",
+        'template of the pods, YAML or JSON (docs/agents.md, "In a cluster")',
+      ),
+    )
+    .addOption(
+      grouped(
+        groups.pods,
+        "--pod-namespace <namespace>",
+        "namespace of the pods (default: that of the service account or of the kubeconfig)",
+      ),
+    )
+    .addOption(
+      grouped(
+        groups.pods,
+        "--pod-start-timeout <duration>",
+        "time for a pod to start, after which its run is errored",
+      ).default(agentDefaults.podStartTimeout),
+    )
   return command.action(async (given: Given) => {
     const settings = settingsOf(given, terminal)
     const { serveAgent } = await import("./actions/agent.ts")
@@ -146,6 +180,7 @@ function settingsOf(given: Given, { environment }: Terminal): AgentSettings {
   if (isolation === "container" && containerImage === undefined)
     throw usageError("--isolation container needs --container-image.")
   if (isolation === "user" && given.runAs === undefined) throw usageError("--isolation user needs --run-as.")
+  if (isolation === "pod") assertPodOptions(given)
   const slots = Number(given.slots)
   if (!Number.isInteger(slots) || slots < 1 || slots > 100)
     throw usageError(`--slots cannot be ${JSON.stringify(given.slots)}; it must be 1 to 100.`)
@@ -184,7 +219,32 @@ function settingsOf(given: Given, { environment }: Terminal): AgentSettings {
       memoryBytes: given.memoryLimit === "off" ? null : size("--memory-limit", given.memoryLimit),
       graceMs: duration("--grace-time", given.graceTime),
     },
+    ...(isolation === "pod" ? { pods: podSettings(given) } : {}),
   }
+}
+
+const podSettings = (given: Given): PodSettings => ({
+  image: given.podImage,
+  templateFile: given.podTemplate,
+  namespace: given.podNamespace,
+  startTimeoutMs: duration("--pod-start-timeout", given.podStartTimeout),
+  options: given,
+})
+
+/** Name of an environment variable that can be a key of a Secret. */
+const variableName = /^[A-Za-z_]\w{0,199}$/
+
+function assertPodOptions({ claim, podImage, podTemplate, podNamespace, passEnv = [] }: Given): void {
+  if (claim !== undefined) throw usageError("--claim cannot be used with --isolation pod.")
+  if (podImage === undefined && podTemplate === undefined)
+    throw usageError("--isolation pod needs --pod-image, or --pod-template with an image of the container agent.")
+  if (podNamespace !== undefined && !/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(podNamespace))
+    throw usageError(`--pod-namespace cannot be ${JSON.stringify(podNamespace)}; it must be the name of a namespace.`)
+  const name = passEnv.find((one) => !variableName.test(one) || one.startsWith("CHANCERY_"))
+  if (name !== undefined)
+    throw usageError(
+      `--pass-env cannot be ${JSON.stringify(name)} with --isolation pod; it must be the name of a variable that does not begin with CHANCERY_.`,
+    )
 }
 
 function duration(option: string, text: string): number {

@@ -1,6 +1,8 @@
 // Commands that @chancery/operator adds if it is installed. The engine knows the package by name only: the operator depends on the engine,
 // and servers do not need it.
 import type { Command } from "commander"
+import type { PodExecutorOptions } from "../agent/pod-executor.ts"
+import type { RunExecutor } from "../agent/run-executor.ts"
 import type { ServedEngine } from "../engine.ts"
 import { CommandError, exitCodes } from "./exit-code.ts"
 import type { ProcessLog } from "./log.ts"
@@ -25,10 +27,25 @@ export interface StoredManifests {
   readonly terminal: Terminal
 }
 
+/** Module of pods, apart from the commands, because it loads a Kubernetes client. */
+export interface PodsModule {
+  /** Throws `PodError` if the options or the cluster do not allow pods for runs. */
+  readonly openPodExecutor: (options: PodExecutorOptions) => Promise<RunExecutor>
+}
+
 /** Returns undefined if the package is not installed. Throws if it cannot be loaded for another reason. */
-export async function findOperator(): Promise<OperatorModule | undefined> {
+export const findOperator = (): Promise<OperatorModule | undefined> => findModule<OperatorModule>("cli")
+
+/** Throws if the package is not installed. */
+export async function requirePods(): Promise<PodsModule> {
+  const pods = await findModule<PodsModule>("pods")
+  if (pods === undefined) throw missingOperator("chancery agent --isolation pod")
+  return pods
+}
+
+async function findModule<Module>(name: string): Promise<Module | undefined> {
   try {
-    return (await import(`${operatorPackage}/cli`)) as OperatorModule
+    return (await import(`${operatorPackage}/${name}`)) as Module
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     if (code === "ERR_MODULE_NOT_FOUND" && message.includes(`package '${operatorPackage}'`)) return undefined
@@ -41,9 +58,12 @@ export async function operatorCommands([word]: readonly string[], terminal: Term
   const isAsked = word === "reconcile"
   if (!isAsked && word !== undefined && !["help", "--help", "-h"].includes(word)) return []
   const operator = await findOperator()
-  if (operator === undefined && isAsked) {
-    const message = `chancery reconcile needs ${operatorPackage}, which is not installed; run npm install ${operatorPackage}.`
-    throw new CommandError(exitCodes.configuration, message)
-  }
+  if (operator === undefined && isAsked) throw missingOperator("chancery reconcile")
   return operator?.commands(terminal) ?? []
 }
+
+const missingOperator = (command: string): CommandError =>
+  new CommandError(
+    exitCodes.configuration,
+    `${command} needs ${operatorPackage}, which is not installed; run npm install ${operatorPackage}.`,
+  )

@@ -99,7 +99,8 @@ export function serverUrlOf(command: Command, environment: Terminal["environment
   return isStoreNamed ? undefined : environment[urlVariable] || undefined
 }
 
-async function certificatesOf(
+/** Returns the certificates that are trusted in addition to those of the system. */
+export async function certificatesOf(
   { caFile }: CallerOptions,
   environment: Terminal["environment"],
 ): Promise<string | undefined> {

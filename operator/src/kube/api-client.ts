@@ -99,6 +99,17 @@ export class ApiClient implements AsyncDisposable {
     return this.#write({ method: "POST", path, body: object, ...(signal === undefined ? {} : { signal }) })
   }
 
+  /** Creates an object of which operators wrote a part: members that the server does not know are rejected. */
+  createStrictly(
+    resource: Resource,
+    object: KubernetesObject,
+    { dryRun = false }: ApplyOptions = {},
+  ): Promise<KubernetesObject> {
+    const path = collectionOf(resource, object.metadata.namespace)
+    const query = { fieldValidation: "Strict", ...(dryRun ? { dryRun: "All" } : {}) }
+    return this.#write({ method: "POST", path, query, body: object })
+  }
+
   /** Rejected with 409 if the stored object has another `resourceVersion`. */
   replace(
     resource: Resource,
@@ -131,13 +142,17 @@ export class ApiClient implements AsyncDisposable {
     })
   }
 
-  /** Deletes dependents in the background. Throws `ApiError` with status 404 or 409 if nothing was deleted. */
-  async delete(resource: Resource, key: ObjectKey, uid?: string): Promise<void> {
+  /**
+   * Deletes dependents in the background. Throws `ApiError` with status 404 or 409 if nothing was deleted. A pod has `gracePeriodSeconds`,
+   * or else its own time, to end.
+   */
+  async delete(resource: Resource, key: ObjectKey, uid?: string, gracePeriodSeconds?: number): Promise<void> {
     const body = {
       apiVersion: "v1",
       kind: "DeleteOptions",
       propagationPolicy: "Background",
       ...(uid === undefined ? {} : { preconditions: { uid } }),
+      ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
     }
     await this.#send({ method: "DELETE", path: pathOf(resource, key), body })
   }

@@ -1,8 +1,9 @@
-import { realpath } from "node:fs/promises"
+import { readFile, realpath } from "node:fs/promises"
 import { resolve } from "node:path"
 import { runAgent, runClaim } from "../../agent/agent.ts"
 import { type IsolationKind, IsolationError, type Limits } from "../../agent/isolation/isolation.ts"
 import { openIsolation } from "../../agent/isolation/open-isolation.ts"
+import { type PodClaims, PodError } from "../../agent/pod-executor.ts"
 import type { RunExecutor } from "../../agent/run-executor.ts"
 import { openLocalExecutor } from "../../agent/runs/local-executor.ts"
 import { openTools, ToolError, type ToolKind } from "../../agent/tools/index.ts"
@@ -11,9 +12,11 @@ import { isEngineError } from "../../core/errors.ts"
 import { systemRuntime } from "../../core/runtime.ts"
 import type { RunClaims } from "../../workspaces/runs/run-claim.ts"
 import { CommandError, configurationError, exitCodes } from "../exit-code.ts"
+import { requirePods } from "../operator.ts"
+import { podFiles, type PodOptions, podWords } from "../pod-words.ts"
 import { makeDataFolder } from "../store.ts"
 import type { Terminal } from "../terminal.ts"
-import { type CallerOptions, openServer, tokenFileOf } from "../with-caller-engine.ts"
+import { type CallerOptions, certificatesOf, openServer, tokenFileOf } from "../with-caller-engine.ts"
 
 export interface AgentSettings {
   readonly connection: CallerOptions
@@ -37,12 +40,23 @@ export interface AgentSettings {
     readonly signature: "required" | "off"
   }
   readonly providerMirror: string | undefined
-  readonly isolation: IsolationKind
+  readonly isolation: IsolationKind | "pod"
   readonly runAs: string | undefined
   readonly container:
     | { readonly image: string; readonly program: string | undefined; readonly network: string | undefined }
     | undefined
   readonly limits: Limits
+  /** Pods of runs, for the isolation `pod`. */
+  readonly pods?: PodSettings
+}
+
+export interface PodSettings {
+  readonly image: string | undefined
+  readonly templateFile: string | undefined
+  readonly namespace: string | undefined
+  readonly startTimeoutMs: number
+  /** Options of the agent in a pod, as they were given. */
+  readonly options: PodOptions
 }
 
 const defaultUrl = "http://127.0.0.1:8420"
@@ -62,7 +76,9 @@ export async function serveAgent(settings: AgentSettings, terminal: Terminal): P
   try {
     const tokenFile = tokenFileOf(connection, terminal.environment)
     const hidden = tokenFile === undefined ? [] : [tokenFile]
-    await startAgent({ ...settings, claims: engine.runClaims, hidden }, terminal, draining.signal)
+    const certificates = await certificatesOf(connection, terminal.environment)
+    const server = { url, certificates }
+    await startAgent({ ...settings, claims: engine.runClaims, hidden, server }, terminal, draining.signal)
   } catch (error) {
     throw describedError(error)
   } finally {
@@ -74,6 +90,8 @@ interface StartedAgent extends Omit<AgentSettings, "connection"> {
   readonly claims: RunClaims
   /** Files that runs must not read. */
   readonly hidden: readonly string[]
+  /** Server of the claims, which the agents in pods use too. */
+  readonly server?: { readonly url: string; readonly certificates: string | undefined }
 }
 
 /** Prints what the agent uses and what it cannot limit, then executes runs until the signal aborts. */
@@ -83,10 +101,19 @@ export async function startAgent(settings: StartedAgent, terminal: Terminal, dra
   await using opened = new AsyncDisposableStack()
   const executor = await openExecutor(settings, opened, print)
   for (const line of executor.describe()) terminal.say(line)
-  if (claim !== undefined) return await runClaim({ claims, executor, print }, claim)
+  if (claim !== undefined) return await executeClaim({ claims, executor, print }, claim)
   terminal.say(`The agent ${name} waits for runs.`)
   const target = pool === undefined ? { kind: "own-pool" as const } : { kind: "agent-pool" as const, id: pool }
   await runAgent({ claims, executor, target, name, slots, leaseMs, once, print }, draining)
+}
+
+/** Throws if the run belongs to another executor now, so that the process has an exit code of its own for that. */
+async function executeClaim(options: Parameters<typeof runClaim>[0], claim: string): Promise<void> {
+  const ended = await runClaim(options, claim).catch((error: unknown) => {
+    if (isEngineError(error, "not-found")) return "lost"
+    throw error
+  })
+  if (ended === "lost") throw new CommandError(exitCodes.busy, `This agent does not have the claim ${claim} any more.`)
 }
 
 async function openExecutor(
@@ -94,7 +121,8 @@ async function openExecutor(
   opened: AsyncDisposableStack,
   print: (text: string) => void,
 ): Promise<RunExecutor> {
-  const { name, container, runAs, providerMirror } = settings
+  const { name, container, runAs, providerMirror, isolation: kind } = settings
+  if (kind === "pod") return opened.use(await openPods(settings, print))
   await makeDataFolder(settings.data)
   const data = await realpath(settings.data)
   const tools = opened.use(
@@ -102,7 +130,7 @@ async function openExecutor(
   )
   const isolation = opened.use(
     await openIsolation({
-      kind: settings.isolation,
+      kind,
       limits: settings.limits,
       agent: name.replaceAll(/[^\w.-]/g, "-"),
       hidden: [...settings.hidden.map((file) => resolve(file)), data],
@@ -127,8 +155,39 @@ async function openExecutor(
   )
 }
 
+async function openPods(settings: StartedAgent, print: (text: string) => void): Promise<RunExecutor> {
+  const { pods, server, claims, name, leaseMs, limits, maxLogBytes, passed } = settings
+  if (pods === undefined || server === undefined) throw new PodError("the isolation pod needs the options of pods")
+  const { openPodExecutor } = await requirePods()
+  const { options, startTimeoutMs, ...rest } = pods
+  const { certificates } = server
+  const { toolsKey } = options
+  const files = {
+    [podFiles.certificates]: certificates,
+    [podFiles.toolsKey]: toolsKey === undefined ? undefined : await readFile(toolsKey, "utf8").catch(unreadableKey),
+  }
+  return await openPodExecutor({
+    claims: claims as RunClaims & PodClaims,
+    agent: name,
+    ...withoutUndefined(rest),
+    startTimeoutMs,
+    words: podWords(options, { engineUrl: server.url, hasCertificates: certificates !== undefined }),
+    passed,
+    files: withoutUndefined(files),
+    leaseMs,
+    graceMs: limits.graceMs,
+    maxLogBytes,
+    print,
+  })
+}
+
+function unreadableKey(error: unknown): never {
+  throw configurationError(`The file of --tools-key cannot be read: ${(error as Error).message}.`)
+}
+
 function describedError(error: unknown): unknown {
-  if (error instanceof IsolationError || error instanceof ToolError) return configurationError(error.message)
+  if (error instanceof IsolationError || error instanceof ToolError || error instanceof PodError)
+    return configurationError(error.message)
   if (isEngineError(error, "unauthenticated"))
     return new CommandError(exitCodes.configuration, "The server does not accept the token.", { cause: error })
   if (isEngineError(error, "not-found"))

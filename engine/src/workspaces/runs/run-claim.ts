@@ -161,7 +161,7 @@ export const canBeReleased = ({ status }: Run): boolean =>
   isUntouched(status) || isConfirmable(status) || status === "policy_override"
 
 /** Returns the stage that the run is in. */
-export const stageOf = ({ status }: Run): RunStage => (isApplyStatus(status) ? "apply" : "plan")
+export const stageOf = ({ status }: Pick<Run, "status">): RunStage => (isApplyStatus(status) ? "apply" : "plan")
 
 /** Limit of one request that appends to a log. */
 export const maxLogChunk = 512 * 1024
