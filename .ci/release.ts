@@ -14,6 +14,7 @@ const packages = ["engine", "provider", "operator"]
 /** Files besides package.json that contain the version. */
 const versionedFiles = [
   "Dockerfile",
+  "engine/deploy/agent-chart/Chart.yaml",
   "engine/deploy/chart/Chart.yaml",
   "engine/deploy/compose.yaml",
   "operator/README.md",
