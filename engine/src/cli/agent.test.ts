@@ -25,3 +25,24 @@ test.each(["10s", "10m", "1m30s"])("agent accepts the lease %s, and then misses 
   expect(stderr).not.toContain("--lease")
   expect(stderr).toContain("token")
 })
+
+test.each([
+  { words: [], message: "--isolation pod needs --pod-image, or --pod-template with an image of the container agent." },
+  { words: ["--pod-image", "a", "--claim", "claim-1"], message: "--claim cannot be used with --isolation pod." },
+  {
+    words: ["--pod-image", "a", "--pod-namespace", "A"],
+    message: '--pod-namespace cannot be "A"; it must be the name of a namespace.',
+  },
+  {
+    words: ["--pod-image", "a", "--pod-start-timeout", "soon"],
+    message: '--pod-start-timeout cannot be "soon"; it must be a duration of at least 1s, such as 90s or 2h.',
+  },
+  {
+    words: ["--pod-image", "a", "--pass-env", "CHANCERY_TOKEN"],
+    message:
+      '--pass-env cannot be "CHANCERY_TOKEN" with --isolation pod; it must be the name of a variable that does not begin with CHANCERY_.',
+  },
+])("agent rejects $words when the isolation is pod", async ({ words, message }) => {
+  const { code, stderr } = await agent("--isolation", "pod", ...words)
+  expect([code, stderr]).toEqual([64, expect.stringContaining(message)])
+})

@@ -431,7 +431,7 @@ class PodExecution {
 
   async #lostOr(error: unknown): Promise<Execution> {
     if (!isLost(error)) throw error
-    const status = (await this.#claim().catch(() => undefined))?.run.status
+    const status = (await this.#claim())?.run.status
     return status !== undefined && isFinal(status) ? status : "lost"
   }
 }

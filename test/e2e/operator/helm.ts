@@ -10,6 +10,7 @@ const run = promisify(execFile)
 export const deployFolder = join(import.meta.dirname, "../../../operator/deploy")
 export const chartFolder = join(deployFolder, "chart")
 export const serverChartFolder = join(import.meta.dirname, "../../../engine/deploy/chart")
+export const agentChartFolder = join(import.meta.dirname, "../../../engine/deploy/agent-chart")
 
 /** A Kubernetes object parsed from YAML. */
 export interface Manifest {
