@@ -6,10 +6,11 @@ import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest"
 import type { PodExecutorOptions } from "../../../engine/src/agent/pod-executor.ts"
 import type { RunExecutor } from "../../../engine/src/agent/run-executor.ts"
+import { startServer } from "../../../engine/src/server/server.ts"
 import { openPodExecutor } from "../../../operator/src/agent-pods/pod-executor.ts"
 import { pods } from "../../../operator/src/agent-pods/pod.ts"
 import { keyOf } from "../../../operator/src/kube/kubernetes-object.ts"
-import { temporaryFolder } from "../../cli/chancery.ts"
+import { builtChancery, start, temporaryFolder } from "../../cli/chancery.ts"
 import { agent, openPodsFixture, type PodsFixture, startDispatcher, statuses } from "./agent-pods-fixture.ts"
 import { sharedCluster } from "./cluster.ts"
 import { agentChartFolder, findHelm, type Helm } from "./helm.ts"
@@ -329,6 +330,26 @@ spec:
     await next[Symbol.asyncDispose]()
     expect(await fixture.remains(claim)).toEqual(gone)
     expect(await fixture.statusOf(claim)).toBe("plan_queued")
+  })
+
+  test("starts from the command line with the access of a kubeconfig, and ends when it is stopped", async () => {
+    await using folder = await temporaryFolder()
+    await using started = new AsyncDisposableStack()
+    const server = await startServer({ engine: fixture.engine })
+    started.defer(async () => void (await server.close()))
+    const pool = await fixture.engine.agentPools.create("acme", { name: "pods" })
+    const { secret } = await fixture.engine.tokens.createForAgentPool(pool.id, { description: "pods" })
+    const access = JSON.parse(fixture.config.exportConfig()) as { contexts: { context: { namespace?: string } }[] }
+    for (const { context } of access.contexts) context.namespace = namespace
+    const kubeconfig = join(folder.path, "kubeconfig")
+    await writeFile(kubeconfig, JSON.stringify(access), { mode: 0o600 })
+    const words = ["agent", "--engine-url", server.url, "--isolation", "pod", "--pod-image", "agent:1", "--name", "cli"]
+    const environment = { CHANCERY_TOKEN: secret, KUBECONFIG: kubeconfig }
+    const running = started.use(start(words, { folder: folder.path, program: builtChancery, environment }))
+    await expect.poll(running.stderr).toContain("The agent cli waits for runs.")
+    expect(running.stderr()).toContain(`each run has a pod in the namespace ${namespace} with the image agent:1`)
+    running.child.kill("SIGTERM")
+    expect((await running.ended).code).toBe(0)
   })
 
   test("needs no right to read Secrets", async () => {
