@@ -76,8 +76,11 @@ function release(output: string): void {
   if (problems.length > 0) throw new Error(`licenses that are not allowed:\n${problems.join("\n")}`)
   run("npm", ["run", "--silent", "build"])
   for (const name of packages) run("npm", ["pack", "--silent", "--workspace", name, "--pack-destination", output])
-  if (options["no-image"]) say("The image was not built (--no-image).")
-  else run("docker", ["build", "--tag", `chancery:${version}`, "."])
+  if (options["no-image"]) say("The images were not built (--no-image).")
+  else {
+    run("docker", ["build", "--tag", `chancery:${version}`, "."])
+    run("docker", ["build", "--target", "agent", "--tag", `chancery-agent:${version}`, "."])
+  }
   writeChecksums(output)
   if (options.publish) publish(output)
   say(`Release ${version} is in ${output}: ${readdirSync(output).join(", ")}`)

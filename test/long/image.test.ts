@@ -41,7 +41,9 @@ async function buildWithDocker(): Promise<Image> {
 
 async function carryOut(): Promise<Image> {
   const folder = await mkdtemp(join(tmpdir(), "chancery-image-"))
-  const stages = (await readFile(join(root, "Dockerfile"), "utf8")).split(/^FROM /m).slice(1)
+  const all = await readStages()
+  // The stage of agents is on no path from the build to the image.
+  const stages = [all[0] ?? "", all.at(-1) ?? ""]
   const context = await contextFiles()
   const [build, image] = [join(folder, "build"), join(folder, "image")]
   for (const [index, stage] of [build, image].entries()) {
@@ -73,6 +75,10 @@ async function carryOut(): Promise<Image> {
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
   }
 }
+
+/** Returns the stages of the Dockerfile. Each begins with the name of its base. */
+const readStages = async (): Promise<readonly string[]> =>
+  (await readFile(join(root, "Dockerfile"), "utf8")).split(/^FROM /m).slice(1)
 
 /** Returns the files of the checkout that `.dockerignore` includes with `!` and does not exclude afterwards. */
 async function contextFiles(): Promise<ReadonlySet<string>> {
@@ -116,5 +122,28 @@ describe("the image", () => {
     expect(final).toMatch(/^USER 65532:65532$/m)
     expect(final).toMatch(/^ENTRYPOINT \["/m)
     expect(final).not.toMatch(/^RUN /m)
+  })
+})
+
+// No Docker engine builds this stage here: the test reads its instructions.
+describe("the stage of agents", () => {
+  test("copies the files of the image, so that both run the same release", async () => {
+    const stages = await readStages()
+    const copiesIn = (stage = "") => stage.match(/^COPY --from=build \S+/gm)
+    const agent = stages.find((stage) => /^\S+ AS agent$/m.test(stage))
+    expect(copiesIn(agent)).toEqual(copiesIn(stages.at(-1)))
+    expect(agent).toContain("ln -s /app/engine/bin/chancery.js /usr/local/bin/chancery")
+    expect((await lstat(join(root, "engine/bin/chancery.js"))).mode & 0o111).toBe(0o111)
+  })
+
+  test("runs the command as an unprivileged user, with programs for modules, and is not the default", async () => {
+    const stages = await readStages()
+    const index = stages.findIndex((stage) => /^\S+ AS agent$/m.test(stage))
+    const agent = stages[index] ?? ""
+    expect(index).toBe(stages.length - 2)
+    expect(agent).toMatch(/^USER 65532:65532$/m)
+    expect(agent).toMatch(/^ENTRYPOINT \["chancery"\]$/m)
+    expect(agent).toMatch(/install --yes --no-install-recommends ca-certificates git openssh-client/)
+    expect(stages.at(-1)).toMatch(/^\$\{RUNTIME_IMAGE\}$/m)
   })
 })
