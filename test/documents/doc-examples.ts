@@ -45,6 +45,14 @@ export const docExamples: Readonly<Record<string, Readonly<Record<string, DocExa
     "Start an agent": { test: "test/e2e/agent/guide.test.ts" },
     "Run an agent as a service": { test: "test/e2e/agent/guide.test.ts" },
     "Run agents on demand": { test: "test/e2e/agent/guide.test.ts" },
+    "In a cluster": {
+      test: "test/e2e/operator/agent-installation.test.ts",
+      except: {
+        "docker build --target agent --tag registry.example/chancery-agent:0.1.0 .":
+          "not every machine has a Docker engine, and the control plane of the test pulls no image",
+      },
+    },
+    "Pods of runs": { test: "test/e2e/operator/agent-installation.test.ts" },
   },
   "docs/from-hcp-terraform.md": { "Move a workspace": moves },
   "docs/from-vault.md": {

@@ -1,13 +1,17 @@
 // The chart of agents renders the intended objects, the API server accepts them, and the command accepts their options.
-import { readFile } from "node:fs/promises"
-import { join } from "node:path"
+import { readFile, symlink, writeFile } from "node:fs/promises"
+import { delimiter, join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { parse } from "yaml"
 import { run } from "../../../engine/src/cli/program.ts"
 import { parsePodTemplate } from "../../../operator/src/agent-pods/pod-template.ts"
+import { podOf as podFrom } from "../../../operator/src/agent-pods/run-pod.ts"
+import { temporaryFolder } from "../../cli/chancery.ts"
+import { typedPage } from "../../documents/typed-page.ts"
 import { sharedCluster } from "./cluster.ts"
 import { agentChartFolder, findHelm, type Helm, type Manifest, manifestsIn } from "./helm.ts"
 
+const guide = typedPage(import.meta.url, "docs/agents.md")
 const cluster = sharedCluster()
 const found = await findHelm(agentChartFolder)
 const root = join(import.meta.dirname, "../../..")
@@ -59,8 +63,23 @@ interface PodSpec {
 }
 
 const ofKind = (manifests: readonly Manifest[], kind: string) => manifests.filter((each) => each.kind === kind)
-const podOf = (manifests: readonly Manifest[]): PodSpec =>
-  (ofKind(manifests, "StatefulSet")[0]?.["spec"] as { template: { spec: PodSpec } }).template.spec
+
+function one(manifests: readonly Manifest[], kind: string): Manifest {
+  const [manifest] = ofKind(manifests, kind)
+  if (manifest === undefined) throw new Error(`there is no ${kind}`)
+  return manifest
+}
+
+interface AgentSet {
+  readonly template: { readonly metadata: { readonly annotations: object }; readonly spec: PodSpec }
+}
+const setOf = (manifests: readonly Manifest[]): AgentSet => one(manifests, "StatefulSet")["spec"] as AgentSet
+const podOf = (manifests: readonly Manifest[]): PodSpec => setOf(manifests).template.spec
+
+function templateText(manifests: readonly Manifest[]): string {
+  const data = one(manifests, "ConfigMap")["data"] as Readonly<Record<string, string>>
+  return data["template.yaml"] ?? ""
+}
 
 describe.skipIf(found === undefined)("an installation of agents", () => {
   const helm = found as Helm
@@ -120,9 +139,7 @@ describe.skipIf(found === undefined)("an installation of agents", () => {
   test.each(cases.filter(({ isolation }) => isolation === "pod"))(
     "has a template of pods without faults when its values are $why",
     async ({ values }) => {
-      const [configuration] = ofKind(await rendered(...values), "ConfigMap")
-      const { "template.yaml": text = "" } = configuration?.["data"] as Readonly<Record<string, string>>
-      expect(parsePodTemplate(text)).toMatchObject({
+      expect(parsePodTemplate(templateText(await rendered(...values)))).toMatchObject({
         template: {
           spec: { containers: [{ name: "agent", resources: { limits: { memory: "2Gi" } } }] },
         },
@@ -131,19 +148,15 @@ describe.skipIf(found === undefined)("an installation of agents", () => {
   )
 
   test("pulls the pods of runs like the agents when a registry needs credentials", async () => {
-    const [configuration] = ofKind(await rendered(...everything), "ConfigMap")
-    const { "template.yaml": text = "" } = configuration?.["data"] as Readonly<Record<string, string>>
-    expect(parse(text)).toMatchObject({
+    expect(parse(templateText(await rendered(...everything)))).toMatchObject({
       metadata: { labels: { team: "platform" } },
       spec: { imagePullSecrets: [{ name: "registry" }], nodeSelector: { disk: "ssd" } },
     })
   })
 
   test("restarts agents when the template of pods changes, and only then", async () => {
-    const annotationsOf = async (...values: readonly string[]) => {
-      const [set] = ofKind(await rendered(...values), "StatefulSet")
-      return (set?.["spec"] as { template: { metadata: { annotations: unknown } } }).template.metadata.annotations
-    }
+    const annotationsOf = async (...values: readonly string[]) =>
+      setOf(await rendered(...values)).template.metadata.annotations
     const before = await annotationsOf()
     expect(await annotationsOf("replicas=2")).toEqual(before)
     expect(await annotationsOf("pods.template.spec.nodeSelector.disk=ssd")).not.toEqual(before)
@@ -211,6 +224,41 @@ describe.skipIf(found === undefined)("an installation of agents", () => {
       for (const { kind } of manifestsIn(yaml)) expect(output).toMatch(new RegExp(`^${kind.toLowerCase()}[./]`, "m"))
     },
   )
+
+  test.skipIf(cluster === undefined)("is created with the commands of the guide, typed as written", async () => {
+    await using folder = await temporaryFolder()
+    await writeFile(join(folder.path, "agent-token"), "token of a pool", { mode: 0o600 })
+    await symlink(join(root, "engine"), join(folder.path, "engine"))
+    await symlink(helm.program, join(folder.path, "helm"))
+    const PATH = [folder.path, cluster?.environment["PATH"], process.env["PATH"]].join(delimiter)
+    const environment = { ...process.env, ...cluster?.environment, PATH, HOME: folder.path }
+    const stdout = await guide
+      .block("In a cluster")
+      .without(/^docker build/)
+      .type({ folder: folder.path, environment })
+    expect(stdout).toContain("STATUS: deployed")
+    const installed = async (kind: string, name: string) =>
+      JSON.parse(await cluster!.kubectl(["get", kind, name, "-n", "chancery-agents", "-o", "json"]))
+    const { spec } = await installed("statefulset", "chancery-agents")
+    expect(spec.template.spec.containers[0].args).toContain("--tools-mirror=https://releases.hashicorp.com")
+    const { secret } = spec.template.spec.volumes.find(({ name }: { readonly name: string }) => name === "token")
+    expect((await installed("secret", secret.secretName)).data).toHaveProperty("token")
+
+    const file = join(folder.path, "template.yaml")
+    await guide.block("Pods of runs").write(file)
+    const parsed = parsePodTemplate(await readFile(file, "utf8"))
+    if ("faults" in parsed) throw new Error(parsed.faults.join("; "))
+    await cluster?.kubectl(["create", "serviceaccount", "runs", "-n", "chancery-agents"])
+    const options = { namespace: "chancery-agents", agent: "agents-0", image: "agent:1", words: ["agent"], graceMs: 0 }
+    const pod = podFrom(
+      parsed.template,
+      { ...options, passed: [], files: [], filesFolder: "/etc/chancery/claim" },
+      { claimId: "claim-1", runId: "run-1", workspace: "acme/web" },
+    )
+    expect(
+      await cluster?.kubectl(["create", "--dry-run=server", "--validate=strict", "-f", "-"], JSON.stringify(pod)),
+    ).toMatch(/^pod\/run-1-\w+ created \(server dry run\)/)
+  })
 
   test.skipIf(cluster === undefined).each([
     { isolation: "pod", standard: "restricted" },
