@@ -105,8 +105,13 @@ function defaultConfig(): KubeConfig {
   } catch (error) {
     throw new PodError(`the Kubernetes configuration cannot be read: ${(error as Error).message}`, error)
   }
+  // The library then assumes a server without access control on this machine.
+  if (config.getCurrentCluster()?.server === serverWithoutConfiguration)
+    throw new PodError("no Kubernetes configuration was found; set KUBECONFIG, or run the agent in a pod")
   return config
 }
+
+const serverWithoutConfiguration = "http://localhost:8080"
 
 async function readTemplate(file: string | undefined): Promise<PodTemplate> {
   if (file === undefined) return { spec: {} }

@@ -1,6 +1,6 @@
 // Pod and Secret of one run.
 import { createHash } from "node:crypto"
-import { keyOf, type KubernetesObject } from "../kube/kubernetes-object.ts"
+import type { KubernetesObject } from "../kube/kubernetes-object.ts"
 import { agentContainer, type Pod } from "./pod.ts"
 import { type Container, managedByLabel, ownVolumes, type PodTemplate } from "./pod-template.ts"
 
@@ -163,8 +163,6 @@ export function runOf({ metadata: { labels = {}, annotations = {} } }: Pod): Pod
   const [runId, claimId, workspace] = [labels[runLabel], annotations[claimAnnotation], annotations[workspaceAnnotation]]
   return runId === undefined || claimId === undefined ? undefined : { runId, claimId, workspace: workspace ?? "" }
 }
-
-export const describedPod = (pod: Pod): string => keyOf(pod)
 
 const maxLabel = 63
 const digestLength = 10

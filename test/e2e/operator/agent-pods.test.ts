@@ -3,6 +3,7 @@
 // outside of the pod does.
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
+import { KubeConfig } from "@kubernetes/client-node"
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest"
 import type { PodExecutorOptions } from "../../../engine/src/agent/pod-executor.ts"
 import type { RunExecutor } from "../../../engine/src/agent/run-executor.ts"
@@ -350,6 +351,28 @@ spec:
     expect(running.stderr()).toContain(`each run has a pod in the namespace ${namespace} with the image agent:1`)
     running.child.kill("SIGTERM")
     expect((await running.ended).code).toBe(0)
+  })
+
+  test.each([
+    { why: "there is no kubeconfig", access: undefined, code: 78, message: "no Kubernetes configuration was found" },
+    { why: "the cluster does not answer", access: "https://127.0.0.1:1", code: 69, message: "ECONNREFUSED" },
+  ])("ends with the exit code $code when $why", async ({ access, code, message }) => {
+    await using folder = await temporaryFolder()
+    const kubeconfig = join(folder.path, "kubeconfig")
+    const config = new KubeConfig()
+    if (access !== undefined) {
+      config.loadFromClusterAndUser({ name: "a", server: access, skipTLSVerify: true }, { name: "a", token: "a" })
+      const written = config.exportConfig().replaceAll("loaded-context", "a")
+      await writeFile(kubeconfig, written, { mode: 0o600 })
+    }
+    const words = ["agent", "--engine-url", "http://127.0.0.1:1", "--isolation", "pod", "--pod-image", "agent:1"]
+    const environment = {
+      CHANCERY_TOKEN: "token",
+      HOME: folder.path,
+      KUBECONFIG: access === undefined ? "" : kubeconfig,
+    }
+    await using running = start(words, { folder: folder.path, program: builtChancery, environment })
+    expect(await running.ended).toMatchObject({ code, stderr: expect.stringContaining(message) })
   })
 
   test("needs no right to read Secrets", async () => {

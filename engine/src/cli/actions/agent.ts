@@ -1,5 +1,5 @@
-import { readFile, realpath } from "node:fs/promises"
-import { resolve } from "node:path"
+import { chmod, mkdir, readFile, realpath } from "node:fs/promises"
+import { join, resolve } from "node:path"
 import { runAgent, runClaim } from "../../agent/agent.ts"
 import { type IsolationKind, IsolationError, type Limits } from "../../agent/isolation/isolation.ts"
 import { openIsolation } from "../../agent/isolation/open-isolation.ts"
@@ -11,7 +11,7 @@ import { withoutUndefined } from "../../contracts/tfe/json-api/without-undefined
 import { isEngineError } from "../../core/errors.ts"
 import { systemRuntime } from "../../core/runtime.ts"
 import type { RunClaims } from "../../workspaces/runs/run-claim.ts"
-import { CommandError, configurationError, exitCodes } from "../exit-code.ts"
+import { CommandError, configurationError, exitCodeOf, exitCodes } from "../exit-code.ts"
 import { requirePods } from "../operator.ts"
 import { podFiles, type PodOptions, podWords } from "../pod-words.ts"
 import { makeDataFolder } from "../store.ts"
@@ -128,12 +128,13 @@ async function openExecutor(
   const tools = opened.use(
     await openTools({ cache: data, clock: systemRuntime().clock, ...withoutUndefined(settings.tools) }),
   )
+  const hidden = kind === "user" ? await letUserEnter(data) : [data]
   const isolation = opened.use(
     await openIsolation({
       kind,
       limits: settings.limits,
       agent: name.replaceAll(/[^\w.-]/g, "-"),
-      hidden: [...settings.hidden.map((file) => resolve(file)), data],
+      hidden: [...settings.hidden.map((file) => resolve(file)), ...hidden],
       ...(runAs === undefined ? {} : { runAs }),
       ...(container === undefined ? {} : { container: { image: container.image, ...withoutUndefined(container) } }),
     }),
@@ -153,6 +154,17 @@ async function openExecutor(
       print,
     }),
   )
+}
+
+/**
+ * Lets the user of runs enter the folders above those of its run and of its plugins, without listing them. Returns what it must not read.
+ */
+async function letUserEnter(data: string): Promise<readonly string[]> {
+  for (const folder of ["", "runs", "cache", "cache/plugins"].map((name) => join(data, name))) {
+    await mkdir(folder, { recursive: true })
+    await chmod(folder, 0o711)
+  }
+  return [join(data, "agent.pid"), join(data, "unsaved-states")]
 }
 
 async function openPods(settings: StartedAgent, print: (text: string) => void): Promise<RunExecutor> {
@@ -186,8 +198,11 @@ function unreadableKey(error: unknown): never {
 }
 
 function describedError(error: unknown): unknown {
-  if (error instanceof IsolationError || error instanceof ToolError || error instanceof PodError)
-    return configurationError(error.message)
+  if (error instanceof IsolationError || error instanceof ToolError) return configurationError(error.message)
+  if (error instanceof PodError) {
+    const isAway = exitCodeOf(error.cause) === exitCodes.unavailable
+    return new CommandError(isAway ? exitCodes.unavailable : exitCodes.configuration, error.message, { cause: error })
+  }
   if (isEngineError(error, "unauthenticated"))
     return new CommandError(exitCodes.configuration, "The server does not accept the token.", { cause: error })
   if (isEngineError(error, "not-found"))
