@@ -3,10 +3,7 @@
 import type { RunClaims } from "../workspaces/runs/run-claim.ts"
 
 /** Operations of claims that an agent needs while pods execute its runs. */
-export type PodClaims = Pick<RunClaims, "heartbeat" | "get" | "report" | "appendLog"> & {
-  /** Creates a token that can continue this claim and do nothing else, until the claim ends. */
-  createToken(id: string): Promise<{ readonly secret: string }>
-}
+export type PodClaims = Pick<RunClaims, "heartbeat" | "get" | "report" | "appendLog" | "createToken">
 
 export interface PodExecutorOptions {
   readonly claims: PodClaims

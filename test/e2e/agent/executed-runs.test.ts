@@ -134,6 +134,27 @@ describe.skipIf(noTool).each(tools.slice(0, 1))("chancery agent, with $kind $ver
     expect(await workspace.latestRun()).toMatchObject({ status: "planned" })
   })
 
+  test("executes the run of one claim with the token of this claim, as in a pod", async () => {
+    const { engine, url } = fixture()
+    const { poolId, ...workspace } = await fixture().createWorkspace()
+    await workspace.upload({ "main.tf": greeting })
+    const { secret: token } = await engine.tokens.createForAgentPool(poolId, { description: "outside of the pod" })
+    await using agent = openRemote(url, { token, random: systemRuntime().random })
+    const claim = await agent.runClaims.claim({ kind: "own-pool" }, { name: "pod", leaseMs: 60_000, waitMs: 0 })
+    const { secret } = await agent.runClaims.createToken(claim?.id ?? "")
+    const execute = async (claimId: string) => {
+      await using running = workspace.startAgent(["--claim", claimId], { environment: { CHANCERY_TOKEN: secret } })
+      return await running.ended
+    }
+    expect(await execute(claim?.id ?? "")).toMatchObject({ code: 0, out: expect.stringContaining(": planned\n") })
+    expect(await workspace.latestRun()).toMatchObject({ status: "planned", executor: null })
+    // The claim has ended with the plan, so its token opens nothing.
+    expect(await execute(claim?.id ?? "")).toMatchObject({
+      code: 75,
+      stderr: expect.stringContaining(`This agent does not have the claim ${claim?.id} any more.`),
+    })
+  })
+
   test("reports a configuration that cannot be planned, with the output of the tool", async () => {
     const workspace = await fixture().createWorkspace()
     await workspace.upload({ "main.tf": 'output "x" { value = nothing.here }' })

@@ -4,10 +4,10 @@ import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
+import { actingFor } from "../../../engine/src/acting-for.ts"
 import type { PodClaims, PodExecutorOptions } from "../../../engine/src/agent/pod-executor.ts"
 import { systemRuntime } from "../../../engine/src/core/runtime.ts"
 import type { RunClaimView } from "../../../engine/src/workspaces/runs/run-claim.ts"
-import { announceExecutor } from "../../../engine/testing/announced-executor.ts"
 import { manualClock } from "../../../engine/testing/manual-clock.ts"
 import { tarball } from "../../../engine/testing/tar-archive.ts"
 import { openTestEngine } from "../../../engine/testing/test-engine.ts"
@@ -38,18 +38,19 @@ export async function openPodsFixture(cluster: Cluster, helm: Helm, namespace: s
   const runtime = { ...systemRuntime(), clock }
   const { engine } = opening.use(await openTestEngine({ jobs: false, runtime }))
   await engine.organizations.create({ name: organization, email: "acme@example.com" })
-  const target = { kind: "organization", name: organization } as const
-  await announceExecutor(engine, target)
+  const pool = await engine.agentPools.create(organization, { name: "cluster" })
+  const { secret } = await engine.tokens.createForAgentPool(pool.id, { description: agent })
+  const { runClaims } = actingFor(engine, secret)
   let heartbeats = 0
   const claims: PodClaims = {
     heartbeat: (id) => {
       heartbeats += 1
-      return engine.runClaims.heartbeat(id)
+      return runClaims.heartbeat(id)
     },
-    get: (id) => engine.runClaims.get(id),
-    report: (id, step) => engine.runClaims.report(id, step),
-    appendLog: (...args) => engine.runClaims.appendLog(...args),
-    createToken: async (id) => ({ secret: `token of ${id}` }),
+    get: (id) => runClaims.get(id),
+    report: (id, step) => runClaims.report(id, step),
+    appendLog: (...args) => runClaims.appendLog(...args),
+    createToken: (id) => runClaims.createToken(id),
   }
   const closing = opening.move()
   const keyOf = ({ id: claimId, run }: RunClaimView) =>
@@ -92,7 +93,7 @@ export async function openPodsFixture(cluster: Cluster, helm: Helm, namespace: s
       await engine.configurationVersions.upload(version.id, tarball({ "main.tf": "" }))
       const input = { message: null, isDestroy: false, planOnly: false, refreshOnly: false, autoApply: null }
       await engine.runs.create({ id }, { ...input, configurationVersionId: version.id })
-      const claim = await engine.runClaims.claim(target, { name: agent, leaseMs: 600_000, waitMs: 0 })
+      const claim = await runClaims.claim({ kind: "own-pool" }, { name: agent, leaseMs: 600_000, waitMs: 0 })
       if (claim === undefined) throw new Error("no run waits")
       return claim
     },

@@ -5,6 +5,7 @@ import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { KubeConfig } from "@kubernetes/client-node"
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest"
+import { actingFor } from "../../../engine/src/acting-for.ts"
 import type { PodExecutorOptions } from "../../../engine/src/agent/pod-executor.ts"
 import type { RunExecutor } from "../../../engine/src/agent/run-executor.ts"
 import { startServer } from "../../../engine/src/server/server.ts"
@@ -164,11 +165,17 @@ spec:
       type: "Opaque",
       immutable: true,
       data: {
-        token: base64(`token of ${claim.id}`),
+        token: expect.any(String),
         "env.HTTPS_PROXY": base64("http://user:secret@proxy"),
         "ca.crt": base64("certificate"),
       },
     })
+    // The token continues the claim, and claims no other run.
+    const { token = "" } = (secret as { readonly data?: Readonly<Record<string, string>> }).data ?? {}
+    const { runClaims } = actingFor(fixture.engine, Buffer.from(token, "base64").toString())
+    expect(await runClaims.heartbeat(claim.id)).toMatchObject({ id: claim.id })
+    const input = { name: "pod", leaseMs: 60_000, waitMs: 0 }
+    await expect(runClaims.claim({ kind: "own-pool" }, input)).rejects.toMatchObject({ code: "not-found" })
 
     const before = fixture.heartbeats()
     await expect.poll(fixture.heartbeats).toBeGreaterThan(before + 1)

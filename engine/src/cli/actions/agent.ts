@@ -3,7 +3,7 @@ import { join, resolve } from "node:path"
 import { runAgent, runClaim } from "../../agent/agent.ts"
 import { type IsolationKind, IsolationError, type Limits } from "../../agent/isolation/isolation.ts"
 import { openIsolation } from "../../agent/isolation/open-isolation.ts"
-import { type PodClaims, PodError } from "../../agent/pod-executor.ts"
+import { PodError } from "../../agent/pod-executor.ts"
 import type { RunExecutor } from "../../agent/run-executor.ts"
 import { openLocalExecutor } from "../../agent/runs/local-executor.ts"
 import { openTools, ToolError, type ToolKind } from "../../agent/tools/index.ts"
@@ -179,7 +179,7 @@ async function openPods(settings: StartedAgent, print: (text: string) => void): 
     [podFiles.toolsKey]: toolsKey === undefined ? undefined : await readFile(toolsKey, "utf8").catch(unreadableKey),
   }
   return await openPodExecutor({
-    claims: claims as RunClaims & PodClaims,
+    claims,
     agent: name,
     ...withoutUndefined(rest),
     startTimeoutMs,
