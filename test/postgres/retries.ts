@@ -6,7 +6,7 @@ import { pkiEndpoints } from "../security/permissions/pki/matrix.ts"
 
 export const clients = 16
 export const retriesPerWrite = 1 / 20
-/** Of the writes of all clients at once. One can meet what the server does by itself, such as a split of an index page. */
+/** Limit for the writes of all clients at once. PostgreSQL can cause one retry by itself, for example when it splits an index page. */
 export const mostRetries = 1
 export const apiWrites = endpoints.filter((endpoint) => !endpoint.startsWith("GET "))
 export const pkiWrites = pkiEndpoints.filter((endpoint) => !/^(GET|LIST) /.test(endpoint))
