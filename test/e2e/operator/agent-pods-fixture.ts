@@ -63,6 +63,7 @@ export async function openPodsFixture(cluster: Cluster, helm: Helm, namespace: s
   return {
     engine,
     claims,
+    release: (claimId: string) => runClaims.release(claimId),
     config,
     admin: admin.api,
     clock,

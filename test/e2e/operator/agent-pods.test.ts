@@ -196,7 +196,7 @@ spec:
     await fixture.play(pod, statuses.running)
     await fixture.claims.report(claim.id, { status: "planning", hasChanges: null })
     await fixture.claims.report(claim.id, { status: "planned", hasChanges: true })
-    await fixture.engine.runClaims.release(claim.id)
+    await fixture.release(claim.id)
     await fixture.play(pod, statuses.terminated(0, "Completed"))
     expect(await ended).toBe("planned")
     expect(await fixture.remains(claim)).toEqual(gone)
@@ -333,7 +333,7 @@ spec:
     await kill()
     await fixture.play(pod, statuses.terminated(143, "Error"))
     // The claim has ended: its run belongs to another executor.
-    await fixture.engine.runClaims.release(claim.id)
+    await fixture.release(claim.id)
     const next = await open()
     await next[Symbol.asyncDispose]()
     expect(await fixture.remains(claim)).toEqual(gone)
@@ -345,7 +345,7 @@ spec:
     await using started = new AsyncDisposableStack()
     const server = await startServer({ engine: fixture.engine })
     started.defer(async () => void (await server.close()))
-    const pool = await fixture.engine.agentPools.create("acme", { name: "pods" })
+    const pool = await fixture.engine.agentPools.create("acme", { name: "pods", organizationScoped: false })
     const { secret } = await fixture.engine.tokens.createForAgentPool(pool.id, { description: "pods" })
     const access = JSON.parse(fixture.config.exportConfig()) as { contexts: { context: { namespace?: string } }[] }
     for (const { context } of access.contexts) context.namespace = namespace
