@@ -22,7 +22,7 @@ const seed = Number(process.env["CHANCERY_SEED"] ?? Date.now() % 2 ** 31)
 const { attackCount, runs, endpointsPerTarget } =
   process.env["CHANCERY_SHORT"] === "1"
     ? // Opening a target takes longer than this many attacks.
-      { attackCount: 30, runs: 15, endpointsPerTarget: 30 }
+      { attackCount: 15, runs: 8, endpointsPerTarget: 30 }
     : // One target per endpoint, so that there is little data to compare after each request.
       { attackCount: Number.POSITIVE_INFINITY, runs: 300, endpointsPerTarget: 1 }
 const kinds = databaseKinds.filter(({ name, available }) => available && name !== "SQLite memory")

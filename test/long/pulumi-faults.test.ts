@@ -18,7 +18,7 @@ beforeAll(buildProvider)
 const allSame = Object.fromEntries(everyName.map((name) => [name, "same"]))
 
 const kinds = isShort
-  ? ["workspace", "tag", "workspaceLock"]
+  ? ["workspace", "tag"]
   : [
       "project",
       "pkiMount",
