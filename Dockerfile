@@ -33,9 +33,9 @@ RUN apt-get update && \
   apt-get install --yes --no-install-recommends ca-certificates git openssh-client && \
   rm -rf /var/lib/apt/lists/* && \
   groupadd --gid 65532 agent && \
-  useradd --uid 65532 --gid agent --home-dir /work --no-create-home --shell /usr/sbin/nologin agent && \
+  useradd --uid 65532 --gid agent --home-dir /data --no-create-home --shell /usr/sbin/nologin agent && \
   useradd --system --no-create-home --shell /usr/sbin/nologin chancery-runs && \
-  install --directory --owner agent --group agent --mode 0700 /work && \
+  install --directory --owner agent --group agent --mode 0700 /data && \
   ln -s /app/engine/bin/chancery.js /usr/local/bin/chancery
 ENV NODE_ENV=production
 COPY --from=build /app/LICENSE /app/
@@ -43,7 +43,7 @@ COPY --from=build /app/node_modules /app/node_modules/
 COPY --from=build /app/engine /app/engine/
 COPY --from=build /app/operator /app/operator/
 USER 65532:65532
-WORKDIR /work
+WORKDIR /data
 ENTRYPOINT ["chancery"]
 CMD ["agent", "--help"]
 

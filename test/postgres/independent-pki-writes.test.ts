@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { recordedMetrics } from "../../engine/testing/recorded-metrics.ts"
 import { openPkiUsers, type PkiUsers } from "../security/permissions/pki/users.ts"
 import { requestPki, preparePki } from "../security/permissions/pki/matrix.ts"
-import { clients, isServerFault, kind, mostRetries, newPostgresDatabase, pkiWrites, retriesOf } from "./retries.ts"
+import { clients, isServerFault, kind, maxRetries, newPostgresDatabase, pkiWrites, retriesOf } from "./retries.ts"
 import { sharedRows } from "./shared-rows.ts"
 
 /** A server has at most 1000 auth methods, and each request about one uses a separate method. */
@@ -30,7 +30,7 @@ describe.runIf(kind?.available)("16 clients that write different objects", () =>
         return () => requestPki(testUsers, ready, "root")
       })
       expect(statuses.filter(isServerFault)).toEqual([])
-      expect(retries).toBeLessThanOrEqual(mostRetries)
+      expect(retries).toBeLessThanOrEqual(maxRetries)
     })
   })
 })

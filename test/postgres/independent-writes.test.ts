@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { recordedMetrics } from "../../engine/testing/recorded-metrics.ts"
 import { type Users, openUsers } from "../security/permissions/users.ts"
 import { request, prepare } from "../security/permissions/matrix.ts"
-import { apiWrites, isServerFault, kind, mostRetries, newPostgresDatabase, pkiWrites, retriesOf } from "./retries.ts"
+import { apiWrites, isServerFault, kind, maxRetries, newPostgresDatabase, pkiWrites, retriesOf } from "./retries.ts"
 import { sharedRows } from "./shared-rows.ts"
 
 const opened = new AsyncDisposableStack()
@@ -31,7 +31,7 @@ describe.runIf(kind?.available)("16 clients that write different objects", () =>
           return () => request(testUsers, ready, "site administrator")
         })
         expect(statuses.filter(isServerFault)).toEqual([])
-        expect(retries).toBeLessThanOrEqual(mostRetries)
+        expect(retries).toBeLessThanOrEqual(maxRetries)
       },
     )
   })

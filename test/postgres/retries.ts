@@ -7,7 +7,7 @@ import { pkiEndpoints } from "../security/permissions/pki/matrix.ts"
 export const clients = 16
 export const retriesPerWrite = 1 / 20
 /** Limit for the writes of all clients at once. PostgreSQL can cause one retry by itself, for example when it splits an index page. */
-export const mostRetries = 1
+export const maxRetries = 1
 export const apiWrites = endpoints.filter((endpoint) => !endpoint.startsWith("GET "))
 export const pkiWrites = pkiEndpoints.filter((endpoint) => !/^(GET|LIST) /.test(endpoint))
 

@@ -17,8 +17,8 @@ export interface PodExecutorOptions {
   readonly namespace?: string
   /** Time for a pod to start its container. Then its run is errored. */
   readonly startTimeoutMs: number
-  /** Words after `chancery` in a pod, without the claim. */
-  readonly words: readonly string[]
+  /** Arguments of `chancery` in a pod, without the claim. */
+  readonly args: readonly string[]
   /** Environment variables of a pod. */
   readonly passed: Readonly<Record<string, string>>
   /** Files of a pod in `podFilesFolder`, by name. */
@@ -29,6 +29,9 @@ export interface PodExecutorOptions {
   readonly maxLogBytes: number
   readonly print: (text: string) => void
 }
+
+/** Folder of a pod for tools, caches and the folder of the run. */
+export const podDataFolder = "/data"
 
 /** Folder of a pod with files of its run. */
 export const podFilesFolder = "/etc/chancery/claim"

@@ -12,7 +12,13 @@ export { makeDataFolder } from "./store.ts"
 export { addCallerOptions, withCallerEngine } from "./with-caller-engine.ts"
 export { writeDurably } from "../storage/sqlite/durable-file.ts"
 export { isLost, isTemporary, withRetries } from "../agent/runs/claim-retries.ts"
-export { type PodClaims, PodError, type PodExecutorOptions, podFilesFolder } from "../agent/pod-executor.ts"
+export {
+  type PodClaims,
+  podDataFolder,
+  PodError,
+  type PodExecutorOptions,
+  podFilesFolder,
+} from "../agent/pod-executor.ts"
 export type { Execution, RunExecutor } from "../agent/run-executor.ts"
 export { openRunLease, type RunLease } from "../agent/runs/run-lease.ts"
 export { openRunLog } from "../agent/runs/run-log.ts"

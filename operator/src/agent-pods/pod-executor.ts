@@ -52,7 +52,7 @@ export async function openPodExecutor(
   options: PodExecutorOptions,
   config: KubeConfig = defaultConfig(),
 ): Promise<RunExecutor> {
-  const { agent, image, words, passed, files, graceMs, print } = options
+  const { agent, image, args, passed, files, graceMs, print } = options
   const template = await readTemplate(options.templateFile)
   const given = template.spec.containers?.find(({ name }) => name === agentContainer)?.image
   const chosen = image ?? given
@@ -63,7 +63,7 @@ export async function openPodExecutor(
     namespace,
     agent,
     image,
-    words,
+    args,
     passed: Object.keys(passed),
     files: Object.keys(files),
     filesFolder: podFilesFolder,

@@ -51,7 +51,7 @@ export const faultToleranceMs = (startTimeoutMs: number): number => Math.min(max
 
 /** Returns the progress of a pod, which is undefined if the cluster has none of its name any more. */
 export function podProgress(pod: Pod | undefined, times: WaitTimes): PodProgress {
-  if (pod === undefined) return taken("was deleted")
+  if (pod === undefined) return repeatableFailure("was deleted")
   const { status = {} } = pod
   const own = ofContainer(status.containerStatuses)
   const terminated = own?.state?.terminated
@@ -59,24 +59,27 @@ export function podProgress(pod: Pod | undefined, times: WaitTimes): PodProgress
   if (terminated !== undefined) {
     const { exitCode, reason, message } = terminated
     if (exitCode === 0) return { kind: "ended", isLost: false }
-    if (reason === "OOMKilled") return failed("was stopped at its memory limit (OOMKilled)")
-    if (disruption !== undefined) return taken(disruption)
-    if (status.reason === "DeadlineExceeded") return failed(deadline)
+    if (reason === "OOMKilled") return permanentFailure("was stopped at its memory limit (OOMKilled)")
+    if (disruption !== undefined) return repeatableFailure(disruption)
+    if (status.reason === "DeadlineExceeded") return permanentFailure(deadline)
     if (exitCode === lostExitCode) return { kind: "ended", isLost: true }
-    if (reason === "ContainerStatusUnknown") return taken("was lost with its node (ContainerStatusUnknown)")
-    if (startErrors.has(reason ?? "")) return failed(`cannot start its program (${withMessage(reason ?? "", message)})`)
-    return failed(`ended with the exit code ${exitCode}`)
+    if (reason === "ContainerStatusUnknown") return repeatableFailure("was lost with its node (ContainerStatusUnknown)")
+    if (startErrors.has(reason ?? ""))
+      return permanentFailure(`cannot start its program (${withMessage(reason ?? "", message)})`)
+    return permanentFailure(`ended with the exit code ${exitCode}`)
   }
   if (own?.state?.running !== undefined)
-    return status.reason === "NodeLost" || status.phase === "Unknown" ? taken(lostNode) : { kind: "running" }
-  if (disruption !== undefined) return taken(disruption)
-  if (pod.metadata.deletionTimestamp !== undefined) return taken("was deleted")
+    return status.reason === "NodeLost" || status.phase === "Unknown"
+      ? repeatableFailure(lostNode)
+      : { kind: "running" }
+  if (disruption !== undefined) return repeatableFailure(disruption)
+  if (pod.metadata.deletionTimestamp !== undefined) return repeatableFailure("was deleted")
   if (status.phase === "Failed" || status.phase === "Succeeded") return endedEarly(status)
   return waiting(status, own, times)
 }
 
-const failed = (reason: string): PodProgress => ({ kind: "failed", reason, isRepeatable: false })
-const taken = (reason: string): PodProgress => ({ kind: "failed", reason, isRepeatable: true })
+const permanentFailure = (reason: string): PodProgress => ({ kind: "failed", reason, isRepeatable: false })
+const repeatableFailure = (reason: string): PodProgress => ({ kind: "failed", reason, isRepeatable: true })
 
 const deadline = "ran longer than activeDeadlineSeconds of its template (DeadlineExceeded)"
 const lostNode = "was lost with its node (NodeLost)"
@@ -116,13 +119,15 @@ function disruptionOf({ status = {}, metadata }: Pod): string | undefined {
 
 /** A pod ends before its container has a status if a node rejects it, or if an init container fails. */
 function endedEarly({ reason, message, initContainerStatuses = [] }: PodStatus): PodProgress {
-  if (reason === "DeadlineExceeded") return failed(deadline)
+  if (reason === "DeadlineExceeded") return permanentFailure(deadline)
   const init = initContainerStatuses.find(({ state }) => (state?.terminated?.exitCode ?? 0) !== 0)
   if (init !== undefined)
-    return failed(
+    return permanentFailure(
       `has the init container ${init.name}, which ended with the exit code ${init.state?.terminated?.exitCode}`,
     )
-  return failed(`ended before its container started${reason === undefined ? "" : ` (${withMessage(reason, message)})`}`)
+  return permanentFailure(
+    `ended before its container started${reason === undefined ? "" : ` (${withMessage(reason, message)})`}`,
+  )
 }
 
 function waiting(status: PodStatus, own: ContainerStatus | undefined, times: WaitTimes): PodProgress {
@@ -130,13 +135,15 @@ function waiting(status: PodStatus, own: ContainerStatus | undefined, times: Wai
   const states = [...(status.initContainerStatuses ?? []), ...(own === undefined ? [] : [own])]
   const reasons = states.flatMap(({ state }) => (state?.waiting?.reason === undefined ? [] : [state.waiting]))
   const lasting = reasons.find(({ reason = "" }) => lastingFaults.has(reason))
-  if (lasting !== undefined) return failed(`cannot start (${withMessage(lasting.reason ?? "", lasting.message)})`)
+  if (lasting !== undefined)
+    return permanentFailure(`cannot start (${withMessage(lasting.reason ?? "", lasting.message)})`)
   const retried = reasons.find(({ reason = "" }) => retriedFaults.has(reason))
   const unscheduled = status.conditions?.find(({ type, status: is }) => type === "PodScheduled" && is === "False")
   const shown = retried ?? unscheduled ?? reasons.at(-1) ?? { reason: "Pending" }
   const reason = withMessage(shown.reason ?? "Pending", shown.message)
-  if (retried !== undefined && faultyMs >= faultToleranceMs(startTimeoutMs)) return failed(`cannot start (${reason})`)
+  if (retried !== undefined && faultyMs >= faultToleranceMs(startTimeoutMs))
+    return permanentFailure(`cannot start (${reason})`)
   if (waitedMs >= startTimeoutMs)
-    return failed(`did not start within ${Math.round(startTimeoutMs / 1_000)}s (${reason})`)
+    return permanentFailure(`did not start within ${Math.round(startTimeoutMs / 1_000)}s (${reason})`)
   return { kind: "waiting", reason, isFault: retried !== undefined }
 }

@@ -49,7 +49,7 @@ test.each([
   { template: { spec: { containers: [{}] } }, faults: ["spec.containers[0].name must be a string"] },
   { template: { spec: { volumes: 1 } }, faults: ["spec.volumes must be an array"] },
   {
-    template: { spec: { volumes: [{ name: "a" }, { name: "chancery-work" }] } },
+    template: { spec: { volumes: [{ name: "a" }, { name: "chancery-data" }] } },
     faults: ["spec.volumes[1].name is the name of a volume of the agent"],
   },
   {

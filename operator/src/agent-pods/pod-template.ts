@@ -46,7 +46,7 @@ export const managedByLabel = "app.kubernetes.io/managed-by"
 /** Variables that the agent sets, or that would configure the agent in the pod. */
 const ownVariables = /^CHANCERY_/
 /** Volumes that the agent adds. */
-export const ownVolumes = { work: "chancery-work", temporary: "chancery-tmp", files: "chancery-claim" } as const
+export const ownVolumes = { data: "chancery-data", temporary: "chancery-tmp", files: "chancery-claim" } as const
 
 /** Parses YAML, which includes JSON. Returns faults, each with the member that has it, if this is no template for runs. */
 export function parsePodTemplate(

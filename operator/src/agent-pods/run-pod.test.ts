@@ -7,7 +7,7 @@ const options: PodOptions = {
   namespace: "runs",
   agent: "agent-0",
   image: "agent:1",
-  words: ["agent", "--isolation", "none"],
+  args: ["agent", "--isolation", "none"],
   passed: [],
   files: [],
   filesFolder: "/etc/chancery/claim",
@@ -23,7 +23,7 @@ const made = (template: PodTemplate, other: Partial<PodOptions> = {}) =>
   }
 const token = { name: "CHANCERY_TOKEN", valueFrom: { secretKeyRef: { name, key: "token" } } }
 const mounts = [
-  { name: "chancery-work", mountPath: "/work" },
+  { name: "chancery-data", mountPath: "/data" },
   { name: "chancery-tmp", mountPath: "/tmp" },
 ]
 
@@ -64,7 +64,7 @@ test("podOf returns a restricted pod when the template is empty", () => {
         },
       ],
       volumes: [
-        { name: "chancery-work", emptyDir: {} },
+        { name: "chancery-data", emptyDir: {} },
         { name: "chancery-tmp", emptyDir: {} },
       ],
     },
@@ -105,7 +105,7 @@ test("podOf merges the container agent when the template has one", () => {
     image: "own:1",
     resources: { limits: { memory: "1Gi" } },
     env: [{ name: "TZ", value: "UTC" }],
-    volumeMounts: [{ name: "states", mountPath: "/work/" }],
+    volumeMounts: [{ name: "states", mountPath: "/data/" }],
     securityContext: { readOnlyRootFilesystem: false },
   }
   const { spec } = made({ spec: { containers: [container] } })
@@ -113,7 +113,7 @@ test("podOf merges the container agent when the template has one", () => {
     image: "agent:1",
     resources: container.resources,
     env: [{ name: "TZ", value: "UTC" }, token],
-    volumeMounts: [{ name: "states", mountPath: "/work/" }, mounts[1]],
+    volumeMounts: [{ name: "states", mountPath: "/data/" }, mounts[1]],
     securityContext: { allowPrivilegeEscalation: false, readOnlyRootFilesystem: false },
   })
   expect(made({ spec: { containers: [container] } }, { image: undefined }).spec.containers[0]).toMatchObject({

@@ -1,5 +1,6 @@
 // Pod and Secret of one run.
 import { createHash } from "node:crypto"
+import { podDataFolder } from "@chancery/engine/cli"
 import type { KubernetesObject } from "../kube/kubernetes-object.ts"
 import { agentContainer, type Pod } from "./pod.ts"
 import { type Container, managedByLabel, ownVolumes, type PodTemplate } from "./pod-template.ts"
@@ -10,8 +11,8 @@ export interface PodOptions {
   readonly agent: string
   /** Default: the image of the template. */
   readonly image: string | undefined
-  /** Words after `chancery`, without the claim. */
-  readonly words: readonly string[]
+  /** Arguments of `chancery`, without the claim. */
+  readonly args: readonly string[]
   /** Names of environment variables whose values are in the Secret. */
   readonly passed: readonly string[]
   /** Names of files that are in the Secret. */
@@ -34,7 +35,6 @@ export const runLabel = "chancery.dev/run"
 export const claimAnnotation = "chancery.dev/claim"
 const workspaceAnnotation = "chancery.dev/workspace"
 
-const workFolder = "/work"
 const temporaryFolder = "/tmp"
 /** Time to report and to end, in addition to the grace time of a command. */
 const endingSeconds = 30
@@ -47,7 +47,7 @@ export function podOf({ metadata = {}, spec }: PodTemplate, options: PodOptions,
   const name = podName(run)
   const mounts = (given.volumeMounts ?? []).map(({ mountPath }) => mountPath?.replace(/(?<=.)\/+$/, ""))
   const own = [
-    ...(mounts.includes(workFolder) ? [] : [{ name: ownVolumes.work, mountPath: workFolder }]),
+    ...(mounts.includes(podDataFolder) ? [] : [{ name: ownVolumes.data, mountPath: podDataFolder }]),
     ...(mounts.includes(temporaryFolder) ? [] : [{ name: ownVolumes.temporary, mountPath: temporaryFolder }]),
   ]
   const secret = {
@@ -97,7 +97,7 @@ export function podOf({ metadata = {}, spec }: PodTemplate, options: PodOptions,
 }
 
 function agentOf(given: Container, options: PodOptions, run: PodRun, mounts: readonly object[]): object {
-  const { image = given.image, words, passed } = options
+  const { image = given.image, args, passed } = options
   const { securityContext, env = [], volumeMounts = [], ...others } = given
   const fromSecret = (name: string, key: string) => ({
     name,
@@ -109,7 +109,7 @@ function agentOf(given: Container, options: PodOptions, run: PodRun, mounts: rea
     ...others,
     ...(image === undefined ? {} : { image }),
     command: ["chancery"],
-    args: [...words, "--claim", run.claimId, ...(passed.length === 0 ? [] : ["--pass-env", ...passed])],
+    args: [...args, "--claim", run.claimId, ...(passed.length === 0 ? [] : ["--pass-env", ...passed])],
     env: [...env, fromSecret("CHANCERY_TOKEN", tokenKey), ...passed.map((name) => fromSecret(name, variableKey(name)))],
     volumeMounts: [...volumeMounts, ...mounts],
     securityContext: {

@@ -99,7 +99,7 @@ export class ApiClient implements AsyncDisposable {
     return this.#write({ method: "POST", path, body: object, ...(signal === undefined ? {} : { signal }) })
   }
 
-  /** Creates an object of which operators wrote a part: members that the server does not know are rejected. */
+  /** Creates an object that contains a template of a user: members that the server does not know are rejected. */
   createStrictly(
     resource: Resource,
     object: KubernetesObject,

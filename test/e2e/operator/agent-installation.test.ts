@@ -249,7 +249,7 @@ describe.skipIf(found === undefined)("an installation of agents", () => {
     const parsed = parsePodTemplate(await readFile(file, "utf8"))
     if ("faults" in parsed) throw new Error(parsed.faults.join("; "))
     await cluster?.kubectl(["create", "serviceaccount", "runs", "-n", "chancery-agents"])
-    const options = { namespace: "chancery-agents", agent: "agents-0", image: "agent:1", words: ["agent"], graceMs: 0 }
+    const options = { namespace: "chancery-agents", agent: "agents-0", image: "agent:1", args: ["agent"], graceMs: 0 }
     const pod = podFrom(
       parsed.template,
       { ...options, passed: [], files: [], filesFolder: "/etc/chancery/claim" },

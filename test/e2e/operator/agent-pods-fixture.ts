@@ -75,7 +75,7 @@ export async function openPodsFixture(cluster: Cluster, helm: Helm, namespace: s
       image: "registry.example/chancery-agent:1",
       namespace,
       startTimeoutMs: 60_000,
-      words: ["agent", "--engine-url", "https://chancery.example"],
+      args: ["agent", "--engine-url", "https://chancery.example"],
       passed: {},
       files: {},
       leaseMs,

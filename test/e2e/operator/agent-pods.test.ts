@@ -119,7 +119,7 @@ spec:
             terminationMessagePath: "/dev/termination-log",
             terminationMessagePolicy: "FallbackToLogsOnError",
             volumeMounts: [
-              { name: "chancery-work", mountPath: "/work" },
+              { name: "chancery-data", mountPath: "/data" },
               { name: "chancery-tmp", mountPath: "/tmp" },
               { name: "chancery-claim", mountPath: "/etc/chancery/claim", readOnly: true },
             ],
@@ -134,7 +134,7 @@ spec:
           },
         ],
         volumes: [
-          { name: "chancery-work", emptyDir: {} },
+          { name: "chancery-data", emptyDir: {} },
           { name: "chancery-tmp", emptyDir: {} },
           {
             name: "chancery-claim",

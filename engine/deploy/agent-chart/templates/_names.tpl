@@ -58,7 +58,7 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 - --pod-namespace=$(POD_NAMESPACE)
 - --pod-start-timeout={{ .Values.pods.startTimeout }}
 {{- else }}
-- --data=/work
+- --data=/data
 {{- if eq .Values.isolation "user" }}
 - --run-as={{ .Values.runAs }}
 {{- end }}

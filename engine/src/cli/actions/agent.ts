@@ -13,7 +13,7 @@ import { systemRuntime } from "../../core/runtime.ts"
 import type { RunClaims } from "../../workspaces/runs/run-claim.ts"
 import { CommandError, configurationError, exitCodeOf, exitCodes } from "../exit-code.ts"
 import { requirePods } from "../operator.ts"
-import { podFiles, type PodOptions, podWords } from "../pod-words.ts"
+import { podFiles, type PodAgentOptions, podArguments } from "../pod-arguments.ts"
 import { makeDataFolder } from "../store.ts"
 import type { Terminal } from "../terminal.ts"
 import { type CallerOptions, certificatesOf, openServer, tokenFileOf } from "../with-caller-engine.ts"
@@ -56,7 +56,7 @@ export interface PodSettings {
   readonly namespace: string | undefined
   readonly startTimeoutMs: number
   /** Options of the agent in a pod, as they were given. */
-  readonly options: PodOptions
+  readonly options: PodAgentOptions
 }
 
 const defaultUrl = "http://127.0.0.1:8420"
@@ -183,7 +183,7 @@ async function openPods(settings: StartedAgent, print: (text: string) => void): 
     agent: name,
     ...withoutUndefined(rest),
     startTimeoutMs,
-    words: podWords(options, { engineUrl: server.url, hasCertificates: certificates !== undefined }),
+    args: podArguments(options, { engineUrl: server.url, hasCertificates: certificates !== undefined }),
     passed,
     files: withoutUndefined(files),
     leaseMs,

@@ -1,8 +1,8 @@
 // Command line of the agent in a pod. It executes one run with the options of the agent that creates the pod.
-import { podFilesFolder } from "../agent/pod-executor.ts"
+import { podDataFolder, podFilesFolder } from "../agent/pod-executor.ts"
 
 /** Options as they were given, because they have been checked already. */
-export interface PodOptions {
+export interface PodAgentOptions {
   readonly tool: string
   readonly tools?: string
   readonly toolsMirror?: string
@@ -25,11 +25,11 @@ export interface PodConnection {
 /** Files of a pod, by the names that its command line contains. */
 export const podFiles = { certificates: "ca.crt", toolsKey: "tools-key" } as const
 
-/** Folder of a pod for tools, caches and the folder of the run. */
-export const podDataFolder = "/work"
-
-/** Returns the words after `chancery`, without the claim. Files are those of the pod. */
-export function podWords(options: PodOptions, { engineUrl, hasCertificates }: PodConnection): readonly string[] {
+/** Returns the arguments of `chancery`, without the claim. Files are those of the pod. */
+export function podArguments(
+  options: PodAgentOptions,
+  { engineUrl, hasCertificates }: PodConnection,
+): readonly string[] {
   const { tool, tools, toolsMirror, toolsKey, toolsSignature, providerMirror } = options
   const { lease, snapshotInterval, maxLog, timeLimit, memoryLimit, graceTime } = options
   const fileOf = (name: string) => `${podFilesFolder}/${name}`

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
-import { type PodOptions, podWords } from "./pod-words.ts"
+import { type PodAgentOptions, podArguments } from "./pod-arguments.ts"
 
-const options: PodOptions = {
+const options: PodAgentOptions = {
   tool: "terraform",
   toolsSignature: "required",
   lease: "60s",
@@ -17,14 +17,14 @@ const limits = [
 ]
 const engineUrl = "https://chancery.example"
 
-test("podWords returns the options of runs when no other is given", () => {
-  expect(podWords(options, { engineUrl, hasCertificates: false })).toEqual([
-    ...["agent", "--engine-url", engineUrl, "--isolation", "none", "--data", "/work"],
+test("podArguments returns the options of runs when no other is given", () => {
+  expect(podArguments(options, { engineUrl, hasCertificates: false })).toEqual([
+    ...["agent", "--engine-url", engineUrl, "--isolation", "none", "--data", "/data"],
     ...["--tool", "terraform", "--tools-signature", "required", ...limits],
   ])
 })
 
-test("podWords names files of the pod when files are given", () => {
+test("podArguments names files of the pod when files are given", () => {
   const given = {
     ...options,
     tools: "/opt/tools",
@@ -32,9 +32,9 @@ test("podWords names files of the pod when files are given", () => {
     toolsKey: "keys.asc",
     providerMirror: "https://mirror.example",
   }
-  expect(podWords(given, { engineUrl, hasCertificates: true })).toEqual([
+  expect(podArguments(given, { engineUrl, hasCertificates: true })).toEqual([
     ...["agent", "--engine-url", engineUrl, "--ca-file", "/etc/chancery/claim/ca.crt"],
-    ...["--isolation", "none", "--data", "/work", "--tool", "terraform", "--tools", "/opt/tools"],
+    ...["--isolation", "none", "--data", "/data", "--tool", "terraform", "--tools", "/opt/tools"],
     ...["--tools-mirror", "https://tools.example", "--tools-key", "/etc/chancery/claim/tools-key"],
     ...["--tools-signature", "required", "--provider-mirror", "https://mirror.example", ...limits],
   ])
