@@ -65,6 +65,15 @@ function openFixture(tool: TerraformProgram): () => WorkspaceFixture {
 /** Seconds until the tool writes its state during an apply: OpenTofu does so only if a resource is created 20 seconds after the last time. */
 const untilStateIsWritten = ({ kind }: TerraformProgram): number => (kind === "opentofu" ? 22 : 0)
 
+/** The states of the runs of an agent, one after the other. */
+async function writtenStates(runsFolder: string): Promise<string> {
+  const paths = await readdir(runsFolder, { recursive: true })
+  const states = paths.filter((path) => path.endsWith("terraform.tfstate"))
+  // The folder of a run is removed at its end.
+  const read = (path: string) => readFile(join(runsFolder, path), "utf8").catch(() => "")
+  return (await Promise.all(states.map(read))).join("")
+}
+
 // One tool suffices here. The tests of remote operations (test/e2e/clients/terraform) run each of them on the agent of `npm start`.
 describe.skipIf(noTool).each(tools.slice(0, 1))("chancery agent, with $kind $version", (tool) => {
   const fixture = openFixture(tool)
@@ -277,10 +286,12 @@ describe.skipIf(noTool).each(tools)("the state, with $kind $version,", (tool) =>
   test("of a lost apply is kept at the next start of the agent, and the run is errored", async () => {
     const { engine } = fixture()
     const { id, ...workspace } = await fixture().createWorkspace({ autoApply: true })
-    await workspace.upload({ "main.tf": provisioned("sleep 5", untilStateIsWritten(tool)) })
+    await workspace.upload({ "main.tf": provisioned("sleep 30", untilStateIsWritten(tool)) })
+    // The state as the tool has written it. OpenTofu 1.12 leaves resources out of what it writes during an apply.
+    const withResources = /"name": "(quick|waited)"/
     {
       await using lost = workspace.startAgent()
-      await expect.poll(() => workspace.log("apply")).toContain("terraform_data.waited: Creation complete")
+      await expect.poll(() => writtenStates(join(workspace.data, "runs"))).toMatch(withResources)
       lost.child.kill("SIGKILL")
       await lost.ended
     }
@@ -293,8 +304,7 @@ describe.skipIf(noTool).each(tools)("the state, with $kind $version,", (tool) =>
     const folder = join(workspace.data, "unsaved-states")
     const [name = ""] = await readdir(folder)
     expect(name).toMatch(new RegExp(`^${runId}.*\\.tfstate$`))
-    // The state as the tool had written it. OpenTofu 1.12 leaves resources out of what it writes during an apply.
-    expect(await readFile(join(folder, name), "utf8")).toMatch(/"name": "(quick|waited)"/)
+    expect(await readFile(join(folder, name), "utf8")).toMatch(withResources)
   })
 })
 
