@@ -49,9 +49,8 @@ export type RequestStep =
 const group = "chancery.dev"
 const issuerKinds: readonly unknown[] = ["Issuer", "ClusterIssuer"]
 
-export const specOf = ({ spec }: KubernetesObject): CertificateRequestSpec => (spec ?? {}) as CertificateRequestSpec
-export const statusOf = ({ status }: KubernetesObject): CertificateRequestStatus =>
-  (status ?? {}) as CertificateRequestStatus
+export const specOf = ({ spec }: KubernetesObject): CertificateRequestSpec => spec ?? {}
+export const statusOf = ({ status }: KubernetesObject): CertificateRequestStatus => status ?? {}
 
 /** cert-manager takes a missing kind for `Issuer`. */
 const isOwn = ({ issuerRef = {} }: CertificateRequestSpec): boolean =>
