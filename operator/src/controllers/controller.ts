@@ -5,20 +5,14 @@ import { type Changed, type Cluster, isOutdated, isRejection } from "../kube/clu
 import { type Condition, conditionsOf, isOwn, stored, type StoredCondition } from "./conditions.ts"
 import type { EventRecorder } from "../kube/event-recorder.ts"
 import { type KubernetesObject, type ObjectKey, type Resource, secondTime } from "../kube/kubernetes-object.ts"
-import type { ControllerMetrics, OperatorMetrics, ReconcileOutcomeLabel } from "../metrics.ts"
+import type { OperatorMetrics, ReconcileOutcomeLabel } from "../metrics.ts"
 import type { ObjectStore } from "../kube/object-store.ts"
-import {
-  type ReconcileResult,
-  type OwnStatus,
-  RequeueAfter,
-  rejectionHealth,
-  NotReadyError,
-} from "./reconcile-result.ts"
-import { ReadYourWrites } from "../kube/read-your-writes.ts"
+import { type ReconcileResult, type OwnStatus, rejectionHealth, NotReadyError } from "./reconcile-result.ts"
 import type { Reconciler, ReconcileRequest } from "./reconciler.ts"
 import type { OperatorRuntime } from "../runtime.ts"
-import { belongsTo, type Shard } from "./shard.ts"
-import { type Urgency, WorkQueue } from "./work-queue.ts"
+import { ObjectWorkers } from "./object-workers.ts"
+import type { Shard } from "./shard.ts"
+import type { Urgency } from "./work-queue.ts"
 
 export interface ControllerOptions {
   readonly cluster: Pick<Cluster, "applyStatus" | "setFinalizers">
@@ -46,16 +40,11 @@ const pausedAnnotation = "chancery.dev/paused"
 /** The operator's own annotation, and that of Flux. */
 const requestAnnotations = ["chancery.dev/reconcile-requested-at", "reconcile.fluxcd.io/requestedAt"]
 const fieldManager = "chancery-operator"
-const drainMs = 25_000
 /** Spreads the polls of objects that were created together. */
 const pollJitter = 0.1
 const pausedPollMs = 3_600_000
-/** A longer reconciliation probably waits for something that never happens; it is aborted, and a new one may succeed. */
-const maxReconcileMs = 300_000
 /** Earlier retries are not announced in the status, because each announcement is a write. */
 const announcedFromMs = 30_000
-/** The watch is about to deliver the newer object. If it does not, the object is reconciled anyway. */
-const outdatedMs = 1_000
 
 /** Context of one reconciliation of an object. */
 interface ReconcileContext {
@@ -67,122 +56,32 @@ interface ReconcileContext {
 
 export class Controller {
   readonly #options: ControllerOptions
-  readonly #workers: number
-  readonly #metrics: ControllerMetrics
-  readonly #queue: WorkQueue
-  readonly #writes: ReadYourWrites
-  /** Keys whose own last write the watch has not delivered yet. */
-  readonly #behind = new Set<ObjectKey>()
-  readonly #begunAt = new Map<ObjectKey, number>()
+  readonly #workers: ObjectWorkers
   /** Number of quiet reconciliations by object. */
   readonly #turns = new Map<ObjectKey, number>()
 
   constructor(options: ControllerOptions) {
-    const { runtime, resource, metrics, workers = 16 } = options
     this.#options = options
-    this.#workers = workers
-    this.#metrics = metrics.controller(resource.plural, {
-      maxWorkers: workers,
-      depth: () => this.#queue.depth,
-      runningMs: () => [...this.#begunAt.values()].map((at) => runtime.stopwatch() - at),
+    this.#workers = new ObjectWorkers({
+      ...options,
+      handle: (key, object, signal) => this.#reconcile({ key, object, signal }),
+      gone: (key) => this.#turns.delete(key),
     })
-    this.#queue = new WorkQueue({ ...runtime, observer: this.#metrics.queue })
-    this.#writes = new ReadYourWrites(runtime.stopwatch)
   }
 
   /** Handles a change from the cluster. Writes of the status need no reconciliation. */
   changed(...[key, how, previous]: Parameters<Changed>): void {
-    const object = this.#options.store.get(key)
-    const caughtUp = this.#behind.delete(key)
-    if (caughtUp || matters(previous, object)) this.#queue.add(key, how === "found" ? "resync" : "change")
+    this.#workers.changed(key, how, matters(previous, this.#options.store.get(key)))
   }
 
-  /** Requeues an object after a change of something that it references. */
+  /** See `ObjectWorkers.touch`. */
   touch(key: ObjectKey, urgency: Urgency = "change"): void {
-    this.#queue.forget(key)
-    this.#queue.add(key, urgency)
+    this.#workers.touch(key, urgency)
   }
 
-  /**
-   * Runs workers until the signal aborts, then finishes objects in progress. If `orderly` has not aborted by then, another replica leads
-   * now, and work stops at once.
-   */
-  async run(signal: AbortSignal, orderly: AbortSignal): Promise<void> {
-    const { runtime, resource } = this.#options
-    const cut = new AbortController()
-    const stop = () => this.#queue.close()
-    signal.addEventListener("abort", stop)
-    if (signal.aborted) stop()
-    let cancel = () => {}
-    signal.addEventListener("abort", () => {
-      if (orderly.aborted) cancel = runtime.timers.after(drainMs, () => cut.abort())
-      else cut.abort()
-    })
-    await Promise.all(Array.from({ length: this.#workers }, () => this.#work(cut.signal)))
-    cancel()
-    signal.removeEventListener("abort", stop)
-    if (cut.signal.aborted) runtime.log.warn("work was cut short", { controller: resource.plural })
-  }
-
-  async #work(signal: AbortSignal): Promise<void> {
-    for (let key = await this.#queue.take(); key !== undefined; key = await this.#queue.take()) {
-      await this.#reconcileKey(key, signal)
-      this.#queue.done(key)
-    }
-  }
-
-  async #reconcileKey(key: ObjectKey, signal: AbortSignal): Promise<void> {
-    const { store, shard, runtime } = this.#options
-    const object = store.get(key)
-    if (object === undefined) {
-      this.#queue.forget(key)
-      this.#writes.forget(key)
-      this.#turns.delete(key)
-      return
-    }
-    if (shard !== undefined && !belongsTo(shard, object)) return
-    const waitMs = this.#writes.waitMs(key, object.metadata.resourceVersion)
-    if (waitMs > 0) {
-      this.#behind.add(key)
-      this.#queue.addAfter(key, waitMs, "retry")
-      return
-    }
-    const begunAt = runtime.stopwatch()
-    this.#begunAt.set(key, begunAt)
-    let result: ReconcileOutcomeLabel = "error"
-    const overdue = new AbortController()
-    const { promise: never, reject } = Promise.withResolvers<never>()
-    const cancel = runtime.timers.after(maxReconcileMs, () => {
-      // If the reconciliation resumes later, it writes nothing.
-      overdue.abort()
-      reject(new ReconcileTimeout())
-    })
-    try {
-      result = await Promise.race([
-        this.#reconcile({ key, object, signal: AbortSignal.any([signal, overdue.signal]) }),
-        never,
-      ])
-    } catch (error) {
-      result = this.#failed(key, error)
-    } finally {
-      cancel()
-      this.#metrics.ended(result, runtime.stopwatch() - begunAt)
-      this.#begunAt.delete(key)
-    }
-  }
-
-  #failed(key: ObjectKey, error: unknown): ReconcileOutcomeLabel {
-    const { runtime, resource } = this.#options
-    if (isOutdated(error) || error instanceof RequeueAfter) {
-      this.#queue.addAfter(key, error instanceof RequeueAfter ? error.againAfterMs : outdatedMs, "retry")
-      return "requeue_after"
-    }
-    if (isFault(error)) this.#metrics.panicked()
-    if (isTimeout(error)) this.#metrics.timedOut()
-    const againAfterMs = this.#queue.retry(key)
-    const { plural: controller } = resource
-    runtime.log.error("reconciling failed", { controller, key, againAfterMs, error: String(error) })
-    return "error"
+  /** See `ObjectWorkers.run`. */
+  run(signal: AbortSignal, orderly: AbortSignal): Promise<void> {
+    return this.#workers.run(signal, orderly)
   }
 
   /** Reconciles one object: finalizer and cleanup, pause, adding the finalizer, then the kind's own work. */
@@ -196,7 +95,7 @@ export class Controller {
       const outcome = await settled(async () => reconciler.finalize?.(context.object, this.#reconcileRequest(context)))
       if (outcome !== undefined) return this.#settle(context, outcome)
       await this.#setFinalizer(context, finalizer.name, false)
-      this.#queue.forget(context.key)
+      this.#workers.queue.forget(context.key)
       return "success"
     }
     if (metadata.annotations?.[pausedAnnotation] === "true") {
@@ -217,14 +116,15 @@ export class Controller {
   async #settle(context: ReconcileContext, outcome: ReconcileResult): Promise<ReconcileOutcomeLabel> {
     const { runtime, alwaysPresent = [] } = this.#options
     const { health, conditions, status, againAfterMs, nextAttemptAt } = outcome
-    if (health.is === "stalled") this.#metrics.stalled()
+    if (health.is === "stalled") this.#workers.metrics.stalled()
     const before = statusOf(context.object).conditions ?? []
     const own = conditions ?? before.filter(isOwn)
     const missing = alwaysPresent.filter((type) => !own.some((one) => one.type === type))
     const { reason, message } = health
     const unknown = missing.map((type): Condition => ({ type, status: "Unknown", reason, message }))
     // Computed before the status is written, so that the status can show the time.
-    const backoffMs = againAfterMs === undefined && nextAttemptAt === undefined ? this.#queue.backoff(context.key) : 0
+    const backoffMs =
+      againAfterMs === undefined && nextAttemptAt === undefined ? this.#workers.queue.backoff(context.key) : 0
     const nextAt = nextAttemptAt ?? (backoffMs < announcedFromMs ? undefined : runtime.clock.now() + backoffMs)
     try {
       await this.#report(context, {
@@ -236,24 +136,24 @@ export class Controller {
       })
     } catch (error) {
       if (isOutdated(error) || backoffMs === 0) throw error
-      this.#queue.addAfter(context.key, backoffMs, "retry")
+      this.#workers.queue.addAfter(context.key, backoffMs, "retry")
       runtime.log.error("a status could not be written", { key: context.key, error: String(error) })
       return "error"
     }
     if (backoffMs > 0) {
-      this.#queue.addAfter(context.key, backoffMs, "retry")
+      this.#workers.queue.addAfter(context.key, backoffMs, "retry")
       return "error"
     }
     if (nextAttemptAt === undefined) return this.#again(context.key, againAfterMs ?? 0)
-    this.#queue.forget(context.key)
-    this.#queue.addAfter(context.key, nextAttemptAt - runtime.clock.now(), "resync")
+    this.#workers.queue.forget(context.key)
+    this.#workers.queue.addAfter(context.key, nextAttemptAt - runtime.clock.now(), "resync")
     return "requeue_after"
   }
 
   #again(key: ObjectKey, againAfterMs: number): ReconcileOutcomeLabel {
-    this.#queue.forget(key)
+    this.#workers.queue.forget(key)
     const jittered = againAfterMs * (1 + pollJitter * (2 * this.#options.runtime.random() - 1))
-    this.#queue.addAfter(key, jittered, "resync")
+    this.#workers.queue.addAfter(key, jittered, "resync")
     return "requeue_after"
   }
 
@@ -327,14 +227,13 @@ export class Controller {
     context.signal.throwIfAborted()
     const options = resourceVersion === undefined ? {} : { resourceVersion }
     const written = await cluster.applyStatus(resource, context.object, status, fieldManager, options)
-    this.#metrics.wroteStatus()
+    this.#workers.metrics.wroteStatus()
     this.#wrote(context, written)
   }
 
   #wrote(context: ReconcileContext, written: KubernetesObject): void {
     context.object = written
-    const { resourceVersion } = written.metadata
-    if (resourceVersion !== undefined) this.#writes.remember(context.key, resourceVersion)
+    this.#workers.wrote(context.key, written)
   }
 }
 
@@ -346,22 +245,6 @@ async function settled<Value>(work: () => Promise<Value>): Promise<Value | Recon
     if (isRejection(error) && error.status < 500)
       return { health: rejectionHealth("RequestRejected", "a request", error) }
     throw error
-  }
-}
-
-/** Errors that only a defect of the operator causes. */
-const isFault = (error: unknown): boolean =>
-  error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError
-
-/** Timeout codes of undici. */
-const timeoutCodes: readonly unknown[] = ["UND_ERR_CONNECT_TIMEOUT", "UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"]
-
-const isTimeout = (error: unknown): boolean =>
-  error instanceof ReconcileTimeout || (error instanceof Error && "code" in error && timeoutCodes.includes(error.code))
-
-class ReconcileTimeout extends Error {
-  constructor() {
-    super(`The reconciliation took longer than ${maxReconcileMs / 1_000} s and was aborted.`)
   }
 }
 
