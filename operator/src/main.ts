@@ -8,6 +8,7 @@ import { KubeConfig } from "@kubernetes/client-node"
 import { runOperator } from "./operator.ts"
 import { systemRuntime } from "./runtime.ts"
 import { parseShard } from "./controllers/shard.ts"
+import { isRequestKindName, requestKindNames } from "./signing/request-kinds.ts"
 import { isClusterName } from "./controllers/workspace/tag-owner.ts"
 
 const usage = `chancery-operator [options]
@@ -24,6 +25,7 @@ Reconciles workspaces, issuers, roles and certificates with the objects of a Kub
   --shard INDEX/COUNT part of the objects to reconcile, such as 0/4; at most 256 parts (default: all objects)
   --watch-namespaces NAME,NAME
                       namespaces to watch, without cluster-scoped objects (default: all, with cluster-scoped objects)
+  --answer KIND,KIND  requests of other API groups to answer by Issuers: cert-manager (default: none)
   --embedded FOLDER   run an engine inside the operator, with its data in this folder (default: none)
   --embedded-connection NAME
                       name of the ClusterConnection for this engine; the object is optional (default: default)
@@ -68,6 +70,7 @@ function settings() {
       listen: text,
       shard: text,
       "watch-namespaces": text,
+      answer: text,
       embedded: text,
       "embedded-connection": text,
       "embedded-organization": text,
@@ -88,6 +91,8 @@ function settings() {
   const watched = values["watch-namespaces"]?.split(",")
   if (watched?.some((name) => !/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name)))
     throw new Error("--watch-namespaces must be a comma-separated list of namespaces")
+  const answered = values.answer?.split(",") ?? []
+  if (!answered.every(isRequestKindName)) throw new Error(`--answer must be a list of ${requestKindNames.join(", ")}`)
   const addresses = parsePermittedAddresses(values["engine-addresses"] ?? "private")
   if (addresses === undefined)
     throw new Error(
@@ -103,6 +108,7 @@ function settings() {
     namespace,
     listen: { host: host ?? listen.slice(0, listen.lastIndexOf(":")), port: Number(port) },
     addresses,
+    answered,
     ...(clusterName === undefined ? {} : { clusterName }),
     ...(watched === undefined ? {} : { watched }),
     ...(values.embedded === undefined ? {} : { embedded: { folder: values.embedded, name, organization } }),

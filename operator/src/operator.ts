@@ -16,6 +16,7 @@ import { startHealthServer } from "./health-server.ts"
 import { KubernetesCluster } from "./kube/kubernetes-cluster.ts"
 import { createMetrics } from "./metrics.ts"
 import type { OperatorRuntime } from "./runtime.ts"
+import { type RequestKindName, requestKinds } from "./signing/request-kinds.ts"
 import type { Shard } from "./controllers/shard.ts"
 
 export interface OperatorOptions {
@@ -33,6 +34,8 @@ export interface OperatorOptions {
   readonly identity: string
   readonly listen: { readonly host: string; readonly port: number }
   readonly shard?: Shard
+  /** Requests of other API groups to answer. Default: none. */
+  readonly answered?: readonly RequestKindName[]
   /** Non-public addresses that engines of namespaced connections may have. Default: private networks. */
   readonly addresses?: PermittedAddresses
   /** Engine inside this process. */
@@ -74,6 +77,7 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
       ...(options.clusterWide === undefined ? {} : { clusterWide: options.clusterWide }),
     }),
     kinds: controlledKinds,
+    requests: (options.answered ?? []).map((name) => requestKinds[name]),
     runtime,
     namespace,
     clusterName: options.clusterName ?? "default",

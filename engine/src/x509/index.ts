@@ -2,6 +2,7 @@
 export { oids } from "./asn1/oids.ts"
 export { MalformedDer } from "./asn1/malformed-der.ts"
 export { type Certificate, parseCertificate } from "./certificate.ts"
+export { type CertificationRequest, parseCertificationRequest } from "./certification-request.ts"
 export { sha256 } from "./digest.ts"
 export type { Extension } from "./extension.ts"
 export {

@@ -23,6 +23,7 @@ import { NamedObjects } from "../kube/named-objects.ts"
 import { type Index, ObjectStore } from "../kube/object-store.ts"
 import { ReadYourWrites } from "../kube/read-your-writes.ts"
 import type { Reconciler } from "./reconciler.ts"
+import { type Answerer, RequestController } from "../signing/request-controller.ts"
 import type { OperatorRuntime } from "../runtime.ts"
 import { belongsTo, type Shard } from "./shard.ts"
 
@@ -39,6 +40,15 @@ export interface ControlledKind {
   /** Name of the index by which events of an engine find objects: workspace ids. */
   readonly engineIds?: string
   readonly figures?: readonly Figure[]
+}
+
+/** Requests in an API group of others, which the operator answers. Their controller starts without them, since the group may be missing. */
+export interface RequestKind {
+  readonly resource: Resource
+  readonly indexes?: Readonly<Record<string, Index>>
+  /** See `ControlledKind.refersTo`. Only resources of controlled kinds. */
+  readonly refersTo?: readonly Reference[]
+  readonly answerer: (parts: Parts) => Answerer
 }
 
 /** Metric with one value per object; undefined for objects without one. */
@@ -85,6 +95,7 @@ export interface Parts {
 export interface ControllersOptions {
   readonly cluster: Cluster
   readonly kinds: readonly ControlledKind[]
+  readonly requests?: readonly RequestKind[]
   readonly runtime: OperatorRuntime
   readonly namespace: string
   readonly clusterName: string
@@ -106,7 +117,7 @@ export interface Controllers {
 
 /** Starts to watch all objects. Replicas that do not lead watch too, so that the next leader has everything cached. */
 export function openControllers(options: ControllersOptions): Controllers {
-  const { cluster, kinds, runtime, namespace, clusterName, recorder, metrics, shard, embedded } = options
+  const { cluster, kinds, requests = [], runtime, namespace, clusterName, recorder, metrics, shard, embedded } = options
   const stores = new Map<string, ObjectStore>()
   const storeOf = (resource: Resource): ObjectStore => {
     const store = stores.get(nameOf(resource))
@@ -114,13 +125,14 @@ export function openControllers(options: ControllersOptions): Controllers {
     return store
   }
   for (const { kind, indexes } of kinds) stores.set(nameOf(kind), new ObjectStore(indexes))
+  for (const { resource, indexes } of requests) stores.set(nameOf(resource), new ObjectStore(indexes))
   const others = new Map<string, Pick<Reference, "resource" | "labelSelector">>([
     [nameOf(namespaces), { resource: namespaces }],
   ])
   for (const { refersTo = [] } of kinds) for (const one of refersTo) others.set(nameOf(one.resource), one)
   for (const name of others.keys()) if (!stores.has(name)) stores.set(name, new ObjectStore())
 
-  const controllers = new Map<string, Controller>()
+  const controllers = new Map<string, Pick<Controller, "changed" | "run" | "touch">>()
   // Prefix of request ids, unique to this process.
   const ownRequests = `chancery-operator-${Math.floor(runtime.random() * 2 ** 48).toString(36)}-`
   let requestCount = 0
@@ -188,7 +200,25 @@ export function openControllers(options: ControllersOptions): Controllers {
       }),
     )
   }
+  for (const { resource, answerer } of requests)
+    controllers.set(
+      nameOf(resource),
+      new RequestController({
+        cluster,
+        runtime,
+        resource,
+        store: storeOf(resource),
+        answerer: answerer(parts),
+        recorder,
+        metrics,
+        ...(shard === undefined ? {} : { shard }),
+      }),
+    )
 
+  const referring: readonly Pick<RequestKind, "resource" | "refersTo">[] = [
+    ...kinds.map(({ kind, refersTo = [] }) => ({ resource: kind, refersTo })),
+    ...requests,
+  ]
   const reporterOf = (resource: Resource): Changed => {
     const name = nameOf(resource)
     const store = storeOf(resource)
@@ -197,7 +227,7 @@ export function openControllers(options: ControllersOptions): Controllers {
     )
     const { names = [], indexes } = kinds.find(({ kind }) => nameOf(kind) === name) ?? {}
     const connectionIndex = indexes?.["connection"] ?? connectionOf
-    const referrers = kinds.flatMap(({ kind, refersTo = [] }) =>
+    const referrers = referring.flatMap(({ resource: kind, refersTo = [] }) =>
       refersTo.filter((one) => nameOf(one.resource) === name).map((one) => ({ ...one, kind })),
     )
     return (key, how, previous) => {
@@ -236,6 +266,9 @@ export function openControllers(options: ControllersOptions): Controllers {
         ),
       ),
   ]
+  const requestFollowings = requests.map(({ resource }) =>
+    cluster.follow({ resource }, storeOf(resource), reporterOf(resource)),
+  )
   return {
     get hasSynced() {
       return followings.every((following) => following.hasSynced)
@@ -247,7 +280,7 @@ export function openControllers(options: ControllersOptions): Controllers {
       await Promise.all([...controllers.values()].map((controller) => controller.run(signal, orderly)))
     },
     async stop() {
-      await Promise.all(followings.map((following) => following.stop()))
+      await Promise.all([...followings, ...requestFollowings].map((following) => following.stop()))
       await Promise.all([...namings.values()].map((each) => each.stop()))
       feeds.stop()
       await engines.stop()

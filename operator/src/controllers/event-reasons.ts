@@ -73,6 +73,9 @@ export const reasons = [
   "OutputsTooLarge",
   "OutputNamesUnfit",
   "StateMissing",
+  // Requests for certificates from objects of other API groups.
+  "InvalidRequest",
+  "RequestExceedsRole",
   // Answers of engines.
   "EngineUnavailable",
   "EngineRefused",

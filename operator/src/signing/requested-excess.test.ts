@@ -3,7 +3,13 @@ import { expect, test } from "vitest"
 import { excessOf, type Requested } from "./requested-excess.ts"
 
 const hourMs = 3_600_000
-const plain: Requested = { isCa: false, durationMs: undefined, usages: [] }
+const plain: Requested = {
+  isCa: false,
+  durationMs: undefined,
+  usages: [],
+  hasCommonName: true,
+  hasAlternativeNames: true,
+}
 const role = { ...roleDefaults, serverFlag: true, clientFlag: false, maxTtlMs: hourMs }
 
 test.each<{ when: string; requested: Partial<Requested>; excess: readonly string[] }>([
@@ -36,4 +42,14 @@ test.each<{ when: string; requested: Partial<Requested>; excess: readonly string
 
 test("excessOf returns nothing about the duration when the role has no maximum of its own", () => {
   expect(excessOf({ ...plain, durationMs: 9_999 * hourMs }, { ...role, maxTtlMs: 0 })).toEqual([])
+})
+
+test.each([
+  { named: { hasCommonName: true, hasAlternativeNames: true }, texts: 2 },
+  { named: { hasCommonName: true, hasAlternativeNames: false }, texts: 1 },
+  { named: { hasCommonName: false, hasAlternativeNames: true }, texts: 1 },
+  { named: { hasCommonName: false, hasAlternativeNames: false }, texts: 0 },
+])("excessOf returns $texts texts when a role takes no names from a CSR with $named", ({ named, texts }) => {
+  const own = { ...role, useCsrCommonName: false, useCsrSans: false }
+  expect(excessOf({ ...plain, ...named }, own)).toHaveLength(texts)
 })

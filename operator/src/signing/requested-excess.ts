@@ -1,4 +1,5 @@
-// Compares what a request asks for with what its role gives. The engine decides on names; it would shorten a validity, and ignore usages.
+// Compares what a request asks for with what its role gives. The engine decides whether names are allowed; it would shorten a validity, and
+// ignore usages, and names that the role does not take from requests.
 import { type Role, usagesOfRole } from "@chancery/engine"
 import { type GrantedUsages, usagesBeyond } from "./requested-usages.ts"
 
@@ -9,11 +10,15 @@ export interface Requested {
   /** Undefined: the default of the role. */
   readonly durationMs: number | undefined
   readonly usages: readonly string[]
+  /** Whether the CSR has names of these kinds. */
+  readonly hasCommonName: boolean
+  readonly hasAlternativeNames: boolean
 }
 
 /** Returns a text for each member that asks for more than the role gives. */
-export function excessOf({ isCa, durationMs, usages }: Requested, role: Role): readonly string[] {
-  const { maxTtlMs } = role
+export function excessOf(requested: Requested, role: Role): readonly string[] {
+  const { isCa, durationMs, usages, hasCommonName, hasAlternativeNames } = requested
+  const { maxTtlMs, useCsrCommonName, useCsrSans } = role
   const beyond = usagesBeyond(usages, grantedBy(role))
   return [
     ...(isCa ? ["isCA: a role issues no certificates of authorities"] : []),
@@ -21,6 +26,8 @@ export function excessOf({ isCa, durationMs, usages }: Requested, role: Role): r
       ? [`duration: ${durationMs / secondMs}s is longer than the role's maximum of ${maxTtlMs / secondMs}s`]
       : []),
     ...(beyond.length === 0 ? [] : [`usages: the role does not give ${beyond.join(", ")}`]),
+    ...(hasCommonName && !useCsrCommonName ? ["common name: the role takes none from a CSR"] : []),
+    ...(hasAlternativeNames && !useCsrSans ? ["alternative names: the role takes none from a CSR"] : []),
   ]
 }
 

@@ -5,7 +5,7 @@ import { certificateRole, type CertificateRoleSpec } from "../../api/certificate
 import type { ConnectionRef } from "../../api/connection-spec.ts"
 import type { Kind } from "../../api/definition.ts"
 import { clusterIssuer, issuer, type IssuerSpec } from "../../api/issuer.ts"
-import type { KubernetesObject } from "../../kube/kubernetes-object.ts"
+import type { KubernetesObject, ObjectKey } from "../../kube/kubernetes-object.ts"
 import { inNamespaceOf } from "../../kube/owned-objects.ts"
 import { type CertificateContext, type CertificateParts, framed } from "./certificate-context.ts"
 import { certificatesIn } from "./stored-certificate.ts"
@@ -29,8 +29,20 @@ export function knownIssuer(
   { storeOf }: CertificateParts,
   { object, spec: { issuerRef } }: CertificateContext,
 ): KnownIssuer | undefined {
-  const kind = issuerRef.kind === "Issuer" ? issuer : clusterIssuer
-  const key = issuerRef.kind === "Issuer" ? inNamespaceOf(object, issuerRef.name) : issuerRef.name
+  return issuerAt(
+    { storeOf },
+    issuerRef.kind,
+    issuerRef.kind === "Issuer" ? inNamespaceOf(object, issuerRef.name) : issuerRef.name,
+  )
+}
+
+/** Returns the issuer with this key; undefined if it is missing or its spec does not match the schema. */
+export function issuerAt(
+  { storeOf }: Pick<CertificateParts, "storeOf">,
+  kindName: "Issuer" | "ClusterIssuer",
+  key: ObjectKey,
+): KnownIssuer | undefined {
+  const kind = kindName === "Issuer" ? issuer : clusterIssuer
   const found = storeOf(kind).get(key)
   if (found === undefined) return undefined
   if (!known.has(found)) known.set(found, issuerOf(kind, found))
@@ -62,10 +74,19 @@ export function knownRole(
   { spec: issuer }: KnownIssuer,
 ): KnownRole | undefined {
   const roleName = spec.role ?? issuer.defaultRole
-  if (roleName === undefined) return undefined
-  const found = storeOf(certificateRole).get(inNamespaceOf(object, roleName))
+  return roleName === undefined ? undefined : roleAt({ storeOf }, inNamespaceOf(object, roleName), roleName, issuer)
+}
+
+/** Returns the role of a CertificateRole with this key and the issuer's mount, or else a role that only the engine knows. */
+export function roleAt(
+  { storeOf }: Pick<CertificateParts, "storeOf">,
+  key: ObjectKey,
+  roleName: string,
+  { mount }: IssuerSpec,
+): KnownRole {
+  const found = storeOf(certificateRole).get(key)
   const declared = found?.["spec"] as Partial<CertificateRoleSpec> | undefined
-  if (found === undefined || declared?.mount !== issuer.mount) return { name: roleName, isReady: true }
+  if (found === undefined || declared?.mount !== mount) return { name: roleName, isReady: true }
   return { name: engineRoleName(declared, found), isReady: readySinceOf(found) !== undefined }
 }
 

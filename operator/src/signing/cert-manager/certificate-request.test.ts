@@ -9,7 +9,7 @@ const own = { group: "chancery.dev", kind: "Issuer", name: "web" }
 
 test.each<{ step: RequestStep; when: string; issuerRef?: object; conditions?: readonly object[]; metadata?: object }>([
   { step: "ignore", when: "it has no condition" },
-  { step: "begin", when: "it is approved", conditions: [approved] },
+  { step: "sign", when: "it is approved", conditions: [approved] },
   { step: "sign", when: "it is pending", conditions: [approved, ready("False", "Pending")] },
   { step: "sign", when: "it is initializing", conditions: [approved, ready("Unknown", "Initializing")] },
   { step: "ignore", when: "it is issued", conditions: [approved, ready("True", "Issued")] },
@@ -24,9 +24,9 @@ test.each<{ step: RequestStep; when: string; issuerRef?: object; conditions?: re
     conditions: [approved],
     metadata: { deletionTimestamp: "2026-01-01T00:00:00Z" },
   },
-  { step: "begin", when: "its issuer has no kind", conditions: [approved], issuerRef: { ...own, kind: undefined } },
+  { step: "sign", when: "its issuer has no kind", conditions: [approved], issuerRef: { ...own, kind: undefined } },
   {
-    step: "begin",
+    step: "sign",
     when: "its issuer is a ClusterIssuer",
     conditions: [approved],
     issuerRef: { ...own, kind: "ClusterIssuer" },

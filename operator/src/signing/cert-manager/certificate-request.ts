@@ -36,15 +36,8 @@ export interface CertificateRequestStatus {
   readonly failureTime?: string
 }
 
-/** What to do with a request. */
-export type RequestStep =
-  /** It belongs to another issuer, waits for an approval, or has ended. */
-  | "ignore"
-  /** An approver denied it: its end is recorded. */
-  | "deny"
-  /** It was approved and has no condition Ready yet, which is written first. */
-  | "begin"
-  | "sign"
+/** What to do with a request: nothing, since it belongs to another issuer, waits for an approval, or has ended; or record its denial; or sign. */
+export type RequestStep = "ignore" | "deny" | "sign"
 
 const group = "chancery.dev"
 const issuerKinds: readonly unknown[] = ["Issuer", "ClusterIssuer"]
@@ -53,7 +46,7 @@ export const specOf = ({ spec }: KubernetesObject): CertificateRequestSpec => sp
 export const statusOf = ({ status }: KubernetesObject): CertificateRequestStatus => status ?? {}
 
 /** cert-manager takes a missing kind for `Issuer`. */
-const isOwn = ({ issuerRef = {} }: CertificateRequestSpec): boolean =>
+export const isOwn = ({ issuerRef = {} }: CertificateRequestSpec): boolean =>
   issuerRef.group === group && issuerKinds.includes(issuerRef.kind ?? "Issuer")
 
 /** A request that was denied stays denied, also if it is approved as well. */
@@ -65,5 +58,5 @@ export function stepOf(object: KubernetesObject): RequestStep {
   if (ready?.status === "True" || ready?.reason === "Failed" || ready?.reason === "Denied") return "ignore"
   if (isTrue("Denied")) return "deny"
   if (!isTrue("Approved")) return "ignore"
-  return ready === undefined ? "begin" : "sign"
+  return "sign"
 }
