@@ -25,7 +25,7 @@ Reconciles workspaces, issuers, roles and certificates with the objects of a Kub
   --shard INDEX/COUNT part of the objects to reconcile, such as 0/4; at most 256 parts (default: all objects)
   --watch-namespaces NAME,NAME
                       namespaces to watch, without cluster-scoped objects (default: all, with cluster-scoped objects)
-  --answer KIND,KIND  requests of other API groups to answer by Issuers: cert-manager (default: none)
+  --answer KIND,KIND  requests of other API groups for Issuers to sign: cert-manager, csr, pods (default: none)
   --embedded FOLDER   run an engine inside the operator, with its data in this folder (default: none)
   --embedded-connection NAME
                       name of the ClusterConnection for this engine; the object is optional (default: default)

@@ -16,7 +16,7 @@ import { startHealthServer } from "./health-server.ts"
 import { KubernetesCluster } from "./kube/kubernetes-cluster.ts"
 import { createMetrics } from "./metrics.ts"
 import type { OperatorRuntime } from "./runtime.ts"
-import { type RequestKindName, requestKinds } from "./signing/request-kinds.ts"
+import { type RequestKindName, requestKindsOf } from "./signing/request-kinds.ts"
 import type { Shard } from "./controllers/shard.ts"
 
 export interface OperatorOptions {
@@ -77,7 +77,7 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
       ...(options.clusterWide === undefined ? {} : { clusterWide: options.clusterWide }),
     }),
     kinds: controlledKinds,
-    requests: (options.answered ?? []).map((name) => requestKinds[name]),
+    requests: await requestKindsOf(options.answered ?? [], (...args) => api.servedVersion(...args)),
     runtime,
     namespace,
     clusterName: options.clusterName ?? "default",

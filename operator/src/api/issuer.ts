@@ -2,7 +2,7 @@ import { z } from "zod"
 import { connectionRef } from "./connection-spec.ts"
 import type { Kind } from "./definition.ts"
 import { type Rule, ruled } from "./rules.ts"
-import { mountPath, named, roleName } from "./descriptions.ts"
+import { atLeast, duration, mountPath, named, roleName, texts } from "./descriptions.ts"
 
 const acme = z.object({
   directory: z
@@ -29,6 +29,31 @@ const acme = z.object({
 
 export type AcmeOfferSpec = z.output<typeof acme>
 
+const podCertificates = z.object({
+  trustDomain: z
+    .string()
+    .min(1)
+    .max(255)
+    .regex(/^[a-z0-9._-]+$/)
+    .describe(
+      "SPIFFE trust domain. The certificate of a pod has the name spiffe://TRUSTDOMAIN/ns/NAMESPACE/sa/SERVICEACCOUNT. Example: cluster.local.",
+    ),
+  dnsNames: texts(
+    253,
+    10,
+    "DNS names of the certificates. $(podName), $(namespace) and $(serviceAccountName) are replaced. Example: $(serviceAccountName).$(namespace).svc. Default: none.",
+    {
+      rule: "self.all(x, x.matches('^([-a-zA-Z0-9.*]|[$][(](podName|namespace|serviceAccountName)[)])+$'))",
+      message: "dnsNames must consist of DNS labels and of $(podName), $(namespace) and $(serviceAccountName)",
+      holds: (names) => names.every((name) => dnsTemplate.test(name)),
+    },
+  ).optional(),
+})
+
+const dnsTemplate = /^([-a-zA-Z0-9.*]|[$][(](podName|namespace|serviceAccountName)[)])+$/
+
+export type PodCertificatesSpec = z.output<typeof podCertificates>
+
 const spec = z
   .object({
     connectionRef: connectionRef.describe("Connection to the engine of the certificate authority."),
@@ -54,6 +79,15 @@ const spec = z
       .describe(
         "Enables ACME on the mount, with these settings. Removing a setting, or acme itself, changes nothing in the engine.",
       ),
+    podCertificates: podCertificates
+      .optional()
+      .describe(
+        "Signs PodCertificateRequests by defaultRole, which must have use_csr_sans and use_csr_common_name set to false. Default: PodCertificateRequests are denied.",
+      ),
+    trustOverlap: duration(
+      "Time for which a replaced root stays in the ClusterTrustBundle of the signer, at least 1m. Default: 24h.",
+      atLeast("trustOverlap", "1m"),
+    ).default("24h"),
     caChainConfigMap: named(
       "ConfigMap to create with the chain of the certificate authority, under ca.crt. It is in the namespace of the Issuer, or of the operator for a ClusterIssuer.",
     ).optional(),

@@ -76,6 +76,11 @@ export const reasons = [
   // Requests for certificates from objects of other API groups.
   "InvalidRequest",
   "RequestExceedsRole",
+  "IssuerNotPermitted",
+  "UnsupportedKeyType",
+  "InvalidUnverifiedUserAnnotations",
+  "PodCertificatesMissing",
+  "RoleUnfit",
   // Answers of engines.
   "EngineUnavailable",
   "EngineRefused",

@@ -85,6 +85,24 @@ export class ApiClient implements AsyncDisposable {
     return readObject(await this.#send({ method: "GET", path: pathOf(resource, key) }))
   }
 
+  /** Returns the first of the versions that the server has of a resource; the last one if it has none. */
+  async servedVersion(resource: Resource, versions: readonly [string, ...string[]]): Promise<Resource> {
+    for (const version of versions) if (await this.#serves({ ...resource, version })) return { ...resource, version }
+    return { ...resource, version: versions.at(-1) ?? resource.version }
+  }
+
+  async #serves({ group, version, plural }: Resource): Promise<boolean> {
+    try {
+      const { resources = [] } = (await this.#send({ method: "GET", path: `/apis/${group}/${version}` })) as {
+        readonly resources?: readonly { readonly name: string }[]
+      }
+      return resources.some(({ name }) => name === plural)
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 404) return false
+      throw error
+    }
+  }
+
   /** Returns the field managers that own a member of `data`. */
   async dataManagers(resource: Resource, key: ObjectKey): Promise<readonly string[]> {
     const object = (await this.#send({ method: "GET", path: pathOf(resource, key) })) as {

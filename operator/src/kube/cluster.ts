@@ -43,6 +43,23 @@ export interface ApplyOptions {
   readonly dryRun?: boolean
 }
 
+/** User of the cluster, as a request of the certificates API names its author. */
+export interface ClusterUser {
+  readonly username: string
+  readonly uid?: string
+  readonly groups: readonly string[]
+  readonly extra?: Readonly<Record<string, readonly string[]>>
+}
+
+/** Action on an object. Without a namespace, on a cluster-scoped one. */
+export interface ObjectAccess {
+  readonly verb: string
+  readonly group: string
+  readonly resource: string
+  readonly namespace?: string
+  readonly name: string
+}
+
 /**
  * Access to objects. Objects that are known to exist are written with their `metadata.uid`. Such a write never changes another object of
  * the same name, and never recreates a deleted one (409). Returned objects have no `managedFields`.
@@ -74,6 +91,8 @@ export interface Cluster {
   ): Promise<KubernetesObject>
   /** Replaces the finalizers. Rejected with 409 if the object has changed since it was read. */
   setFinalizers(resource: Resource, object: KubernetesObject, finalizers: readonly string[]): Promise<KubernetesObject>
+  /** Returns whether the cluster's authorization permits a user an action. */
+  isPermitted(user: ClusterUser, access: ObjectAccess): Promise<boolean>
   /** Deletes the object, or does nothing if it is gone. With a uid, never deletes another object of the same name. */
   delete(resource: Resource, key: ObjectKey, uid?: string): Promise<void>
 }

@@ -1,20 +1,28 @@
 // Implementation of `Cluster` with the Kubernetes API.
 import type { ApiClient } from "./api-client.ts"
 import { ApiError, type Cluster, type Followed, type Following, isOutdated } from "./cluster.ts"
-import { keyOf, type KubernetesObject, type ObjectKey, type Resource } from "./kubernetes-object.ts"
+import { apiVersionOf, keyOf, type KubernetesObject, type ObjectKey, type Resource } from "./kubernetes-object.ts"
 import { Reflector } from "./reflector.ts"
 import type { OperatorRuntime } from "../runtime.ts"
 
 export interface KubernetesClusterOptions {
   readonly api: Pick<
     ApiClient,
-    "apply" | "applyStatus" | "dataManagers" | "delete" | "get" | "list" | "mergePatch" | "watch"
+    "apply" | "applyStatus" | "create" | "dataManagers" | "delete" | "get" | "list" | "mergePatch" | "watch"
   >
   readonly runtime: Pick<OperatorRuntime, "log" | "random" | "timers">
   /** Namespaces to watch. Default: all. */
   readonly namespaces?: readonly string[]
   /** True if cluster-scoped objects are accessible. Default: true unless `namespaces` is set. */
   readonly clusterWide?: boolean
+}
+
+const accessReviews: Resource = {
+  group: "authorization.k8s.io",
+  version: "v1",
+  plural: "subjectaccessreviews",
+  kind: "SubjectAccessReview",
+  scope: "Cluster",
 }
 
 export class KubernetesCluster implements Cluster {
@@ -75,6 +83,16 @@ export class KubernetesCluster implements Cluster {
   setFinalizers(...[resource, object, finalizers]: Parameters<Cluster["setFinalizers"]>): Promise<KubernetesObject> {
     const { uid, resourceVersion } = object.metadata
     return this.#options.api.mergePatch(resource, keyOf(object), { metadata: { uid, resourceVersion, finalizers } })
+  }
+
+  async isPermitted(
+    ...[{ username: user, ...others }, resourceAttributes]: Parameters<Cluster["isPermitted"]>
+  ): Promise<boolean> {
+    const spec = { user, ...others, resourceAttributes }
+    // Its name is unused: the API answers such an object and stores none.
+    const review = { apiVersion: apiVersionOf(accessReviews), kind: accessReviews.kind, metadata: { name: "" }, spec }
+    const { status } = await this.#options.api.create(accessReviews, review)
+    return (status as { readonly allowed?: unknown } | undefined)?.allowed === true
   }
 
   async delete(resource: Resource, key: ObjectKey, uid?: string): Promise<void> {

@@ -202,6 +202,11 @@ export class DirectoryCluster implements Cluster {
     })
   }
 
+  /** A folder has no users. */
+  async isPermitted(): Promise<boolean> {
+    return false
+  }
+
   setFinalizers(
     resource: Resource,
     { metadata: { name, namespace, uid, resourceVersion } }: KubernetesObject,

@@ -12,7 +12,6 @@ export interface IssuerReference {
 }
 
 export interface SigningRequest {
-  readonly issuer: IssuerReference
   /** The CSR. Its signature is verified by the engine. */
   readonly csr: CertificationRequest
   /** Undefined: the default of the role. */

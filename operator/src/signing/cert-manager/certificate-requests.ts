@@ -1,9 +1,9 @@
 // Answers CertificateRequests of cert-manager, as its external issuer.
 import type { Instant } from "@chancery/engine"
-import { writePem } from "@chancery/engine/x509"
 import { parseGoDuration } from "../../go-duration.ts"
 import { type KubernetesObject, secondTime } from "../../kube/kubernetes-object.ts"
 import type { Index } from "../../kube/object-store.ts"
+import { base64Pem } from "../certificate-pem.ts"
 import type { Answer, Answerer } from "../request-controller.ts"
 import { outcomeOf, readyRole, signed, type SigningParts } from "../sign-request.ts"
 import {
@@ -36,7 +36,7 @@ export const answerCertificateRequests = (parts: CertificateRequestsParts): Answ
     if (step === "deny") return ended(object, parts.now(), "Denied", "An approver denied the request.")
     const outcome = await outcomeOf(async () => {
       const request = requestIn(object)
-      return signed(await readyRole(parts, request.issuer, signal), request)
+      return signed(await readyRole(parts, issuerIn(object), signal), request)
     })
     return answerFor(object, outcome, parts.now())
   },
@@ -63,7 +63,7 @@ function requestIn(object: KubernetesObject): SigningRequest {
   const durationMs = duration === undefined ? undefined : parseGoDuration(duration)
   if (duration !== undefined && durationMs === undefined)
     throw new RequestRefused("InvalidRequest", "duration: it is not a duration.")
-  return { issuer: issuerIn(object), csr: csrIn(request), durationMs, isCa: isCA, usages }
+  return { csr: csrIn(request), durationMs, isCa: isCA, usages }
 }
 
 export function answerFor(object: KubernetesObject, outcome: SigningOutcome, now: Instant): Answer {
@@ -73,14 +73,14 @@ export function answerFor(object: KubernetesObject, outcome: SigningOutcome, now
       return {
         status: {
           conditions: [readyCondition(object, now, "True", "Issued", "The certificate was issued.")],
-          certificate: base64(chain),
-          ca: base64([authority]),
+          certificate: base64Pem(chain),
+          ca: base64Pem([authority]),
         },
       }
     }
     case "refused":
       return ended(object, now, "Failed", outcome.message)
-    case "pending": {
+    default: {
       const { message, againAfterMs } = outcome
       if (againAfterMs === undefined && now - createdAt(object) > maxRetryMs)
         return ended(object, now, "Failed", message)
@@ -113,9 +113,6 @@ function readyCondition(
   const since = present?.status === status ? present.lastTransitionTime : undefined
   return { type: "Ready", status, reason, message, lastTransitionTime: since ?? secondTime(now) }
 }
-
-const base64 = (certificates: readonly Uint8Array[]): string =>
-  Buffer.from(certificates.map((der) => `${writePem("CERTIFICATE", der)}\n`).join("")).toString("base64")
 
 function createdAt({ metadata }: KubernetesObject): Instant {
   const created = Date.parse(String(metadata["creationTimestamp"]))
