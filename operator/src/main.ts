@@ -26,6 +26,7 @@ Reconciles workspaces, issuers, roles and certificates with the objects of a Kub
   --watch-namespaces NAME,NAME
                       namespaces to watch, without cluster-scoped objects (default: all, with cluster-scoped objects)
   --answer KIND,KIND  requests of other API groups for Issuers to sign: cert-manager, csr, pods (default: none)
+  --trust-bundles     publish the roots of issuers as ClusterTrustBundles, for pods to mount
   --embedded FOLDER   run an engine inside the operator, with its data in this folder (default: none)
   --embedded-connection NAME
                       name of the ClusterConnection for this engine; the object is optional (default: default)
@@ -71,6 +72,7 @@ function settings() {
       shard: text,
       "watch-namespaces": text,
       answer: text,
+      "trust-bundles": { type: "boolean" },
       embedded: text,
       "embedded-connection": text,
       "embedded-organization": text,
@@ -109,6 +111,7 @@ function settings() {
     listen: { host: host ?? listen.slice(0, listen.lastIndexOf(":")), port: Number(port) },
     addresses,
     answered,
+    publishesTrustBundles: values["trust-bundles"] === true,
     ...(clusterName === undefined ? {} : { clusterName }),
     ...(watched === undefined ? {} : { watched }),
     ...(values.embedded === undefined ? {} : { embedded: { folder: values.embedded, name, organization } }),

@@ -18,6 +18,7 @@ import { createMetrics } from "./metrics.ts"
 import type { OperatorRuntime } from "./runtime.ts"
 import { type RequestKindName, requestKindsOf } from "./signing/request-kinds.ts"
 import type { Shard } from "./controllers/shard.ts"
+import { clusterTrustBundles, trustBundleVersions } from "./signing/trust-bundles/cluster-trust-bundle.ts"
 
 export interface OperatorOptions {
   readonly config: KubeConfig
@@ -36,6 +37,8 @@ export interface OperatorOptions {
   readonly shard?: Shard
   /** Requests of other API groups to answer. Default: none. */
   readonly answered?: readonly RequestKindName[]
+  /** Publish the roots of issuers as ClusterTrustBundles. Default: false. */
+  readonly publishesTrustBundles?: boolean
   /** Non-public addresses that engines of namespaced connections may have. Default: private networks. */
   readonly addresses?: PermittedAddresses
   /** Engine inside this process. */
@@ -78,6 +81,9 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
     }),
     kinds: controlledKinds,
     requests: await requestKindsOf(options.answered ?? [], (...args) => api.servedVersion(...args)),
+    ...(options.publishesTrustBundles === true
+      ? { trustBundles: await api.servedVersion(clusterTrustBundles, trustBundleVersions) }
+      : {}),
     runtime,
     namespace,
     clusterName: options.clusterName ?? "default",

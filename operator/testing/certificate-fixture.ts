@@ -136,7 +136,14 @@ export async function openCertificate(spec: object, role: object = {}) {
     metadata: { name: "ca", namespace: "team" },
     spec: { connectionRef, mount: "pki", defaultRole: "any" },
   })
-  const issuers = reconcileIssuers({ kind: "Issuer", cluster, engines, storeOf, namespace: "own" })
+  const issuers = reconcileIssuers({
+    kind: "Issuer",
+    trustBundles: undefined,
+    cluster,
+    engines,
+    storeOf,
+    namespace: "own",
+  })
   const { health, status } = await issuers.reconcile(ca, request({}))
   set(issuer, {
     ...ca,

@@ -9,8 +9,9 @@ import { clusterConnection } from "../api/cluster-connection.ts"
 import { connection } from "../api/connection.ts"
 import { clusterIssuer, issuer } from "../api/issuer.ts"
 import { configMaps, type ObjectKey, parseKey, secrets } from "../kube/kubernetes-object.ts"
-import { eabSecretOf, reconcileIssuers } from "./issuer/issuers.ts"
+import { eabSecretOf, reconcileIssuers, trustBundleOf } from "./issuer/issuers.ts"
 import { managedSelector } from "../kube/owned-objects.ts"
+import { clusterTrustBundles } from "../signing/trust-bundles/cluster-trust-bundle.ts"
 import { workspace } from "../api/workspace.ts"
 import { variableConfigMapsOf, variableSecretsOf } from "./workspace/variable-sources.ts"
 import { workspaceFigures } from "./workspace/workspace-metrics.ts"
@@ -40,9 +41,10 @@ export const controlledKinds: readonly ControlledKind[] = [
   },
   ...([issuer, clusterIssuer] as const).map((kind): ControlledKind => ({
     kind,
-    indexes: { connection: connectionOf, eabSecret: eabSecretOf },
+    indexes: { connection: connectionOf, eabSecret: eabSecretOf, trustBundle: trustBundleOf },
     refersTo: [
       ...connectionReferences,
+      { resource: clusterTrustBundles, index: "trustBundle", isOptional: true },
       {
         resource: secrets,
         labelSelector: managedSelector,
@@ -51,8 +53,9 @@ export const controlledKinds: readonly ControlledKind[] = [
         ...(kind === issuer ? {} : { valueFor: (key: ObjectKey) => parseKey(key).name }),
       },
     ],
-    reconciler: ({ cluster, engines, namespace, storeOf }) =>
+    reconciler: ({ cluster, engines, namespace, storeOf, trustBundles }) =>
       reconcileIssuers({
+        trustBundles,
         kind: kind === issuer ? "Issuer" : "ClusterIssuer",
         cluster,
         engines,

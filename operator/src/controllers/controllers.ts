@@ -20,6 +20,7 @@ import {
 } from "../kube/kubernetes-object.ts"
 import type { ObjectFigure, OperatorMetrics } from "../metrics.ts"
 import { NamedObjects } from "../kube/named-objects.ts"
+import { managedSelector } from "../kube/owned-objects.ts"
 import { type Index, ObjectStore } from "../kube/object-store.ts"
 import { ReadYourWrites } from "../kube/read-your-writes.ts"
 import type { Reconciler } from "./reconciler.ts"
@@ -71,6 +72,8 @@ export interface Reference {
   readonly index: string
   /** Returns the index value for an object of the resource. Default: its key. */
   readonly valueFor?: (key: ObjectKey) => string
+  /** The resource is followed only if the options have it. */
+  readonly isOptional?: true
 }
 
 /** Dependencies of reconcilers. */
@@ -88,6 +91,8 @@ export interface Parts {
   readonly storeOf: (resource: Resource) => ObjectStore
   /** Returns the cache of named objects (`ControlledKind.names`). */
   readonly named: (resource: Resource) => Pick<NamedObjects, "get">
+  /** ClusterTrustBundles, in the version that the cluster has, if they are published. */
+  readonly trustBundles: Resource | undefined
   /** The operator's own writes of referenced objects. The object on whose behalf they were made is not requeued for them. */
   readonly writes: ReadYourWrites
 }
@@ -96,6 +101,7 @@ export interface ControllersOptions {
   readonly cluster: Cluster
   readonly kinds: readonly ControlledKind[]
   readonly requests?: readonly RequestKind[]
+  readonly trustBundles?: Resource
   readonly runtime: OperatorRuntime
   readonly namespace: string
   readonly clusterName: string
@@ -117,7 +123,19 @@ export interface Controllers {
 
 /** Starts to watch all objects. Replicas that do not lead watch too, so that the next leader has everything cached. */
 export function openControllers(options: ControllersOptions): Controllers {
-  const { cluster, kinds, requests = [], runtime, namespace, clusterName, recorder, metrics, shard, embedded } = options
+  const {
+    cluster,
+    kinds,
+    requests = [],
+    runtime,
+    namespace,
+    clusterName,
+    recorder,
+    metrics,
+    shard,
+    embedded,
+    trustBundles,
+  } = options
   const stores = new Map<string, ObjectStore>()
   const storeOf = (resource: Resource): ObjectStore => {
     const store = stores.get(nameOf(resource))
@@ -129,7 +147,9 @@ export function openControllers(options: ControllersOptions): Controllers {
   const others = new Map<string, Pick<Reference, "resource" | "labelSelector">>([
     [nameOf(namespaces), { resource: namespaces }],
   ])
-  for (const { refersTo = [] } of kinds) for (const one of refersTo) others.set(nameOf(one.resource), one)
+  for (const { refersTo = [] } of kinds)
+    for (const one of refersTo) if (one.isOptional !== true) others.set(nameOf(one.resource), one)
+  if (trustBundles !== undefined) stores.set(nameOf(trustBundles), new ObjectStore())
   for (const name of others.keys()) if (!stores.has(name)) stores.set(name, new ObjectStore())
 
   const controllers = new Map<string, Pick<Controller, "changed" | "run" | "touch">>()
@@ -181,7 +201,19 @@ export function openControllers(options: ControllersOptions): Controllers {
     if (found === undefined) throw new Error(`no kind refers to ${nameOf(resource)}`)
     return found
   }
-  const parts: Parts = { cluster, runtime, engines, feeds, namespace, clusterName, recorder, storeOf, named, writes }
+  const parts: Parts = {
+    cluster,
+    runtime,
+    engines,
+    feeds,
+    namespace,
+    clusterName,
+    recorder,
+    storeOf,
+    named,
+    writes,
+    trustBundles,
+  }
   for (const { kind, reconciler, figures = [] } of kinds) {
     for (const { name, help, of } of figures)
       metrics.figure(name, help, () => valuesOf(storeOf(kind), of, runtime.clock.now(), shard))
@@ -266,9 +298,11 @@ export function openControllers(options: ControllersOptions): Controllers {
         ),
       ),
   ]
-  const requestFollowings = requests.map(({ resource }) =>
-    cluster.follow({ resource }, storeOf(resource), reporterOf(resource)),
-  )
+  // The cluster may lack these APIs, so nothing waits for them.
+  const optionalFollowings: readonly Following[] = [
+    ...requests.map(({ resource }) => ({ resource })),
+    ...(trustBundles === undefined ? [] : [{ resource: trustBundles, labelSelector: managedSelector }]),
+  ].map((followed) => cluster.follow(followed, storeOf(followed.resource), reporterOf(followed.resource)))
   return {
     get hasSynced() {
       return followings.every((following) => following.hasSynced)
@@ -280,7 +314,7 @@ export function openControllers(options: ControllersOptions): Controllers {
       await Promise.all([...controllers.values()].map((controller) => controller.run(signal, orderly)))
     },
     async stop() {
-      await Promise.all([...followings, ...requestFollowings].map((following) => following.stop()))
+      await Promise.all([...followings, ...optionalFollowings].map((following) => following.stop()))
       await Promise.all([...namings.values()].map((each) => each.stop()))
       feeds.stop()
       await engines.stop()

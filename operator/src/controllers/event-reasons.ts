@@ -81,6 +81,7 @@ export const reasons = [
   "InvalidUnverifiedUserAnnotations",
   "PodCertificatesMissing",
   "RoleUnfit",
+  "TrustBundleRejected",
   // Answers of engines.
   "EngineUnavailable",
   "EngineRefused",

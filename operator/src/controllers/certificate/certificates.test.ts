@@ -180,6 +180,7 @@ async function story(fault: Fault) {
   const engines = enginesWith(faults.effect)
   const issuers = reconcileIssuers({
     kind: "Issuer",
+    trustBundles: undefined,
     cluster: memory.cluster,
     engines,
     storeOf: memory.storeOf,

@@ -62,9 +62,13 @@ export const ownerOfBundle = (configMap: KubernetesObject): string | undefined =
 /** Returns the published CAs; empty if the ConfigMap is missing or cannot be parsed. */
 export function trustedIn(configMap: KubernetesObject | undefined): readonly TrustedAuthority[] {
   const pem = (configMap?.["data"] as Readonly<Record<string, string>> | undefined)?.[key]
-  if (pem === undefined) return []
+  return configMap === undefined || pem === undefined ? [] : trustedInPem(configMap, pem)
+}
+
+/** Returns the CAs of a text (PEM) in the object; empty if it cannot be parsed. */
+export function trustedInPem({ metadata }: KubernetesObject, pem: string): readonly TrustedAuthority[] {
   try {
-    const ends = JSON.parse(configMap?.metadata.annotations?.[annotationNames.until] ?? "{}") as Record<string, string>
+    const ends = JSON.parse(metadata.annotations?.[annotationNames.until] ?? "{}") as Record<string, string>
     return certificatesIn(pem).map((certificate) => {
       const until = Date.parse(ends[fingerprint(certificate)] ?? "")
       return { certificate, until: Number.isNaN(until) ? undefined : until }
@@ -74,6 +78,17 @@ export function trustedIn(configMap: KubernetesObject | undefined): readonly Tru
   }
 }
 
+/** Returns the annotation that `trustedInPem` reads. */
+export function untilAnnotation(authorities: readonly TrustedAuthority[]): Readonly<Record<string, string>> {
+  const ends = authorities.flatMap(({ certificate, until }) =>
+    until === undefined ? [] : [[fingerprint(certificate), secondTime(until)]],
+  )
+  return { [annotationNames.until]: JSON.stringify(Object.fromEntries(ends)) }
+}
+
+export const trustedPem = (authorities: readonly TrustedAuthority[]): string =>
+  authorities.map(({ certificate }) => `${writePem("CERTIFICATE", certificate)}\n`).join("")
+
 export function trustConfigMap(
   name: string,
   certificate: KubernetesObject,
@@ -81,9 +96,6 @@ export function trustConfigMap(
   present: KubernetesObject | undefined,
 ): KubernetesObject {
   const { namespace, uid, name: owner } = certificate.metadata
-  const ends = authorities.flatMap(({ certificate, until }) =>
-    until === undefined ? [] : [[fingerprint(certificate), secondTime(until)]],
-  )
   return {
     apiVersion: "v1",
     kind: "ConfigMap",
@@ -94,7 +106,7 @@ export function trustConfigMap(
       labels,
       annotations: {
         [annotationNames.owner]: owner,
-        [annotationNames.until]: JSON.stringify(Object.fromEntries(ends)),
+        ...untilAnnotation(authorities),
       },
       ownerReferences: [
         {
@@ -107,6 +119,6 @@ export function trustConfigMap(
         },
       ],
     },
-    data: { [key]: authorities.map(({ certificate }) => `${writePem("CERTIFICATE", certificate)}\n`).join("") },
+    data: { [key]: trustedPem(authorities) },
   }
 }

@@ -44,6 +44,7 @@ async function setting(mount: string, { address = `https://ca.example.com/v1/${m
     kind: "Issuer",
     cluster: {
       get: async (resource, key) => storeOf(resource).get(key),
+      delete: async (resource, key) => void storeOf(resource).delete(key),
       async apply(resource, object, _manager, { dryRun = false } = {}) {
         if (rejection !== undefined) throw rejection
         if (dryRun) return object
@@ -55,6 +56,7 @@ async function setting(mount: string, { address = `https://ca.example.com/v1/${m
     engines: { connect: async () => ({ engine }) },
     storeOf,
     namespace: "own",
+    trustBundles: undefined,
   })
   const make = (name: string, acme: object, created = "2026-01-01T00:00:00Z"): KubernetesObject => {
     const spec = { connectionRef: { kind: "ClusterConnection", name: "engine" }, mount, acme }

@@ -1,7 +1,8 @@
 // Reconciles Issuers: writes the CA chain into the status for certificates, and checks it at every poll, because a CA may be replaced.
 import { type Engine, isEngineError, type IssuerCertificate } from "@chancery/engine"
 import { parseCertificate, serialNumberOf, sha256, writePem } from "@chancery/engine/x509"
-import { type Cluster, isRejection } from "../../kube/cluster.ts"
+import { parseGoDuration } from "../../go-duration.ts"
+import { ApiError, type Cluster, isRejection } from "../../kube/cluster.ts"
 import { connectionOf } from "../controllers.ts"
 import type { EngineConnections } from "../engine-connections.ts"
 import { clusterIssuer, issuer, type IssuerSpec } from "../../api/issuer.ts"
@@ -21,28 +22,53 @@ import {
   pollMs,
   refused,
   rejectionHealth,
+  rejectionMessage,
   stalled,
   NotReadyError,
 } from "../reconcile-result.ts"
 import { labels } from "../../kube/owned-objects.ts"
+import type { SigningIssuer } from "../../signing/signer-name.ts"
+import { bundleNameOf, publishRoots } from "../../signing/trust-bundles/cluster-trust-bundle.ts"
 import { parsedSpec, type Reconciler, type ReconcileRequest } from "../reconciler.ts"
 
 export interface IssuersOptions {
   readonly kind: "Issuer" | "ClusterIssuer"
-  readonly cluster: Pick<Cluster, "apply" | "get">
+  readonly cluster: Pick<Cluster, "apply" | "delete" | "get">
   readonly engines: Pick<EngineConnections, "connect">
   /** Cache of issuers of both kinds, and of the operator's own ConfigMaps and Secrets, which have its label. */
   readonly storeOf: (resource: Resource) => Pick<ObjectStore, "by" | "get">
   /** Namespace of the operator. */
   readonly namespace: string
+  /** Set if the roots of issuers are published as ClusterTrustBundles. */
+  readonly trustBundles: Resource | undefined
 }
 
 const fieldManager = "chancery-issuer"
 const ownerAnnotation = "chancery.dev/issuer"
 
 export const reconcileIssuers = (options: IssuersOptions): Reconciler => ({
+  finalizer: {
+    name: "chancery.dev/trust-bundle",
+    // The bundle of a ClusterIssuer has an owner reference. That of an Issuer cannot, because only the Issuer has a namespace.
+    needed: () => options.trustBundles !== undefined && options.kind === "Issuer",
+  },
   reconcile: (object, request) => reconcile(options, object, request),
+  async finalize(object) {
+    const { trustBundles, cluster, storeOf } = options
+    if (trustBundles === undefined) return undefined
+    const name = bundleNameOf(signingIssuerOf(options, object))
+    await cluster.delete(trustBundles, name, storeOf(trustBundles).get(name)?.metadata.uid)
+    return undefined
+  },
 })
+
+/** Index value: the ClusterTrustBundle of an issuer. */
+export const trustBundleOf: Index = ({ metadata: { namespace, name } }) => [
+  bundleNameOf(namespace === undefined ? { kind: "ClusterIssuer", name } : { kind: "Issuer", namespace, name }),
+]
+
+const signingIssuerOf = ({ kind }: Pick<IssuersOptions, "kind">, { metadata }: KubernetesObject): SigningIssuer =>
+  kind === "Issuer" ? { kind, namespace: metadata.namespace ?? "", name: metadata.name } : { kind, name: metadata.name }
 
 /** Index value: the Secret with the EAB token, in the namespace of the object, or by name only for a cluster-scoped object. */
 export const eabSecretOf: Index = ({ metadata: { namespace }, spec }) => {
@@ -76,6 +102,7 @@ async function reconcile(
             owner: { title: titleOf(options, object), reference: ownerReferenceOf(options, object) },
           },
         )
+  const changesAt = await publishedUntil(options, object, { spec, request, caChain: chainIn(known) })
   const directory = offered === undefined && spec.acme !== undefined ? acmeDirectory : offered?.directory
   return {
     health: { is: "ready", reason: "AuthorityFound", message: "The engine has the authority." },
@@ -83,9 +110,45 @@ async function reconcile(
       ? {}
       : { conditions: offered === undefined ? [] : [offered.condition] }),
     status: { ...known, ...(directory === undefined ? {} : { acmeDirectory: directory }) },
-    againAfterMs: pollMs,
+    againAfterMs: changesAt === undefined ? pollMs : Math.min(Math.max(changesAt - request.now, 1), pollMs),
   }
 }
+
+/** Publishes the roots for pods. Returns when they change by themselves. A failure does not make the issuer unready. */
+async function publishedUntil(
+  options: IssuersOptions,
+  object: KubernetesObject,
+  {
+    spec,
+    request,
+    caChain,
+  }: { readonly spec: IssuerSpec; readonly request: ReconcileRequest; readonly caChain: string },
+): Promise<number | undefined> {
+  const { trustBundles, cluster, storeOf, kind } = options
+  if (trustBundles === undefined) return undefined
+  try {
+    return await publishRoots(
+      { cluster, store: storeOf(trustBundles), resource: trustBundles },
+      {
+        issuer: signingIssuerOf(options, object),
+        caChain,
+        overlapMs: parseGoDuration(spec.trustOverlap) ?? 0,
+        now: request.now,
+        ...(kind === "Issuer" ? {} : { owner: ownerReferenceOf(options, object) }),
+      },
+    )
+  } catch (error) {
+    const isMissing = error instanceof ApiError && error.status === 404
+    if (!isMissing && !isRejection(error)) throw error
+    const note = isMissing
+      ? "The cluster has no API for ClusterTrustBundles; enable it, or publish no trust bundles."
+      : rejectionMessage("the ClusterTrustBundle", error)
+    await request.record({ type: "Warning", reason: "TrustBundleRejected", note })
+    return undefined
+  }
+}
+
+const chainIn = ({ caChain = "" }: { readonly caChain?: string }): string => caChain
 
 interface IssuerStatus extends OwnStatus {
   readonly acmeDirectory?: string
