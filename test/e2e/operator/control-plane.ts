@@ -38,9 +38,18 @@ export async function startControlPlane(programs: string, options: ControlPlaneO
 interface ControlPlaneOptions {
   /** Flags of the API server in addition to the required ones. */
   readonly flags?: readonly string[]
+  /** Serves PodCertificateRequest and ClusterTrustBundle, which Kubernetes 1.35 and 1.36 leave off. */
+  readonly podCertificates?: boolean
 }
 
-async function onFreePorts(programs: string, { flags = [] }: ControlPlaneOptions): Promise<ControlPlane> {
+/** Kubernetes 1.37 serves both kinds without these flags, and as `certificates.k8s.io/v1` too. */
+const podCertificateFlags = [
+  "--feature-gates=PodCertificateRequest=true,ClusterTrustBundle=true,ClusterTrustBundleProjection=true",
+  "--runtime-config=certificates.k8s.io/v1beta1=true",
+]
+
+async function onFreePorts(programs: string, options: ControlPlaneOptions): Promise<ControlPlane> {
+  const flags = [...(options.podCertificates === true ? podCertificateFlags : []), ...(options.flags ?? [])]
   await using opening = new AsyncDisposableStack()
   const folder = await mkdtemp(join(tmpdir(), "chancery-control-plane-"))
   opening.defer(() => rm(folder, { recursive: true, force: true }))
