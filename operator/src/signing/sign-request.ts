@@ -82,22 +82,29 @@ export async function signed(ready: ReadyRole, request: SigningRequest): Promise
   const { csr, durationMs, names } = request
   assertNotTooMuch(ready, request)
   const choice = issuer.spec.pathMode === "PathOverride" ? { issuerRef: issuer.spec.issuerRef } : {}
+  const commonName = commonNameOf(request, role)
   const input = {
     csr: writePem("CERTIFICATE REQUEST", csr.der),
+    ...(commonName === undefined ? {} : { commonName }),
     ...(durationMs === undefined ? {} : { ttlMs: durationMs }),
-    ...(names === undefined
-      ? {}
-      : {
-          uriSans: names.uris,
-          altNames: names.dnsNames,
-          excludeCnFromSans: true,
-          commonName: names.dnsNames[0] ?? "",
-        }),
+    ...(names === undefined ? {} : { uriSans: names.uris, altNames: names.dnsNames, excludeCnFromSans: true }),
   }
   const issued = await answered(() => engine.pki(issuer.spec.mount).certificates.sign(roleName, input, choice), role)
   const { chain, authorities } = splitChain(issued.certificate, issued.issuingCa, issued.caChain)
   const [authority = issued.issuingCa] = authorities
   return { chain, authority, notBefore: issued.notBefore, notAfter: issued.notAfter }
+}
+
+const maxCommonName = 64
+
+/** Returns the common name of the CSR. Without one, a role that requires it gets the first DNS name. */
+function commonNameOf({ csr, names }: SigningRequest, role: Role): string | undefined {
+  const own =
+    names === undefined ? csr.subjectName.flat().find(({ type }) => type === oids.commonName)?.value : undefined
+  if (own !== undefined || !role.requireCn) return own
+  const alternatives = csr.extensionValues.subjectAltName ?? []
+  const dnsNames = names?.dnsNames ?? alternatives.flatMap((name) => (name.kind === "dns" ? [name.value] : []))
+  return dnsNames.find(({ length }) => length <= maxCommonName)
 }
 
 function assertNotTooMuch(

@@ -11,7 +11,7 @@ import { ApiClient } from "../../../operator/src/kube/api-client.ts"
 import { certificate as certificateKind } from "../../../operator/src/api/certificate.ts"
 import { KubernetesCluster } from "../../../operator/src/kube/kubernetes-cluster.ts"
 import type { ObjectStore } from "../../../operator/src/kube/object-store.ts"
-import { runOperator } from "../../../operator/src/operator.ts"
+import { type OperatorOptions, runOperator } from "../../../operator/src/operator.ts"
 import { systemRuntime } from "../../../operator/src/runtime.ts"
 import { findKubernetes } from "../../toolchain/kubernetes.ts"
 import { type Cluster, openCluster, sharedCluster } from "./cluster.ts"
@@ -158,15 +158,20 @@ export async function setUp(namespace: string) {
 
 export const programs = sharedCluster() === undefined ? undefined : await findKubernetes()
 
+/** What the operator signs, and what the control plane serves for it. */
+export interface SigningOptions {
+  readonly answered: NonNullable<OperatorOptions["answered"]>
+}
+
 /** Starts the fixture before the tests of a block, and stops it after them. */
-export function useCertificateFixture(): void {
+export function useCertificateFixture(signing?: SigningOptions): void {
   const closing = new AsyncDisposableStack()
   beforeAll(async () => {
-    const controlPlane = closing.use(await startControlPlane(programs!))
+    const controlPlane = closing.use(await startControlPlane(programs!, { podCertificates: signing !== undefined }))
     cluster = openCluster(controlPlane)
     await cluster.installDefinitions()
     const namespace = "operator"
-    const config = await cluster.operatorAccess(namespace)
+    const config = await cluster.operatorAccess(namespace, { signs: signing !== undefined })
     const runtime = systemRuntime(silent)
     watcher = new KubernetesCluster({ api: closing.use(new ApiClient(config, runtime)), runtime })
     const clock = { now: () => Date.now() + aheadMs }
@@ -198,6 +203,7 @@ export function useCertificateFixture(): void {
         runtime: { ...runtime, clock },
         listen: { host: "127.0.0.1", port: 0 },
         listening: listening.resolve,
+        ...(signing === undefined ? {} : { ...signing, publishesTrustBundles: true }),
       },
       ending.signal,
     )

@@ -27,9 +27,14 @@ export interface Cluster {
   adminAccess(): KubeConfig
   installDefinitions(): Promise<void>
   /** Creates the namespace with the operator's ServiceAccount, and returns the account's access. */
-  operatorAccess(namespace: string): Promise<KubeConfig>
+  operatorAccess(namespace: string, options?: OperatorAccess): Promise<KubeConfig>
   /** Returns the access of an existing ServiceAccount. */
   accessOf(namespace: string, account: string): Promise<KubeConfig>
+}
+
+export interface OperatorAccess {
+  /** With the permissions of `signing-rbac.yaml`. */
+  readonly signs?: boolean
 }
 
 /** Returns undefined if the cluster could not be started. */
@@ -69,9 +74,12 @@ export function openCluster(controlPlane: Pick<ControlPlane, "kubectl" | "kubeco
       await kubectl(["apply", "--server-side", "-f", folder])
       await kubectl(["wait", "--for=condition=Established", "-f", folder, "--timeout=120s"])
     },
-    async operatorAccess(namespace) {
+    async operatorAccess(namespace, { signs = false } = {}) {
       await kubectl(["create", "namespace", namespace])
       const rules = await readFile(join(root, "operator/deploy/rbac.yaml"), "utf8")
+      const signing = await readFile(join(root, "operator/deploy/signing-rbac.yaml"), "utf8")
+      if (signs)
+        await kubectl(["apply", "-f", "-"], signing.replaceAll("namespace: chancery\n", `namespace: ${namespace}\n`))
       // Suites share the cluster, so each namespace gets a separate ClusterRoleBinding.
       const own = rules
         .replaceAll("namespace: chancery\n", `namespace: ${namespace}\n`)

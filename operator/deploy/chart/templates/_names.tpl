@@ -28,3 +28,12 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- default (ternary (include "chancery.name" $) "default" .create) .name -}}
 {{- end -}}
 {{- end -}}
+
+{{- /* Value of --answer: the requests that the operator signs. */ -}}
+{{- define "chancery.answered" -}}
+{{- $names := list -}}
+{{- if .Values.signing.certManager }}{{ $names = append $names "cert-manager" }}{{ end -}}
+{{- if .Values.signing.certificateSigningRequests }}{{ $names = append $names "csr" }}{{ end -}}
+{{- if .Values.signing.podCertificates }}{{ $names = append $names "pods" }}{{ end -}}
+{{- join "," $names -}}
+{{- end -}}

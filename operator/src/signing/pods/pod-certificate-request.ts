@@ -61,8 +61,9 @@ const secondMs = 1_000
 const usualMaxSeconds = 86_400
 
 /**
- * Returns the ttl to ask for: that of the role, cut to what the request permits. The lifetime, which the API server checks, begins before
- * the time of issuance. Returns undefined if the role's lifetimes are below the hour that every certificate of a pod must have.
+ * Returns the ttl to ask for: that of the role, cut to what the request permits. The API server checks the time from the begin of validity,
+ * which is before issuance, to its last second, which the engine sets one second before the ttl ends. Returns undefined if the role's
+ * lifetimes are below the hour that every certificate of a pod must have.
  */
 export function ttlOf(
   { maxExpirationSeconds = usualMaxSeconds }: PodCertificateRequestSpec,
@@ -70,8 +71,9 @@ export function ttlOf(
 ): number | undefined {
   const { ttlMs, maxTtlMs, notBeforeDurationMs } = role
   const limits = [ttlMs, maxTtlMs].filter((limit) => limit > 0)
-  const ttl = Math.min(...limits, maxExpirationSeconds * secondMs - notBeforeDurationMs)
-  return ttl + notBeforeDurationMs < shortestMs ? undefined : ttl
+  const extraMs = notBeforeDurationMs - secondMs
+  const ttl = Math.min(...limits, maxExpirationSeconds * secondMs - extraMs)
+  return ttl + extraMs < shortestMs ? undefined : ttl
 }
 
 /** The API server accepts times from ten minutes after the begin to ten minutes before the end. */

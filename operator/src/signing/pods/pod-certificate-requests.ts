@@ -95,6 +95,8 @@ async function signForPod(
       "RoleUnfit",
       `The role ${roleName} takes names from CSRs; set use_csr_sans and use_csr_common_name to false.`,
     )
+  if (role.requireCn && (podCertificates.dnsNames ?? []).length === 0)
+    throw stalled("RoleUnfit", `The role ${roleName} requires a common name; set require_cn to false, or set dnsNames.`)
   const durationMs = ttlOf(spec, role)
   if (durationMs === undefined)
     throw stalled("LifetimeTooShort", `The role ${roleName} permits less than the hour that certificates of pods have.`)
