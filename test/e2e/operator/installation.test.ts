@@ -80,6 +80,27 @@ describe.skipIf(cluster === undefined || found === undefined)("an installation",
     expect(JSON.stringify(source)).not.toMatch(/"\*"|cluster-admin/)
   })
 
+  test("that signs has the permissions of signing-rbac.yaml for the ways that are enabled, and no others", async () => {
+    const source = manifestsIn(await readFile(join(deployFolder, "signing-rbac.yaml"), "utf8"))
+    const wayOf = ({ metadata }: Manifest) =>
+      (metadata as { readonly annotations?: Readonly<Record<string, string>> }).annotations?.["chancery.dev/signing"]
+    const ways = ["certManager", "certificateSigningRequests", "podCertificates", "trustBundles"]
+    for (const way of ways) {
+      const made = (await rendered(`signing.${way}=true`)).filter((one) => wayOf(one) !== undefined)
+      const bare = made.map(({ metadata: { labels: _, ...metadata }, ...manifest }) => ({ ...manifest, metadata }))
+      const expected = source.filter((one) => wayOf(one)?.startsWith(way) === true)
+      expect(expected).not.toEqual([])
+      expect(byName(bare as unknown as Manifest[])).toEqual(byName(expected))
+    }
+    const all = await rendered(...ways.map((way) => `signing.${way}=true`))
+    expect(podsOf(all)[0]?.containers[0].args).toEqual(
+      expect.arrayContaining(["--answer=cert-manager,csr,pods", "--trust-bundles"]),
+    )
+    const unapproved = await rendered("signing.certManager=true", "signing.certManagerApprover.name=")
+    expect(unapproved.map(wayOf)).not.toContain("certManagerApproval")
+    await expect(rendered("signing.certManager=true", "namespaces={alpha}")).rejects.toThrow("cannot be combined")
+  })
+
   test("of chosen namespaces has Roles only, limited to these namespaces", async () => {
     const made = await rendered("namespaces={alpha,beta}")
     expect(made.filter(({ kind }) => kind.startsWith("ClusterRole"))).toEqual([])
