@@ -62,7 +62,7 @@ async function start(answers: readonly (Answer | undefined)[], failures: (Error 
     store,
     asked: () => asked,
     async advance(ms: number) {
-      timers.advance(ms)
+      await timers.advance(ms)
       await settle()
     },
     async [Symbol.asyncDispose]() {
