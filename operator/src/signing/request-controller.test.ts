@@ -13,7 +13,7 @@ const key = "web/one"
 const silent = { debug() {}, info() {}, warn() {}, error() {} }
 const settle = () => new Promise((resolve) => setImmediate(resolve))
 
-/** A running controller, and what it asked and wrote. `answers` are given in turn, the last one for ever. */
+/** A running controller, and what it asked and wrote. `answers` are given in turn, then the last one is repeated. */
 async function start(answers: readonly (Answer | undefined)[], failures: (Error | undefined)[] = []) {
   const clock = manualClock()
   const timers = manualTimers(clock)

@@ -10,7 +10,7 @@ export interface Requested {
   /** Undefined: the default of the role. */
   readonly durationMs: number | undefined
   readonly usages: readonly string[]
-  /** Whether the CSR has names of these kinds. */
+  /** True if the CSR has names of these kinds. */
   readonly hasCommonName: boolean
   readonly hasAlternativeNames: boolean
 }

@@ -158,7 +158,7 @@ export async function setUp(namespace: string) {
 
 export const programs = sharedCluster() === undefined ? undefined : await findKubernetes()
 
-/** What the operator signs, and what the control plane serves for it. */
+/** Requests that the operator signs. The control plane serves pod certificates then. */
 export interface SigningOptions {
   readonly answered: NonNullable<OperatorOptions["answered"]>
 }

@@ -36,7 +36,7 @@ export interface CertificateRequestStatus {
   readonly failureTime?: string
 }
 
-/** What to do with a request: nothing, since it belongs to another issuer, waits for an approval, or has ended; or record its denial; or sign. */
+/** Step for a request: none, since it belongs to another issuer, waits for an approval, or has ended; or record its denial; or sign. */
 export type RequestStep = "ignore" | "deny" | "sign"
 
 const group = "chancery.dev"

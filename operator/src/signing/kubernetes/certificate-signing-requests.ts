@@ -1,5 +1,5 @@
 // Answers CertificateSigningRequests that name an issuer as their signer. A request has no namespace, so its user needs the right to use the
-// issuer: otherwise everybody who may create requests could use the rights of any namespace.
+// issuer: otherwise each user who may create requests could use the rights of any namespace.
 import type { Instant } from "@chancery/engine"
 import type { Cluster } from "../../kube/cluster.ts"
 import { type KubernetesObject, secondTime } from "../../kube/kubernetes-object.ts"
