@@ -19,6 +19,9 @@ export const acmeGoFolder = join(import.meta.dirname, "../e2e/clients/acme-go")
 /** The public Go clients of the certificate API, with a program that exercises the API. */
 export const vaultGoFolder = join(import.meta.dirname, "../e2e/clients/vault-go")
 
+/** The controllers of cert-manager. */
+export const certManagerFolder = join(import.meta.dirname, "cert-manager")
+
 /** Renders files from the certificate API. The module only pins the release and has no sources of ours. */
 export const consulTemplateFolder = join(import.meta.dirname, "consul-template")
 
@@ -40,6 +43,12 @@ export const openTofuFolder = join(import.meta.dirname, "opentofu")
 export const goInstallation =
   "Go was not found, so the suites that run public Go programs do not run. Install Go 1.25 or newer (https://go.dev/dl) and " +
   "build them with `npm run toolchain`."
+
+/** Returns the folder of a module that a program is built from. Downloads the module if needed. */
+export async function moduleFolder(folder: string, module: string): Promise<string> {
+  const { stdout } = await run("go", ["mod", "download", "-json", module], { cwd: folder })
+  return (JSON.parse(stdout) as { readonly Dir: string }).Dir
+}
 
 /** Returns the binary that was built from the current sources; undefined if there is none. */
 export async function findGoProgram(folder: string): Promise<string | undefined> {

@@ -3,6 +3,7 @@ import { apache, caddy, certbot, challengeResponder, dehydrated, lego, newerCert
 import {
   acmeGoFolder,
   buildGoProgram,
+  certManagerFolder,
   consulTemplateFolder,
   crlsFolder,
   findGoProgram,
@@ -65,6 +66,7 @@ const tools: readonly Tool[] = [
   { name: "Pulumi", find: findPulumi, install: () => buildGoProgram(pulumiFolder), advice: pulumiInstallation },
   goProgram("Helm", helmFolder),
   { name: "OpenTofu", find: openTofu, install: () => buildGoProgram(openTofuFolder), advice: openTofuInstallation },
+  goProgram("controllers of cert-manager", certManagerFolder),
   { name: "Kubernetes", find: findKubernetes, install: buildKubernetes, advice: kubernetesInstallation },
 ]
 
