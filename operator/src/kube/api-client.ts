@@ -176,8 +176,8 @@ export class ApiClient implements AsyncDisposable {
   }
 
   /**
-   * Server-side apply to the status: removes fields that `fieldManager` applied before and omits now. With the object's `uid`, it never
-   * changes another object of the same name.
+   * Server-side apply to the status: removes fields that `fieldManager` applied before and omits now. The API server
+   * ignores the object's `uid` here if another object has the name now: only a `resourceVersion` protects that one.
    */
   applyStatus(
     resource: Resource,

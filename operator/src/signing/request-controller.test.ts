@@ -10,11 +10,16 @@ import { certificateRequests } from "./cert-manager/certificate-request.ts"
 import { type Answer, RequestController } from "./request-controller.ts"
 
 const key = "web/one"
+const conflict = new ApiError(409, "Conflict", "the object has been modified")
 const silent = { debug() {}, info() {}, warn() {}, error() {} }
 const settle = () => new Promise((resolve) => setImmediate(resolve))
 
 /** A running controller, and what it asked and wrote. `answers` are given in turn, then the last one is repeated. */
-async function start(answers: readonly (Answer | undefined)[], failures: (Error | undefined)[] = []) {
+async function start(
+  answers: readonly (Answer | undefined)[],
+  failures: (Error | undefined)[] = [],
+  answered: (put: (uid?: string) => void) => void = () => {},
+) {
   const clock = manualClock()
   const timers = manualTimers(clock)
   const store = new ObjectStore()
@@ -30,7 +35,8 @@ async function start(answers: readonly (Answer | undefined)[], failures: (Error 
   }
   const controller = new RequestController({
     cluster: {
-      async applyStatus(_resource, object, status) {
+      async applyStatus(_resource, object, status, _manager, { resourceVersion } = {}) {
+        if (resourceVersion !== store.get(key)?.metadata.resourceVersion) throw conflict
         const failure = failures.shift()
         if (failure !== undefined) throw failure
         written.push(status)
@@ -43,6 +49,7 @@ async function start(answers: readonly (Answer | undefined)[], failures: (Error 
     answerer: {
       async answer() {
         asked += 1
+        if (asked === 1) answered(put)
         return answers[Math.min(asked, answers.length) - 1]
       },
     },
@@ -97,6 +104,24 @@ test("an answer is dropped when the object was deleted and created again with th
     [new Error("the connection was reset")],
   )
   world.put("another")
+  await world.advance(2_000)
+  expect([world.asked(), world.written]).toEqual([2, [{ certificate: "two" }]])
+})
+
+test("an answer is kept when the object has changed before it was written", async () => {
+  await using world = await start([{ status: { certificate: "one" } }, { status: { certificate: "two" } }], [], (put) =>
+    put(),
+  )
+  expect([world.asked(), world.written]).toEqual([1, []])
+  await world.advance(2_000)
+  expect([world.asked(), world.written]).toEqual([1, [{ certificate: "one" }]])
+})
+
+test("an answer is not written to a new object of the same name when the old one was deleted before", async () => {
+  await using world = await start([{ status: { certificate: "one" } }, { status: { certificate: "two" } }], [], (put) =>
+    put("another"),
+  )
+  expect([world.asked(), world.written]).toEqual([1, []])
   await world.advance(2_000)
   expect([world.asked(), world.written]).toEqual([2, [{ certificate: "two" }]])
 })

@@ -1,6 +1,6 @@
 // Controller of requests: objects of other API groups that ask once for something, get an answer in their status, and never change after it.
 import type { Changed, Cluster } from "../kube/cluster.ts"
-import { isOutdated, isRejection } from "../kube/cluster.ts"
+import { isRejection } from "../kube/cluster.ts"
 import type { EventRecorder, EventToRecord } from "../kube/event-recorder.ts"
 import type { KubernetesObject, ObjectKey, Resource } from "../kube/kubernetes-object.ts"
 import type { ObjectStore } from "../kube/object-store.ts"
@@ -105,8 +105,11 @@ export class RequestController {
   async #write(key: ObjectKey, object: KubernetesObject, answer: Answer): Promise<void> {
     const { cluster, resource } = this.#options
     const memory = this.#memoryOf(key, object)
+    const { resourceVersion } = object.metadata
     try {
-      const written = await cluster.applyStatus(resource, object, answer.status, fieldManager)
+      // The API server ignores the uid in a write of the status. Without a version, the answer could go to a new object of the same name.
+      const options = resourceVersion === undefined ? {} : { resourceVersion }
+      const written = await cluster.applyStatus(resource, object, answer.status, fieldManager, options)
       this.#workers.metrics.wroteStatus()
       this.#workers.wrote(key, written)
       this.#memories.set(key, { ...memory, unwritten: undefined })
@@ -117,8 +120,8 @@ export class RequestController {
         await this.#record(key, object, { type: "Warning", reason: "RequestRejected", note })
         throw new RequeueAfter(pollMs)
       }
-      // Kept, so that a certificate is not issued twice while the API server is away.
-      if (!isOutdated(error)) this.#memories.set(key, { ...memory, unwritten: answer })
+      // Kept, so that a certificate is not issued twice while the API server is away, or when the object has changed.
+      this.#memories.set(key, { ...memory, unwritten: answer })
       throw error
     }
   }
