@@ -5,15 +5,17 @@ local status = obj.status
 if status == nil or status.conditions == nil then
   return waiting
 end
-if status.observedGeneration ~= nil and status.observedGeneration ~= obj.metadata.generation then
-  return { status = "Progressing", message = "The operator has not reconciled this generation yet." }
-end
 local conditions = {}
 for _, condition in ipairs(status.conditions) do
   conditions[condition.type] = condition
 end
 local function holds(kind)
   return conditions[kind] ~= nil and conditions[kind].status == "True"
+end
+-- A spec that is edited during a pause stays unreconciled until the pause ends.
+local is_observed = status.observedGeneration == nil or status.observedGeneration == obj.metadata.generation
+if not is_observed and not holds("Paused") then
+  return { status = "Progressing", message = "The operator has not reconciled this generation yet." }
 end
 if obj.metadata.deletionTimestamp ~= nil then
   if holds("Stalled") then

@@ -22,6 +22,7 @@ const ready: ReconcileResult = {
 const failing: ReconcileResult = { health: { is: "reconciling", reason: "EngineUnavailable", message: "It is away." } }
 
 interface Status {
+  readonly observedGeneration: number
   readonly conditions: readonly StoredCondition[]
   readonly nextAttemptTime?: string
   readonly colour?: string
@@ -249,6 +250,51 @@ test("a paused object is not reconciled, has the condition Paused and keeps its 
   await it.pass(0)
   expect(it.looks).toHaveLength(2)
   expect(shown()).toEqual(["Ready=True"])
+  await it.end()
+})
+
+test("an object edited while it is paused keeps the generation of its last reconciliation", async () => {
+  const it = open()
+  it.put(it.object())
+  await it.pass(0)
+  const annotations = { "chancery.dev/paused": "true" }
+  const before = it.store.get("one")!
+  it.put({ ...before, metadata: { ...before.metadata, generation: 2, annotations } })
+  await it.pass(0)
+  const { observedGeneration, conditions } = it.writes.at(-1)!
+  expect(observedGeneration).toBe(1)
+  expect(conditions.map((one) => `${one.type}=${one.status} ${one.observedGeneration}`)).toEqual([
+    "Ready=True 1",
+    "Paused=True 2",
+  ])
+  const paused = it.store.get("one")!
+  it.put({ ...paused, metadata: { ...paused.metadata, annotations: {} } })
+  await it.pass(0)
+  expect(it.looks).toHaveLength(2)
+  expect(it.writes.at(-1)?.observedGeneration).toBe(2)
+  await it.end()
+})
+
+test("a new object that is paused has no observed generation", async () => {
+  const it = open()
+  it.put(it.object({ annotations: { "chancery.dev/paused": "true" } }))
+  await it.pass(0)
+  expect(it.looks).toHaveLength(0)
+  const { observedGeneration, conditions } = it.writes.at(-1)!
+  expect(observedGeneration).toBe(0)
+  expect(conditions.map(({ type, status }) => `${type}=${status}`)).toEqual(["Ready=False", "Paused=True"])
+  await it.end()
+})
+
+test("a stalled object stays stalled while it is paused", async () => {
+  const it = open()
+  it.answerWith(() => Promise.reject(stalled("TokenRefused", "The token is unknown.")))
+  it.put(it.object())
+  await it.pass(0)
+  const before = it.store.get("one")!
+  it.put({ ...before, metadata: { ...before.metadata, annotations: { "chancery.dev/paused": "true" } } })
+  await it.pass(0)
+  expect(it.writes.at(-1)?.conditions.map(({ type }) => type)).toEqual(["Ready", "Stalled", "Paused"])
   await it.end()
 })
 

@@ -99,7 +99,9 @@ export class Controller {
       return "success"
     }
     if (metadata.annotations?.[pausedAnnotation] === "true") {
-      await this.#report(context, { conditions: pausedConditions(statusOf(context.object).conditions ?? []) })
+      const { observedGeneration = 0, conditions = [] } = statusOf(context.object)
+      // A spec that changed during the pause was not reconciled, and must not be read as finished.
+      await this.#report(context, { conditions: pausedConditions(conditions), observedGeneration })
       return this.#again(context.key, pausedPollMs)
     }
     if (finalizer !== undefined) {
@@ -194,21 +196,23 @@ export class Controller {
       readonly keepsOwn?: boolean
       readonly status?: OwnStatus
       readonly nextAttemptTime?: string
+      /** Default: the object's generation. */
+      readonly observedGeneration?: number
     },
   ): Promise<void> {
     const { runtime, recorder } = this.#options
     const before = statusOf(context.object)
     const { generation = 0, annotations } = context.object.metadata
     const handled = requestOf(annotations)
-    const { conditions, keepsOwn = true, nextAttemptTime } = report
+    const { conditions, keepsOwn = true, nextAttemptTime, observedGeneration = generation } = report
     const now = runtime.clock.now()
     const status: FramedStatus = {
       ...(report.status ?? ownStatusOf(context.object)),
-      observedGeneration: generation,
+      observedGeneration,
       ...(handled === undefined ? {} : { lastHandledReconcileAt: handled }),
       ...(nextAttemptTime === undefined ? {} : { nextAttemptTime }),
       conditions: conditions.flatMap((condition) =>
-        keepsOwn && "lastTransitionTime" in condition && isOwn(condition)
+        keepsOwn && "lastTransitionTime" in condition
           ? condition
           : stored([condition], before.conditions ?? [], generation, now),
       ),
@@ -299,14 +303,15 @@ function matters(before: KubernetesObject | undefined, after: KubernetesObject |
   )
 }
 
-/** Returns the earlier conditions and `Paused`. */
+/** Returns the conditions of the last reconciliation, unchanged, and `Paused`. */
 function pausedConditions(before: readonly StoredCondition[]): readonly (Condition | StoredCondition)[] {
   const message = `The object is not reconciled while the annotation ${pausedAnnotation} is "true", except to clean up after its deletion.`
-  const ready = before.find(({ type }) => type === "Ready")
+  const never = { type: "Ready", status: "False", reason: "Paused", message } as const
+  const ready = before.filter(({ type }) => type === "Ready")
   return [
-    ready === undefined
-      ? { type: "Ready", status: "False", reason: "Paused", message }
-      : { type: "Ready", status: ready.status, reason: ready.reason, message: ready.message },
+    ...(ready.length === 0 ? [never] : ready),
+    // The object still needs a change by a user, while nothing is being reconciled.
+    ...before.filter(({ type }) => type === "Stalled"),
     { type: "Paused", status: "True", reason: "Paused", message },
     ...before.filter(isOwn),
   ]

@@ -121,6 +121,7 @@ interface Conditions {
   readonly conditions?: readonly {
     readonly type: string
     readonly status: string
+    readonly observedGeneration?: number
     readonly reason: string
     readonly message: string
   }[]
@@ -135,11 +136,12 @@ function folderObjectOf({ kind = "", metadata, status }: KubernetesObject): Fold
   const holds = (type: string) => conditions.find((one) => one.type === type && one.status === "True")
   const about = { kind, key: namespace === undefined ? name : `${namespace}/${name}` }
   const [stalled, reconciling, ready] = [holds("Stalled"), holds("Reconciling"), holds("Ready")]
-  if (observedGeneration !== generation)
+  const paused = holds("Paused")
+  // A paused object is not reconciled, so its generation may never be that of the status.
+  if (observedGeneration !== generation && paused?.observedGeneration !== generation)
     return { ...about, is: "reconciling", reason: "New", message: "The object has not been reconciled yet." }
   if (stalled !== undefined) return { ...about, is: "stalled", reason: stalled.reason, message: stalled.message }
   const found = reconciling ?? (deletionTimestamp === undefined ? ready : undefined)
-  const paused = holds("Paused")
   if (paused !== undefined) return { ...about, is: "stalled", reason: paused.reason, message: paused.message }
   const { reason = "Deleting", message = "The object is being deleted." } =
     found ?? conditions.find(({ type }) => type === "Ready") ?? {}

@@ -29,6 +29,11 @@ test.each([
   { status: seen(condition("Ready", "False"), condition("Stalled")), health: "Degraded", why: "a user must act" },
   { status: seen(condition("Ready"), condition("Paused")), health: "Suspended", why: "reconciliation is paused" },
   {
+    status: { ...seen(condition("Ready"), condition("Paused")), observedGeneration: 2 },
+    health: "Suspended",
+    why: "its spec was edited during the pause",
+  },
+  {
     status: seen(condition("Stalled", "False"), condition("Ready")),
     health: "Healthy",
     why: "it is no longer stalled",

@@ -424,7 +424,11 @@ describe.skipIf(cluster === undefined)("a Workspace", () => {
       fixture.actor.patch(workspace, "paused", { metadata: { annotations: { "chancery.dev/paused": value } } })
     await pause("true")
     await apply("paused", { description: "after" })
-    const paused = await until("paused", "Paused=True Paused")
+    const paused = await eventually(
+      () => fixture.actor.shown(workspace, "paused"),
+      ({ metadata: { generation }, status: { conditions = [] } }) =>
+        conditions.some((one) => one.type === "Paused" && one.observedGeneration === generation),
+    )
     expect(summary(paused)).toEqual([ready, "Paused=True Paused", "Synced=True InStep"])
     expect((await view("paused")).description).toBe("before")
     await pause(null)
@@ -493,7 +497,10 @@ describe.skipIf(cluster === undefined)("a Workspace", () => {
     const { metadata } = await apply("begun", { description: "as written" }, paused)
     const token = `chancery-operator/${metadata.uid}`
     const { id } = await engineOf().workspaces.create("acme", { name: "begun", sourceName: token })
-    await until("begun", "Paused=True Paused")
+    await eventually(
+      () => fixture.actor.shown(workspace, "begun"),
+      (shown) => summary(shown).includes("Paused=True Paused"),
+    )
     await apply("begun", { description: "as written" }, { annotations: {} })
     const { status } = await until("begun", ready)
     expect(status["id"]).toBe(id)
