@@ -31,6 +31,9 @@ export const zlintFolder = join(import.meta.dirname, "../validators/zlint")
 /** Writes CRLs. */
 export const crlsFolder = join(import.meta.dirname, "../validators/crls")
 
+/** Computes the status of Kubernetes objects as GitOps tools do. */
+export const kstatusFolder = join(import.meta.dirname, "../validators/kstatus")
+
 /** The Pulumi engine with its command. The module only pins the release and has no sources of ours. */
 export const pulumiFolder = join(import.meta.dirname, "pulumi")
 

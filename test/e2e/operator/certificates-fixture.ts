@@ -16,6 +16,8 @@ import { systemRuntime } from "../../../operator/src/runtime.ts"
 import { findKubernetes } from "../../toolchain/kubernetes.ts"
 import { type Cluster, openCluster, sharedCluster } from "./cluster.ts"
 import { startControlPlane } from "./control-plane.ts"
+import { kstatusProgram } from "./kstatus.ts"
+import { recordStatuses } from "./status-recorder.ts"
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} }
 export const dayMs = 86_400_000
@@ -170,6 +172,10 @@ export function useCertificateFixture(signing?: SigningOptions): void {
     const controlPlane = closing.use(await startControlPlane(programs!, { podCertificates: signing !== undefined }))
     cluster = openCluster(controlPlane)
     await cluster.installDefinitions()
+    if (kstatusProgram !== undefined) {
+      const recorder = closing.use(await recordStatuses(cluster.adminAccess()))
+      closing.defer(() => recorder.assertFaultless())
+    }
     const namespace = "operator"
     const config = await cluster.operatorAccess(namespace, { signs: signing !== undefined })
     const runtime = systemRuntime(silent)

@@ -4,14 +4,14 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { workspace } from "../../../operator/src/api/workspace.ts"
 import { argoHealth } from "./argo-cd.ts"
 import { sharedCluster } from "./cluster.ts"
-import { type KStatus, kstatus } from "./kstatus.ts"
+import { courseOf, type KStatus, kstatus, kstatuses, kstatusProgram } from "./kstatus.ts"
 import { type Actor, administrator, connect, eventually, type Shown, startEngine, startReplica } from "./fixture.ts"
 
 const cluster = sharedCluster()
 const namespace = "lives"
 const connectionRef = { name: "engine" }
 
-describe.skipIf(cluster === undefined)("throughout its life a Workspace", () => {
+describe.skipIf(cluster === undefined || kstatusProgram === undefined)("throughout its life a Workspace", () => {
   const closing = new AsyncDisposableStack()
   let actor: Actor
   let api: ReturnType<typeof administrator>["api"]
@@ -34,12 +34,11 @@ describe.skipIf(cluster === undefined)("throughout its life a Workspace", () => 
   /** Records everything that a watch of the object reports from now on. */
   function sampled(name: string) {
     const ending = new AbortController()
-    const samples: { readonly shown: Shown; readonly is: KStatus; readonly type: string }[] = []
+    const samples: { readonly shown: Shown; readonly type: string }[] = []
     const watching = (async () => {
       const query = { fieldSelector: `metadata.name=${name}`, allowWatchBookmarks: "false" }
       for await (const { type, object } of api.watch(workspace, namespace, query, ending.signal)) {
-        const shown = object as Shown
-        samples.push({ shown, is: kstatus(shown), type })
+        samples.push({ shown: object as Shown, type })
       }
     })().catch((error: unknown) => {
       if (!ending.signal.aborted) throw error
@@ -79,8 +78,9 @@ describe.skipIf(cluster === undefined)("throughout its life a Workspace", () => 
       (type) => type === "DELETED",
     )
 
-    const course = life.samples.map(({ is }) => is).filter((is, index, all) => is !== all[index - 1])
-    expect(course).toEqual([
+    const statuses = await kstatuses(life.samples.map(({ shown }) => shown))
+    const samples = life.samples.map(({ shown }, index) => ({ shown, is: statuses[index]! }))
+    expect(courseOf(statuses)).toEqual([
       "InProgress",
       "Current",
       "InProgress",
@@ -97,11 +97,10 @@ describe.skipIf(cluster === undefined)("throughout its life a Workspace", () => 
       Failed: ["Degraded"],
       Terminating: ["Progressing", "Degraded"],
     }
-    for (const { shown, is } of life.samples) expect(healths[is]).toContain((await argoHealth(shown)).status)
+    for (const { shown, is } of samples) expect(healths[is]).toContain((await argoHealth(shown)).status)
     // An object that counts as current has an id, by which the workspace can be found.
-    for (const { shown, is } of life.samples)
-      expect(is !== "Current" || typeof shown.status["id"] === "string").toBe(true)
-    for (const { shown } of life.samples) {
+    for (const { shown, is } of samples) expect(is !== "Current" || typeof shown.status["id"] === "string").toBe(true)
+    for (const { shown } of samples) {
       const types = (shown.status.conditions ?? []).map(({ type }) => type)
       expect(types.includes("Reconciling") && types.includes("Stalled")).toBe(false)
       expect(types.length === 0 || (types.includes("Ready") && types.includes("Synced"))).toBe(true)
@@ -130,6 +129,6 @@ describe.skipIf(cluster === undefined)("throughout its life a Workspace", () => 
   test("has the conditions of an object not yet reconciled, and so is not finished, while no operator runs", async () => {
     await replica.end()
     await actor.apply(workspace, "unseen", { connectionRef })
-    expect(kstatus(await actor.shown(workspace, "unseen"))).toBe("InProgress")
+    expect(await kstatus(await actor.shown(workspace, "unseen"))).toBe("InProgress")
   })
 })
