@@ -21,7 +21,7 @@ import { buildGoTfeTests, findGoTfeTests } from "../e2e/clients/go-tfe-suite/bui
 import { pythonWithHvac } from "./hvac.ts"
 import { installPostgres } from "./install-postgres.ts"
 import { certtool, java, openssl } from "./validators.ts"
-import { buildKubernetes, findKubernetes, kubernetesInstallation } from "./kubernetes.ts"
+import { buildKubernetes, findKubernetes, kubernetesInstallation, type KubernetesVersions } from "./kubernetes.ts"
 import { dockerAnswers, findPostgresBinaries, postgresInstallation, postgresVariable } from "./postgres.ts"
 import { chromium } from "./chromium.ts"
 import { promtool } from "./promtool.ts"
@@ -69,7 +69,7 @@ const tools: readonly Tool[] = [
   goProgram("Helm", helmFolder),
   { name: "OpenTofu", find: openTofu, install: () => buildGoProgram(openTofuFolder), advice: openTofuInstallation },
   goProgram("controllers of cert-manager", certManagerFolder),
-  { name: "Kubernetes", find: findKubernetes, install: buildKubernetes, advice: kubernetesInstallation },
+  kubernetes("Kubernetes"),
 ]
 
 for (const tool of tools) {
@@ -80,6 +80,15 @@ for (const tool of tools) {
 
 function goProgram(name: string, folder: string): Tool {
   return { name, find: () => findGoProgram(folder), install: () => buildGoProgram(folder), advice: goInstallation }
+}
+
+function kubernetes(name: string, versions?: KubernetesVersions): Tool {
+  return {
+    name,
+    find: async () => (await findKubernetes(versions))?.apiServer,
+    install: () => buildKubernetes(versions),
+    advice: kubernetesInstallation,
+  }
 }
 
 async function openTofu(): Promise<string | undefined> {

@@ -8,6 +8,7 @@ import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { Agent, request } from "undici"
 import { freePort } from "../../free-port.ts"
+import type { KubernetesPrograms } from "../../toolchain/kubernetes.ts"
 
 export interface ControlPlane extends AsyncDisposable {
   /** Path of a kubeconfig with an administrator's access. */
@@ -25,7 +26,10 @@ const maxStarts = 3
 /**
  * Starts a control plane. Another process can take a port between the check that it is free and its use, so this retries with other ports.
  */
-export async function startControlPlane(programs: string, options: ControlPlaneOptions = {}): Promise<ControlPlane> {
+export async function startControlPlane(
+  programs: KubernetesPrograms,
+  options: ControlPlaneOptions = {},
+): Promise<ControlPlane> {
   for (let start = 1; ; start += 1) {
     try {
       return await onFreePorts(programs, options)
@@ -40,22 +44,32 @@ interface ControlPlaneOptions {
   readonly flags?: readonly string[]
   /** Serves PodCertificateRequest and ClusterTrustBundle, which Kubernetes 1.35 and 1.36 leave off. */
   readonly podCertificates?: boolean
+  /** Lets clients stream lists, or forbids it. Default: that of the release. */
+  readonly watchList?: boolean
 }
 
-/** Kubernetes 1.37 serves both kinds without these flags, and as `certificates.k8s.io/v1` too. */
-const podCertificateFlags = [
-  "--feature-gates=PodCertificateRequest=true,ClusterTrustBundle=true,ClusterTrustBundleProjection=true",
-  "--runtime-config=certificates.k8s.io/v1beta1=true",
-]
+/** Kubernetes 1.37 serves both kinds without these gates, and as `certificates.k8s.io/v1` too. */
+const podCertificateGates = ["PodCertificateRequest", "ClusterTrustBundle", "ClusterTrustBundleProjection"]
 
-async function onFreePorts(programs: string, options: ControlPlaneOptions): Promise<ControlPlane> {
-  const flags = [...(options.podCertificates === true ? podCertificateFlags : []), ...(options.flags ?? [])]
+function flagsOf({ flags = [], podCertificates = false, watchList }: ControlPlaneOptions): readonly string[] {
+  const gates = [
+    ...(podCertificates ? podCertificateGates.map((gate) => `${gate}=true`) : []),
+    ...(watchList === undefined ? [] : [`WatchList=${watchList}`]),
+  ]
+  return [
+    ...(gates.length === 0 ? [] : [`--feature-gates=${gates.join(",")}`]),
+    ...(podCertificates ? ["--runtime-config=certificates.k8s.io/v1beta1=true"] : []),
+    ...flags,
+  ]
+}
+
+async function onFreePorts(programs: KubernetesPrograms, options: ControlPlaneOptions): Promise<ControlPlane> {
   await using opening = new AsyncDisposableStack()
   const folder = await mkdtemp(join(tmpdir(), "chancery-control-plane-"))
   opening.defer(() => rm(folder, { recursive: true, force: true }))
   const [etcdPort, serverPort] = [await freePort(), await freePort()]
   const etcdUrl = `http://127.0.0.1:${etcdPort}`
-  const etcd = start(join(programs, "etcd"), folder, [
+  const etcd = start(programs.etcd, folder, [
     `--data-dir=${join(folder, "etcd")}`,
     `--listen-client-urls=${etcdUrl}`,
     `--advertise-client-urls=${etcdUrl}`,
@@ -74,7 +88,7 @@ async function onFreePorts(programs: string, options: ControlPlaneOptions): Prom
 
   const url = `https://127.0.0.1:${serverPort}`
   const startServer = async (): Promise<ChildProcess> => {
-    const server = start(join(programs, "kube-apiserver"), folder, [
+    const server = start(programs.apiServer, folder, [
       `--etcd-servers=${etcdUrl}`,
       "--bind-address=127.0.0.1",
       "--advertise-address=127.0.0.1",
@@ -88,7 +102,7 @@ async function onFreePorts(programs: string, options: ControlPlaneOptions): Prom
       "--authorization-mode=RBAC",
       "--service-cluster-ip-range=10.0.0.0/24",
       "--disable-admission-plugins=ServiceAccount",
-      ...flags,
+      ...flagsOf(options),
     ])
     await answering("kube-apiserver", server, `${url}/readyz`)
     return server
@@ -110,7 +124,7 @@ async function onFreePorts(programs: string, options: ControlPlaneOptions): Prom
   const closing = opening.move()
   return {
     kubeconfig: file("kubeconfig"),
-    kubectl: join(programs, "kubectl"),
+    kubectl: programs.kubectl,
     async restartServer() {
       await stop(server)
       server = await startServer()

@@ -2,6 +2,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import type { KubernetesPrograms } from "../../toolchain/kubernetes.ts"
 import type { ControlPlane } from "./control-plane.ts"
 
 const image = "rancher/k3s:v1.36.4-k3s1"
@@ -9,9 +10,9 @@ const port = 6443
 const startMs = 180_000
 
 /** Throws if the image cannot be pulled. */
-export async function startK3s(
-  programs: string,
-): Promise<Pick<ControlPlane, "kubeconfig" | "kubectl"> & AsyncDisposable> {
+export async function startK3s({
+  kubectl,
+}: KubernetesPrograms): Promise<Pick<ControlPlane, "kubeconfig" | "kubectl"> & AsyncDisposable> {
   const { GenericContainer, Wait } = await import("testcontainers")
   await using opening = new AsyncDisposableStack()
   const folder = await mkdtemp(join(tmpdir(), "chancery-k3s-"))
@@ -35,5 +36,5 @@ export async function startK3s(
   const url = `https://${container.getHost()}:${container.getMappedPort(port)}`
   await writeFile(kubeconfig, output.replace(/server: \S+/, `server: ${url}`), { mode: 0o600 })
   const closing = opening.move()
-  return { kubeconfig, kubectl: join(programs, "kubectl"), [Symbol.asyncDispose]: () => closing.disposeAsync() }
+  return { kubeconfig, kubectl, [Symbol.asyncDispose]: () => closing.disposeAsync() }
 }
