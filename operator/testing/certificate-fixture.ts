@@ -151,7 +151,14 @@ export async function openCertificate(spec: object, role: object = {}) {
   })
   const open = () => {
     const runtime = { random: () => 0.5, stopwatch: () => now }
-    return reconcileCertificates({ cluster, storeOf, engines, runtime, writes: new ReadYourWrites(runtime.stopwatch) })
+    return reconcileCertificates({
+      cluster,
+      storeOf,
+      engines,
+      runtime,
+      named: (resource) => ({ get: (place) => cluster.get(resource, place) }),
+      writes: new ReadYourWrites(runtime.stopwatch),
+    })
   }
   let reconciler = open()
   set(certificate, {

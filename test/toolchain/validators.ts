@@ -41,6 +41,9 @@ export const java: PublicProgram = {
       const machines = "usr/lib/jvm"
       const [machine] = (await readdir(join(root, machines))).filter((name) => /^java-\d+-/.test(name))
       if (machine === undefined) throw new Error("the packages held no Java")
-      return [join(machines, machine, "bin/java")]
+      return [join(machines, machine, "bin/java"), join(machines, machine, "bin/keytool")]
     }),
 }
+
+/** The same package contains `keytool`. */
+export const keytool = (javaProgram: string): string => javaProgram.replace(/java$/, "keytool")

@@ -15,6 +15,7 @@ export {
   subjectAltName,
 } from "./extensions.ts"
 export type { GeneralName } from "./general-name.ts"
+export { writeJavaKeyStore, writeJavaTrustStore } from "./jks/java-key-store.ts"
 export { type KeyAlgorithm, keyAlgorithm, describeKeyAlgorithm } from "./key-algorithm.ts"
 export { type KeyGenerator, keyGenerator, pooledRsaKeys } from "./key-generation.ts"
 export { type DistinguishedName, formatName } from "./name.ts"

@@ -1,7 +1,7 @@
 import { isIP } from "node:net"
 import { z } from "zod"
 import { parseGoDuration } from "../go-duration.ts"
-import { connectionRef } from "./connection-spec.ts"
+import { connectionRef, dataKey } from "./connection-spec.ts"
 import type { Kind } from "./definition.ts"
 import { type Rule, ruled } from "./rules.ts"
 import { atLeast, duration, instant, mountPath, named, roleName, stringMap, texts } from "./descriptions.ts"
@@ -116,9 +116,9 @@ const privateKey = ruled(
 const outputFormat = ruled(
   z.object({
     type: z
-      .enum(["DER", "CombinedPEM", "PKCS12", "FullChain"])
+      .enum(["DER", "CombinedPEM", "PKCS12", "FullChain", "JKS"])
       .describe(
-        "Format to add. DER: key.der (PKCS #8). CombinedPEM: tls-combined.pem, key and chain. PKCS12: keystore.p12 and truststore.p12. FullChain: fullchain.pem, chain and root.",
+        "Format to add. DER: key.der (PKCS #8). CombinedPEM: tls-combined.pem, key and chain. PKCS12: keystore.p12 and truststore.p12. FullChain: fullchain.pem, chain and root. JKS: keystore.jks and truststore.jks, for programs that cannot read PKCS12.",
       ),
     password: z
       .string()
@@ -127,14 +127,46 @@ const outputFormat = ruled(
       .regex(/^[ -~]+$/)
       .optional()
       .describe(
-        "Password of keystore.p12 and truststore.p12; only for PKCS12. It adds no protection, because the same Secret contains the key without a password. Default: changeit.",
+        "Password of the keystore and the truststore; only for PKCS12 and JKS. It adds no protection, because the same Secret contains the key without a password. Default: changeit for PKCS12.",
+      ),
+    passwordSecretRef: z
+      .object({
+        name: named("Name of the Secret, in the same namespace."),
+        key: dataKey.default("password").describe("Key of the password in the Secret. Default: password."),
+      })
+      .optional()
+      .describe(
+        "Secret with the password, 1 to 128 printable ASCII characters; only for PKCS12 and JKS. After a change of the password, the operator writes both stores again, without another certificate.",
+      ),
+    alias: z
+      .string()
+      .min(1)
+      .max(128)
+      .regex(/^[ -~]+$/)
+      .optional()
+      .describe(
+        "Name of the entry with the key in the keystore; only for PKCS12 and JKS. JKS stores it in lower case. Default: certificate.",
       ),
   }),
+  ...(["password", "passwordSecretRef", "alias"] as const).map((member) => ({
+    rule: `!has(self.${member}) || self.type in ['PKCS12', 'JKS']`,
+    message: `${member} requires type PKCS12 or JKS`,
+    fieldPath: `.${member}`,
+    holds: (format: { readonly [name in typeof member]?: unknown } & { readonly type: string }) =>
+      format[member] === undefined || format.type === "PKCS12" || format.type === "JKS",
+  })),
   {
-    rule: "!has(self.password) || self.type == 'PKCS12'",
-    message: "password requires type PKCS12",
-    fieldPath: ".password",
-    holds: ({ type, password }) => password === undefined || type === "PKCS12",
+    rule: "!(has(self.password) && has(self.passwordSecretRef))",
+    message: "password and passwordSecretRef are mutually exclusive",
+    fieldPath: ".passwordSecretRef",
+    holds: ({ password, passwordSecretRef }) => password === undefined || passwordSecretRef === undefined,
+  },
+  {
+    rule: "self.type != 'JKS' || has(self.password) || has(self.passwordSecretRef)",
+    message: "type JKS requires password or passwordSecretRef",
+    fieldPath: ".passwordSecretRef",
+    holds: ({ type, password, passwordSecretRef }) =>
+      type !== "JKS" || password !== undefined || passwordSecretRef !== undefined,
   },
 )
 
@@ -291,7 +323,7 @@ const members = z
     additionalOutputFormats: z
       .array(outputFormat)
       .min(1)
-      .max(4)
+      .max(5)
       .optional()
       .describe("Formats of key and certificate to add to the Secret.")
       .meta({ "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["type"] }),

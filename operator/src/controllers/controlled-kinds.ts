@@ -1,5 +1,6 @@
 import { certificateFigures } from "./certificate/certificate-metrics.ts"
 import { certificateIndexes, reconcileCertificates } from "./certificate/certificates.ts"
+import { passwordSecretsOf } from "./certificate/keystores.ts"
 import { reconcileCertificateRoles } from "./certificate-role/certificate-roles.ts"
 import { reconcileConnections } from "./connection/connections.ts"
 import { connectionOf, connectionReferences, type ControlledKind, referencesTo } from "./controllers.ts"
@@ -80,6 +81,7 @@ export const controlledKinds: readonly ControlledKind[] = [
       { resource: clusterIssuer, index: "issuer", valueFor: (key) => `ClusterIssuer/${key}` },
       ...connectionReferences,
     ],
+    names: [{ resource: secrets, keys: passwordSecretsOf }],
     reconciler: reconcileCertificates,
     figures: certificateFigures,
   },

@@ -184,19 +184,30 @@ describe.skipIf(programs === undefined)("certificates in a cluster", () => {
     })
 
     test("and in the Secret, in every format", async () => {
-      const { certificate, wait, secret } = await setUp("forms")
+      const { certificate, wait, secret, crt: shown } = await setUp("forms")
       const additionalOutputFormats = [
         { type: "DER" },
         { type: "CombinedPEM" },
         { type: "FullChain" },
         { type: "PKCS12", password: "hunter2" },
+        { type: "JKS", passwordSecretRef: { name: "stores" } },
       ]
+      const stores = (password: string) =>
+        apply({
+          apiVersion: "v1",
+          kind: "Secret",
+          metadata: { name: "stores", namespace: "forms" },
+          stringData: { password },
+        })
       const secretTemplate = { labels: { app: "web" }, annotations: { "example.com/note": "x" } }
       await apply(
         certificate("plain", { secretDeletionPolicy: "Retain" }),
         certificate("forms", { additionalOutputFormats, secretTemplate, privateKey: { encoding: "PKCS1" } }),
       )
       await wait(crt, "plain", "Ready")
+      await wait(crt, "forms", "Stalled")
+      expect(reasons(await shown("forms"))).toEqual(["Ready=False SecretMissing", "Stalled=True SecretMissing"])
+      await stores("hunter2")
       await wait(crt, "forms", "Ready")
       const [plain, forms] = [await secret("plain-tls"), await secret("forms-tls")]
       expect(Object.keys(plain.data ?? {}).toSorted()).toEqual(["ca.crt", "tls.crt", "tls.key"])
@@ -205,10 +216,12 @@ describe.skipIf(programs === undefined)("certificates in a cluster", () => {
         "ca.crt",
         "fullchain.pem",
         "key.der",
+        "keystore.jks",
         "keystore.p12",
         "tls-combined.pem",
         "tls.crt",
         "tls.key",
+        "truststore.jks",
         "truststore.p12",
       ])
       expect(text(forms, "tls.key")).toMatch(/^-----BEGIN EC PRIVATE KEY-----/)
@@ -217,6 +230,14 @@ describe.skipIf(programs === undefined)("certificates in a cluster", () => {
       const store = Buffer.from(forms.data?.["keystore.p12"] ?? "", "base64")
       const args = ["pkcs12", "-in", "store.p12", "-nodes", "-passin", "pass:hunter2"]
       expect(openssl(args, { "store.p12": store })).toContain("BEGIN PRIVATE KEY")
+
+      // A change of the password writes the stores again, and nothing else.
+      await stores("hunter3")
+      await expect
+        .poll(async () => (await secret("forms-tls")).data?.["keystore.jks"])
+        .not.toBe(forms.data?.["keystore.jks"])
+      const { "keystore.jks": _, "truststore.jks": __, ...others } = forms.data ?? {}
+      expect((await secret("forms-tls")).data).toMatchObject(others)
 
       // A change of the output formats does not reissue the certificate.
       await apply(

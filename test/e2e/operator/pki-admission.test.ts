@@ -58,7 +58,8 @@ const certificateCases: readonly Case[] = [
         { type: "DER" },
         { type: "CombinedPEM" },
         { type: "FullChain" },
-        { type: "PKCS12", password: "hunter2" },
+        { type: "PKCS12", password: "hunter2", alias: "web" },
+        { type: "JKS", passwordSecretRef: { name: "stores", key: "jks" } },
       ],
       trust: { publishTo: { configMapName: "trust" }, overlap: "48h" },
       rolloutRestart: [
@@ -221,7 +222,35 @@ const certificateCases: readonly Case[] = [
   {
     why: "a password for DER",
     spec: { ...web, additionalOutputFormats: [{ type: "DER", password: "x" }] },
-    expected: /password requires type PKCS12/,
+    expected: /password requires type PKCS12 or JKS/,
+  },
+  {
+    why: "a Secret with a password for CombinedPEM",
+    spec: { ...web, additionalOutputFormats: [{ type: "CombinedPEM", passwordSecretRef: { name: "stores" } }] },
+    expected: /passwordSecretRef requires type PKCS12 or JKS/,
+  },
+  {
+    why: "an alias for FullChain",
+    spec: { ...web, additionalOutputFormats: [{ type: "FullChain", alias: "web" }] },
+    expected: /alias requires type PKCS12 or JKS/,
+  },
+  {
+    why: "two passwords",
+    spec: {
+      ...web,
+      additionalOutputFormats: [{ type: "JKS", password: "x", passwordSecretRef: { name: "stores" } }],
+    },
+    expected: /password and passwordSecretRef are mutually exclusive/,
+  },
+  {
+    why: "a JKS store without a password",
+    spec: { ...web, additionalOutputFormats: [{ type: "JKS" }] },
+    expected: /type JKS requires password or passwordSecretRef/,
+  },
+  {
+    why: "a Secret with a password in another namespace",
+    spec: { ...web, additionalOutputFormats: [{ type: "JKS", passwordSecretRef: { name: "other/stores" } }] },
+    expected: /passwordSecretRef\.name/,
   },
   {
     why: "a password with invalid characters",

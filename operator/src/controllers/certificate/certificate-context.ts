@@ -5,6 +5,7 @@ import type { EngineConnections } from "../engine-connections.ts"
 import { certificate, type CertificateSpec } from "../../api/certificate.ts"
 import type { KubernetesObject, ObjectKey, Resource } from "../../kube/kubernetes-object.ts"
 import type { ObjectStore } from "../../kube/object-store.ts"
+import type { NamedObjects } from "../../kube/named-objects.ts"
 import type { Writer } from "../../kube/owned-objects.ts"
 import type { ReadYourWrites } from "../../kube/read-your-writes.ts"
 import type { ReconcileRequest } from "../reconciler.ts"
@@ -12,12 +13,15 @@ import type { OperatorRuntime } from "../../runtime.ts"
 import type { CertificateStatus, IssuedBy } from "./certificate-status.ts"
 import type { StoredCertificateState } from "./stored-certificate.ts"
 import type { IssuanceMemory } from "./issuance-memory.ts"
+import type { KeystorePasswords } from "./keystores.ts"
 
 export interface CertificateParts {
   readonly cluster: Pick<Cluster, "apply" | "dataManagers" | "delete" | "get">
   readonly runtime: Pick<OperatorRuntime, "random" | "stopwatch">
   readonly engines: Pick<EngineConnections, "connect">
   readonly storeOf: (resource: Resource) => Pick<ObjectStore, "get" | "by" | "size">
+  /** Returns the cache of Secrets with passwords of keystores. */
+  readonly named: (resource: Resource) => Pick<NamedObjects, "get">
   readonly writes: ReadYourWrites
 }
 
@@ -33,6 +37,8 @@ export interface CertificateContext {
   secret: KubernetesObject | undefined
   stored: StoredCertificateState
   readonly memory: IssuanceMemory
+  /** Empty until they are read. */
+  passwords: KeystorePasswords
   /** Connection and mount of a certificate issued in this reconciliation. */
   issuedBy: IssuedBy | undefined
   /** The object is being deleted. A connection whose token Secret is gone is then used as long as its last token works. */

@@ -197,6 +197,7 @@ async function story(fault: Fault) {
     ...memory,
     engines,
     runtime,
+    named: (resource) => ({ get: (key) => memory.cluster.get(resource, key) }),
     writes: new ReadYourWrites(runtime.stopwatch),
   })
   memory.set(certificate, {

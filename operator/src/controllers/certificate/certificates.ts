@@ -22,6 +22,7 @@ import {
   withTime,
 } from "./issuance-memory.ts"
 import { isWantedKey, wantedKey } from "./keys.ts"
+import { keystorePasswords } from "./keystores.ts"
 import { connect, type KnownIssuer, knownIssuer, knownRole } from "./known-issuer.ts"
 import { differences, namesProblem, withCanonicalNames } from "./names.ts"
 import { claimOf } from "./ownership.ts"
@@ -120,6 +121,7 @@ class Certificates {
     this.#rejectOthers(one)
     const known = knownIssuer(this.#parts, one)
     const trust = await publishTrust(this.#parts, one, known)
+    one.passwords = await keystorePasswords(spec, object, this.#parts.named, request.signal)
     const isRevoked = await this.#revocations.isRevoked(one, known)
     const factsOf = (
       present: KubernetesObject | undefined,
@@ -192,6 +194,7 @@ class Certificates {
       secret,
       stored: storedIn(secret),
       memory,
+      passwords: {},
       issuedBy: undefined,
       isCleaningUp: false,
     }
@@ -247,6 +250,7 @@ class Certificates {
       authority: written?.authority ?? "",
       revision: revisionIn(good),
       renewRequest: renewRequestIn(good),
+      passwords: one.passwords,
     }
     try {
       one.secret = await put(this.#parts, writerOf(one), secrets, await secretFor(content, one.secret))
@@ -334,6 +338,7 @@ class Certificates {
       authority: known.fingerprint ?? "",
       revision,
       renewRequest: object.metadata.annotations?.[renewAnnotation] ?? "",
+      passwords: one.passwords,
     }
     try {
       one.secret = await put(this.#parts, writerOf(one), secrets, await secretFor(content, one.secret))
@@ -499,6 +504,7 @@ class Certificates {
       authority: written?.authority ?? "",
       revision,
       renewRequest: renewRequestIn(secret),
+      passwords: one.passwords,
     }
     const wanted = await secretFor(content, secret)
     if (!isAsWanted(wanted, secret)) one.secret = await put(this.#parts, writerOf(one), secrets, wanted)

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { openssl } from "../../../../engine/testing/openssl.ts"
 import { parseCertificate } from "@chancery/engine/x509"
+import type { CertificateSpec } from "../../api/certificate.ts"
 import type { KubernetesObject } from "../../kube/kubernetes-object.ts"
 import { certificateSpec, issuingEngine, type IssuingEngine } from "../../../testing/issuing-engine.ts"
+import { formatOf } from "./keystores.ts"
 import { storedIn } from "./stored-certificate.ts"
 import { isAsWanted, revisionIn, secretFor, writtenIn } from "./secret-layout.ts"
 
@@ -14,10 +16,24 @@ afterAll(() => issuer[Symbol.asyncDispose]())
 
 const certificate: KubernetesObject = { metadata: { name: "web", namespace: "team", uid: "u-1" } }
 
+const passwordsOf = (spec: CertificateSpec) => ({
+  PKCS12: formatOf(spec, "PKCS12")?.password ?? "changeit",
+  JKS: formatOf(spec, "JKS")?.password ?? "",
+})
+
 async function made(given: Readonly<Record<string, unknown>> = {}, present?: KubernetesObject) {
   const spec = certificateSpec(given)
   const stored = await issuer.issue(spec)
-  const content = { certificate, spec, stored, role: "any", authority: "a1", revision: 3, renewRequest: "" }
+  const content = {
+    certificate,
+    spec,
+    stored,
+    role: "any",
+    authority: "a1",
+    revision: 3,
+    renewRequest: "",
+    passwords: passwordsOf(spec),
+  }
   return { content, secret: await secretFor(content, present) }
 }
 
@@ -116,8 +132,36 @@ describe("the Secret of a certificate", () => {
     const again = await secretFor(content, secret)
     expect(again["data"]).toEqual(secret["data"])
     const spec = certificateSpec({ additionalOutputFormats: [{ type: "PKCS12", password: "another" }] })
-    const other = await secretFor({ ...content, spec }, secret)
+    const other = await secretFor({ ...content, spec, passwords: passwordsOf(spec) }, secret)
     expect(bytes(other, "keystore.p12").equals(bytes(secret, "keystore.p12"))).toBe(false)
+  })
+
+  test("has the same JKS stores each time, and others for another password or alias", async () => {
+    const store = (more: object) => certificateSpec({ additionalOutputFormats: [{ type: "JKS", ...more }] })
+    const { content } = await made({ additionalOutputFormats: [{ type: "JKS", password: "changeit" }] })
+    const written = async (spec: CertificateSpec) =>
+      (await secretFor({ ...content, spec, passwords: passwordsOf(spec) }, undefined))["data"] as Record<string, string>
+    const first = await written(store({ password: "changeit" }))
+    expect(Object.keys(first)).toEqual(["tls.key", "tls.crt", "ca.crt", "keystore.jks", "truststore.jks"])
+    expect(await written(store({ password: "changeit" }))).toEqual(first)
+    const [password, alias] = [
+      await written(store({ password: "another" })),
+      await written(store({ password: "changeit", alias: "web" })),
+    ]
+    expect(new Set([first, password, alias].map((data) => data["keystore.jks"])).size).toBe(3)
+    expect(password["truststore.jks"]).not.toBe(first["truststore.jks"])
+    expect(alias["truststore.jks"]).toBe(first["truststore.jks"])
+  })
+
+  test("has no digest of a password that can be computed without the private key", async () => {
+    const additionalOutputFormats = [{ type: "PKCS12", password: "hunter2" }]
+    const [one, other] = [await made({ additionalOutputFormats }), await made({ additionalOutputFormats })]
+    const spec = certificateSpec({ additionalOutputFormats })
+    const stored = { ...one.content.stored, privateKey: other.content.stored.privateKey }
+    const exchanged = await secretFor({ ...one.content, spec, stored }, undefined)
+    const digest = ({ metadata }: KubernetesObject) => metadata.annotations?.["chancery.dev/keystores"]
+    expect(digest(exchanged)).toMatch(/^[0-9a-f]{64}$/)
+    expect(digest(exchanged)).not.toBe(digest(one.secret))
   })
 
   test("keeps its type, and is applied with its uid", async () => {

@@ -1,10 +1,11 @@
 // Content of a certificate's Secret. The Secret is written as a whole, and only if it differs.
 import { isDeepStrictEqual } from "node:util"
-import { type PrivateKey, sha256, writeKeyStore, writePem, writeTrustStore } from "@chancery/engine/x509"
+import { type PrivateKey, writePem } from "@chancery/engine/x509"
 import type { CertificateSpec } from "../../api/certificate.ts"
 import type { KubernetesObject } from "../../kube/kubernetes-object.ts"
 import { labels } from "../../kube/owned-objects.ts"
 import { annotations } from "./annotations.ts"
+import { formatOf, type KeystorePasswords, keystoresFor, storeNames, storeTypesOf } from "./keystores.ts"
 import { type StoredCertificate, isSelfIssued } from "./stored-certificate.ts"
 import { keyPem } from "./keys.ts"
 import { alternativeTexts, commonNameIn } from "./names.ts"
@@ -19,11 +20,10 @@ export interface SecretContent {
   readonly revision: number
   /** Empty if no renewal was requested. */
   readonly renewRequest: string
+  readonly passwords: KeystorePasswords
 }
 
 const chainName = "tls.crt"
-const storeNames = { keys: "keystore.p12", trust: "truststore.p12" }
-const defaultPassword = "changeit"
 
 /**
  * Returns the wanted Secret. `present` is the existing one; its `type` is immutable and kept. The default type is `kubernetes.io/tls`.
@@ -34,7 +34,7 @@ export async function secretFor(
   present: KubernetesObject | undefined,
 ): Promise<KubernetesObject> {
   const { certificate, spec, stored } = content
-  const stores = await storesFor(content, present)
+  const stores = await keystoresFor(content, present)
   const data = { ...encoded(textsFor(spec, stored)), ...stores.data }
   return shellOf(certificate, spec, { ...writtenAs(content), ...stores.annotations }, data, present)
 }
@@ -80,7 +80,7 @@ interface RehearsalData {
 
 /** Returns the Secret without the certificate, for a dry run against admission policies, quotas and permissions. */
 export function rehearsalOf(
-  content: Omit<SecretContent, "stored">,
+  content: Omit<SecretContent, "stored" | "passwords">,
   { key, chain }: RehearsalData,
   present: KubernetesObject | undefined,
 ): KubernetesObject {
@@ -95,7 +95,9 @@ export function rehearsalOf(
     ...(formats.has("DER") ? { "key.der": "pending" } : {}),
     ...(formats.has("CombinedPEM") ? { "tls-combined.pem": `${keyText}\n${pem}` } : {}),
     ...(formats.has("FullChain") ? { "fullchain.pem": pem } : {}),
-    ...(formats.has("PKCS12") ? { [storeNames.keys]: "pending", [storeNames.trust]: "pending" } : {}),
+    ...Object.fromEntries(
+      storeTypesOf(spec).flatMap((type) => Object.values(storeNames[type]).map((name) => [name, "pending"])),
+    ),
   }
   const named = {
     [annotations.commonName]: spec.commonName ?? "",
@@ -108,7 +110,7 @@ export function rehearsalOf(
   return shellOf(certificate, spec, { ...aboutOf(content), ...named }, encoded(texts), present)
 }
 
-function writtenAs({ stored, ...about }: SecretContent): Record<string, string> {
+function writtenAs({ stored, ...about }: Omit<SecretContent, "passwords">): Record<string, string> {
   return {
     ...aboutOf(about),
     [annotations.commonName]: commonNameIn(stored.leaf),
@@ -117,7 +119,7 @@ function writtenAs({ stored, ...about }: SecretContent): Record<string, string> 
   }
 }
 
-function aboutOf({ certificate, spec, ...facts }: Omit<SecretContent, "stored">): Record<string, string> {
+function aboutOf({ certificate, spec, ...facts }: Omit<SecretContent, "stored" | "passwords">): Record<string, string> {
   const { name, uid = "" } = certificate.metadata
   return {
     [annotations.certificateName]: name,
@@ -159,9 +161,6 @@ export const serialNumberIn = (secret: KubernetesObject | undefined): string | u
 export const renewRequestIn = (secret: KubernetesObject | undefined): string =>
   secret?.metadata.annotations?.[annotations.renewRequest] ?? ""
 
-const formatOf = (spec: CertificateSpec, type: string) =>
-  spec.additionalOutputFormats?.find((format) => format.type === type)
-
 function textsFor(spec: CertificateSpec, stored: StoredCertificate): Record<string, string | Uint8Array> {
   const pem = (certificates: readonly Uint8Array[]) =>
     certificates.map((der) => `${writePem("CERTIFICATE", der)}\n`).join("")
@@ -184,32 +183,6 @@ function fullChain({ chain, authorities }: StoredCertificate): readonly Uint8Arr
 }
 
 const hexOf = (der: Uint8Array): string => Buffer.from(der).toString("hex")
-
-interface Stores {
-  readonly annotations: Readonly<Record<string, string>>
-  readonly data: Readonly<Record<string, string>>
-}
-
-async function storesFor({ spec, stored }: SecretContent, present: KubernetesObject | undefined): Promise<Stores> {
-  const format = formatOf(spec, "PKCS12")
-  if (format === undefined) return { annotations: {}, data: {} }
-  const { password = defaultPassword } = format
-  const { privateKey, chain, authorities } = stored
-  const source = sha256(Buffer.concat([Buffer.from(`${password}\n`), ...chain, ...authorities]))
-  const kept = present?.["data"] as Readonly<Record<string, string>> | undefined
-  const [keys, trust] = [kept?.[storeNames.keys], kept?.[storeNames.trust]]
-  const written = { [annotations.stores]: source }
-  if (present?.metadata.annotations?.[annotations.stores] === source && keys !== undefined && trust !== undefined)
-    return { annotations: written, data: { [storeNames.keys]: keys, [storeNames.trust]: trust } }
-  const trusted = authorities.map((certificate, index) => ({ certificate, alias: `ca-${index}` }))
-  return {
-    annotations: written,
-    data: encoded({
-      [storeNames.keys]: await writeKeyStore({ privateKey, chain, alias: "certificate" }, password),
-      [storeNames.trust]: await writeTrustStore(trusted, password),
-    }),
-  }
-}
 
 const encoded = (data: Readonly<Record<string, string | Uint8Array>>): Record<string, string> =>
   Object.fromEntries(Object.entries(data).map(([name, content]) => [name, Buffer.from(content).toString("base64")]))
@@ -244,7 +217,7 @@ const ownKeys = new Set([
   "key.der",
   "tls-combined.pem",
   "fullchain.pem",
-  ...Object.values(storeNames),
+  ...Object.values(storeNames).flatMap((names) => Object.values(names)),
 ])
 
 /**
