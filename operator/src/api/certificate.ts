@@ -74,6 +74,31 @@ const renewalWindow = z.object({
 
 const sizes = { RSA: [2048, 3072, 4096, 8192], ECDSA: [224, 256, 384, 521], Ed25519: [] as number[] }
 
+const subjectTexts = (maximum: number, attribute: string, example: string) =>
+  texts(maximum, 20, `Values of the attribute ${attribute}. Example: ${example}.`).optional()
+
+const subject = z.object({
+  organizations: subjectTexts(64, "O (organization)", "Example Corp"),
+  organizationalUnits: subjectTexts(64, "OU (organizational unit)", "Shop"),
+  countries: texts(2, 20, "Values of the attribute C: country codes of two letters. Example: CH.", {
+    rule: "self.all(x, x.matches('^[A-Za-z]{2}$'))",
+    message: "countries must be codes of two letters",
+    holds: (texts) => texts.every((text) => /^[A-Za-z]{2}$/.test(text)),
+  }).optional(),
+  localities: subjectTexts(128, "L (locality)", "Bern"),
+  provinces: subjectTexts(128, "ST (state or province)", "Bern"),
+  streetAddresses: subjectTexts(128, "STREET", "Bundesplatz 3"),
+  postalCodes: subjectTexts(40, "postalCode", "3003"),
+  serialNumber: z
+    .string()
+    .min(1)
+    .max(64)
+    .optional()
+    .describe(
+      "Attribute serialNumber of the subject, which is unrelated to the serial number of the certificate. The role must allow it.",
+    ),
+})
+
 const privateKey = ruled(
   z.object({
     algorithm: z
@@ -228,6 +253,11 @@ const members = z
       .optional()
       .describe(
         "Common name of the subject. Default: none, or the first other name of at most 64 characters if the role requires a common name.",
+      ),
+    subject: subject
+      .optional()
+      .describe(
+        "Attributes that the subject of the certificate must have. The role determines the subject, except serialNumber; if it sets other values of one of these attributes, nothing is issued. Attributes that are omitted are as the role sets them.",
       ),
     dnsNames: texts(
       253,

@@ -37,6 +37,16 @@ const certificateCases: readonly Case[] = [
       secretAdoption: "Force",
       issuerRef: { group: "chancery.dev", kind: "ClusterIssuer", name: "ca.example" },
       role: "Web_role.1",
+      subject: {
+        organizations: ["Example Corp"],
+        organizationalUnits: ["Shop", "Web"],
+        countries: ["CH"],
+        localities: ["Bern"],
+        provinces: ["Bern"],
+        streetAddresses: ["Bundesplatz 3"],
+        postalCodes: ["3003"],
+        serialNumber: "42",
+      },
       commonName: "Web",
       dnsNames: ["a.example.com", "*.example.com"],
       ipAddresses: ["10.0.0.1", "2001:db8::1"],
@@ -107,6 +117,26 @@ const certificateCases: readonly Case[] = [
   },
   { why: "a role's name with a slash", spec: { ...web, role: "a/b" }, expected: /spec\.role/ },
   { why: "a common name of 65 characters", spec: { ...web, commonName: "a".repeat(65) }, expected: /spec\.commonName/ },
+  {
+    why: "a country in letters",
+    spec: { ...web, subject: { countries: ["Schweiz"] } },
+    expected: /spec\.subject\.countries/,
+  },
+  {
+    why: "a country in digits",
+    spec: { ...web, subject: { countries: ["41"] } },
+    expected: /countries must be codes of two letters/,
+  },
+  {
+    why: "an organization of 65 characters",
+    spec: { ...web, subject: { organizations: ["a".repeat(65)] } },
+    expected: /spec\.subject\.organizations/,
+  },
+  {
+    why: "a common name in the subject",
+    spec: { ...web, dnsNames: undefined, subject: { organizations: ["Example Corp"] } },
+    expected: /at least one of commonName/,
+  },
   { why: "no host names", spec: { ...web, dnsNames: [] }, expected: /spec\.dnsNames/ },
   {
     why: "101 host names",

@@ -31,6 +31,7 @@ import { annotations } from "./annotations.ts"
 import { fieldManager } from "./certificate-context.ts"
 import type { EarlierCertificate } from "./certificate-status.ts"
 import { metadataOf } from "./creation-id.ts"
+import { describeDifferences } from "./difference.ts"
 import {
   type StoredCertificateState,
   type StoredCertificate,
@@ -38,10 +39,11 @@ import {
   textOf,
 } from "./stored-certificate.ts"
 import { isWantedKey, keyPem, keysOfThisProcess, wantedKey } from "./keys.ts"
-import { commonNameOf, describeDifferences, differences, inputOf, missingUsages, requestContent } from "./names.ts"
+import { commonNameOf, differences, inputOf, missingUsages, requestContent } from "./names.ts"
 import { isDueAtOnce } from "./renewal.ts"
 import { renewalFor } from "./renewal-terms.ts"
 import { splitChain } from "./secret-layout.ts"
+import { subjectDifferencesToRole } from "./subject.ts"
 
 export interface IssuanceParts {
   readonly cluster: Pick<Cluster, "apply" | "delete">
@@ -93,7 +95,7 @@ export async function issue(parts: IssuanceParts, issuance: Issuance): Promise<S
   const { spec, issuer, engine } = issuance
   const pki = engine.pki(issuer.mount)
   const role = await answered(() => readableRole(pki, issuance.role))
-  assertUsages(issuance, role)
+  assertRole(issuance, role)
   const key = spec.keySource === "Engine" ? undefined : await keyFor(parts, issuance)
   await issuance.rehearse(key)
   const issued = await answered(() => ask(pki, issuance, role, key))
@@ -112,8 +114,8 @@ async function readableRole({ roles }: Pki, name: string): Promise<Role | undefi
   }
 }
 
-/** Throws if the role lacks usages of the spec. The role decides on usages, so such a certificate would be unusable. */
-function assertUsages({ spec, role: name }: Issuance, role: Role | undefined): void {
+/** Throws if the role lacks usages of the spec, or sets another subject. The role decides on both, so such a certificate would be unusable. */
+function assertRole({ spec, role: name }: Issuance, role: Role | undefined): void {
   const key = wantedKey(spec.privateKey)
   if (role === undefined || key === undefined) return
   const { keyUsages, extendedKeyUsages } = usagesOfRole(role, key.type)
@@ -123,6 +125,9 @@ function assertUsages({ spec, role: name }: Issuance, role: Role | undefined): v
       "CertificateUnfit",
       `The role ${name} does not set the required usages: ${describeDifferences(missing)}.`,
     )
+  const differing = subjectDifferencesToRole(spec.subject, role)
+  if (differing.length > 0)
+    throw unfit("CertificateUnfit", `The role ${name} sets another subject: ${describeDifferences(differing)}.`)
 }
 
 async function ask(

@@ -1,14 +1,8 @@
 import * as fc from "fast-check"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { certificateSpec, issuingEngine, type IssuingEngine } from "../../../testing/issuing-engine.ts"
-import {
-  commonNameOf,
-  describeDifferences,
-  differences,
-  differingFields,
-  namesProblem,
-  withCanonicalNames,
-} from "./names.ts"
+import { describeDifferences } from "./difference.ts"
+import { commonNameOf, differences, differingFields, namesProblem, withCanonicalNames } from "./names.ts"
 
 let issuer: IssuingEngine
 beforeAll(async () => {

@@ -14,9 +14,12 @@ import {
   subjectAltName,
 } from "@chancery/engine/x509"
 import type { CertificateSpec } from "../../api/certificate.ts"
+import type { Difference } from "./difference.ts"
+import { attributesAfterName, attributesBeforeName, subjectDifferences, subjectInput } from "./subject.ts"
 
 type Names = Pick<
   CertificateSpec,
+  | "subject"
   | "commonName"
   | "dnsNames"
   | "ipAddresses"
@@ -93,6 +96,7 @@ export const inputOf = (names: Names, commonName: string): IssueInput => ({
   uriSans: names.uris ?? [],
   otherSans: (names.otherNames ?? []).map(({ oid, utf8Value }) => `${oid};UTF8:${utf8Value}`),
   userIds: names.userIDs ?? [],
+  ...subjectInput(names.subject),
   excludeCnFromSans: names.excludeCNFromSANs,
 })
 
@@ -108,7 +112,9 @@ export function requestContent(
   const { basic, extended } = purposesOf(names.usages ?? [])
   return {
     subject: [
+      ...attributesBeforeName(names.subject),
       ...(commonName === "" ? [] : [[{ type: oids.commonName, value: commonName }]]),
+      ...attributesAfterName(names.subject),
       ...(names.userIDs ?? []).map((value) => [{ type: oids.userId, value }]),
     ],
     extensions: [
@@ -158,16 +164,8 @@ function purposesOf(usages: readonly string[]): { readonly basic: readonly KeyUs
   }
 }
 
-/** Difference between the spec and a certificate or a role. */
-interface Difference {
-  /** Member of the spec. */
-  readonly field: string
-  readonly wanted: readonly string[]
-  readonly found: readonly string[]
-}
-
 /**
- * Returns the fields whose names or usages differ from the certificate's. The common name may appear among the alternative names without
+ * Returns the fields whose names, subject or usages differ from the certificate's. The common name may appear among the alternative names without
  * being listed in the spec. Any common name satisfies a spec without one. `names` must be canonical.
  */
 export function differences(
@@ -207,6 +205,7 @@ export function differences(
         !wanted.every((name) => found.includes(name)) ||
         !found.every((name) => wanted.includes(name) || allowed.includes(name)),
     ),
+    ...subjectDifferences(names.subject, certificate.subjectName),
     ...missingUsages(names, values.keyUsage ?? [], values.extendedKeyUsage ?? []),
   ]
 }
@@ -226,18 +225,6 @@ export function missingUsages(
   const names = new Map(Object.entries(purposes).map(([name, oid]) => [oid, name]))
   const found = [...keyUsages, ...extendedKeyUsages.map((oid) => names.get(oid) ?? oid)]
   return isMissing ? [{ field: "usages", wanted: usages, found }] : []
-}
-
-/** Formats differences for the message of a condition. */
-export const describeDifferences = (all: readonly Difference[]): string =>
-  all.map(({ field, wanted, found }) => `spec.${field}: expected ${listOf(wanted)}, got ${listOf(found)}`).join("; ")
-
-const maxListed = 20
-
-function listOf(texts: readonly string[]): string {
-  if (texts.length === 0) return "none"
-  const rest = texts.length - maxListed
-  return `${texts.slice(0, maxListed).join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`
 }
 
 /** Returns the common name of a certificate, or an empty string. */
