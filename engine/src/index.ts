@@ -77,7 +77,13 @@ export type {
   TokenAnswer,
   TokenRef,
 } from "./access/service-tokens/service-token-service.ts"
-export type { IssuedCertificate, IssueInput, SignInput } from "./pki/issuance/certificate-api.ts"
+export type {
+  InventoryQuery,
+  IssuedCertificate,
+  IssueInput,
+  SignInput,
+  SignIntermediateInput,
+} from "./pki/issuance/certificate-api.ts"
 export type { IssuerCertificate } from "./pki/issuers/issuer-api.ts"
 export type { AppRoleInput, AppRolePart } from "./access/approle/app-role.ts"
 export type {
@@ -106,6 +112,8 @@ export { toDnsName } from "./pki/names/host-names.ts"
 export { toMailbox } from "./pki/names/email.ts"
 export { formatIpAddress, parseIpAddress } from "./pki/names/ip-address.ts"
 export { usagesOfRole } from "./pki/policy/approve.ts"
+export { nameConstraintsOf } from "./pki/policy/authority-names.ts"
+export type { NameConstraintLists } from "./pki/issuance/authority-request.ts"
 export type { MountConfig, MountInput, MountPatch, MountTraits } from "./pki/mounts/mount.ts"
 export type { Mounts, MountView } from "./pki/mounts/mount.ts"
 export type { Pki } from "./pki/mounts/pki.ts"

@@ -1,6 +1,6 @@
 // Test fixture of one Certificate with a real engine and an API server in memory. Tests decide which writes it rejects or changes, and set
 // the clock.
-import type { Engine } from "@chancery/engine"
+import type { Engine, IssuedCertificate } from "@chancery/engine"
 import { openTestEngine, seededRandom } from "@chancery/testing"
 import { sha256 } from "@chancery/engine/x509"
 import { storedIn } from "../src/controllers/certificate/stored-certificate.ts"
@@ -50,7 +50,7 @@ export type Rejects = (
 
 export const forbidden = (message: string) => new ApiError(403, "Forbidden", message)
 
-export async function openCertificate(spec: object, role: object = {}) {
+export async function openCertificate(spec: object, role: object = {}, issuerSpec: object = {}) {
   await using opening = new AsyncDisposableStack()
   let now = Date.parse("2026-01-01T00:00:00Z")
   const clock = { now: () => now }
@@ -99,6 +99,7 @@ export async function openCertificate(spec: object, role: object = {}) {
     dataManagers: async () => ["chancery-certificate", "vault-sync"],
   }
   let isLost = false
+  let answer = (issued: IssuedCertificate) => issued
   const heard = {
     pki(mount: string) {
       const family = engine.pki(mount)
@@ -115,6 +116,11 @@ export async function openCertificate(spec: object, role: object = {}) {
             const issued = await certificates.sign(...args)
             if (isLost) throw new TypeError("the process ends here")
             return issued
+          },
+          async signIntermediate(...args: Parameters<typeof certificates.signIntermediate>) {
+            const issued = await certificates.signIntermediate(...args)
+            if (isLost) throw new TypeError("the process ends here")
+            return answer(issued)
           },
         },
       }
@@ -134,7 +140,7 @@ export async function openCertificate(spec: object, role: object = {}) {
   })
   const ca = set(issuer, {
     metadata: { name: "ca", namespace: "team" },
-    spec: { connectionRef, mount: "pki", defaultRole: "any" },
+    spec: { connectionRef, mount: "pki", defaultRole: "any", ...issuerSpec },
   })
   const issuers = reconcileIssuers({
     kind: "Issuer",
@@ -221,6 +227,8 @@ export async function openCertificate(spec: object, role: object = {}) {
     reject: (next: Rejects) => void (rejects = next),
     /** Changes the Secret each time after the operator has written it. */
     contend: (writer: (written: KubernetesObject) => KubernetesObject) => void (otherWriter = writer),
+    /** Changes what the engine answers to sign-intermediate. */
+    answer: (next: typeof answer) => void (answer = next),
     loseAnswers: (lost: boolean) => void (isLost = lost),
     pass: (ms: number) => void (now += ms),
     edit(change: object) {

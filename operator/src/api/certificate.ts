@@ -19,6 +19,8 @@ const usages = [
   "keyAgreement",
   "encipherOnly",
   "decipherOnly",
+  "keyCertSign",
+  "cRLSign",
   "serverAuth",
   "clientAuth",
   "codeSigning",
@@ -29,6 +31,9 @@ const usages = [
   "ipsecTunnel",
   "ipsecUser",
 ] as const
+
+/** Usages that the engine sets in CA certificates. */
+const authorityUsages: readonly string[] = ["digitalSignature", "keyCertSign", "cRLSign"]
 
 const issuerRef = z
   .object({
@@ -98,6 +103,57 @@ const subject = z.object({
       "Attribute serialNumber of the subject, which is unrelated to the serial number of the certificate. The role must allow it.",
     ),
 })
+
+const constraintMembers = ["dnsDomains", "ipRanges", "emailAddresses", "uriDomains"] as const
+
+const subtrees = (action: string) =>
+  z
+    .object({
+      dnsDomains: texts(
+        254,
+        50,
+        `${action} DNS names: the domain and its subdomains, or only subdomains with a leading dot. Example: example.com.`,
+      ).optional(),
+      ipRanges: texts(50, 50, `${action} IP ranges in CIDR form. Example: 10.0.0.0/8.`, {
+        rule: "self.all(x, isCIDR(x))",
+        message: "ipRanges must be IPv4 or IPv6 ranges in CIDR form",
+        holds: (texts) => texts.every(isCidr),
+      }).optional(),
+      emailAddresses: texts(
+        254,
+        50,
+        `${action} e-mail addresses: one address, all of a host (example.com), or of all its subdomains (.example.com).`,
+      ).optional(),
+      uriDomains: texts(
+        254,
+        50,
+        `${action} hosts of URIs: one host, or all subdomains with a leading dot. Example: .example.com.`,
+      ).optional(),
+    })
+    .optional()
+
+function isCidr(text: string): boolean {
+  const [, address = "", bits = ""] = /^([0-9a-fA-F.:]+)\/(0|[1-9][0-9]{0,2})$/.exec(text) ?? []
+  const version = isIP(address)
+  return version !== 0 && Number(bits) <= (version === 4 ? 32 : 128)
+}
+
+const nameConstraints = ruled(
+  z.object({
+    permitted: subtrees("Permitted").describe(
+      "Names that certificates below the authority may have. A kind of name that is not listed stays unrestricted.",
+    ),
+    excluded: subtrees("Excluded").describe("Names that certificates below the authority must not have."),
+  }),
+  {
+    rule: `[${["permitted", "excluded"].map((list) => `has(self.${list}) && (${constraintMembers.map((member) => `has(self.${list}.${member})`).join(" || ")})`).join(", ")}].exists(x, x)`,
+    message: "nameConstraints must list at least one name",
+    holds: (constraints) =>
+      [constraints.permitted, constraints.excluded].some((list) =>
+        constraintMembers.some((member) => list?.[member] !== undefined),
+      ),
+  },
+)
 
 const privateKey = ruled(
   z.object({
@@ -339,6 +395,25 @@ const members = z
         "Key usages and extended key usages that the certificate must have. The role determines its usages; a certificate that lacks one of these is not used. Default: no requirement.",
       )
       .meta({ "x-kubernetes-list-type": "set" }),
+    isCA: z
+      .boolean()
+      .default(false)
+      .describe(
+        "Issue the certificate of a certificate authority: the issuer signs an intermediate below it. No role applies. The issuer must set allowCertificateAuthorities. With privateKey.rotationPolicy Never, certificates of the authority stay valid under its next certificate. Default: false.",
+      ),
+    maxPathLength: z
+      .int()
+      .min(0)
+      .max(100)
+      .optional()
+      .describe(
+        "Number of authorities that may follow below this one; 0 allows only certificates that are no authorities. Requires isCA. Default: as many as the issuer allows.",
+      ),
+    nameConstraints: nameConstraints
+      .optional()
+      .describe(
+        "Restricts the names of all certificates below the authority (RFC 5280, section 4.2.1.10). Requires isCA.",
+      ),
     excludeCNFromSANs: z
       .boolean()
       .default(false)
@@ -412,7 +487,45 @@ const members = z
 
 export type CertificateSpec = z.output<typeof members>
 
+const authorityRules: readonly Rule<CertificateSpec>[] = [
+  ...(["maxPathLength", "nameConstraints"] as const).map((member): Rule<CertificateSpec> => ({
+    rule: `!has(self.${member}) || self.isCA`,
+    message: `${member} requires isCA`,
+    fieldPath: `.${member}`,
+    holds: (spec) => spec[member] === undefined || spec.isCA,
+  })),
+  {
+    rule: "!self.isCA || has(self.commonName)",
+    message: "isCA requires commonName",
+    fieldPath: ".commonName",
+    holds: ({ isCA, commonName }) => !isCA || commonName !== undefined,
+  },
+  {
+    rule: "!self.isCA || !has(self.role)",
+    message: "role and isCA are mutually exclusive; no role applies to an authority",
+    fieldPath: ".role",
+    holds: ({ isCA, role }) => !isCA || role === undefined,
+  },
+  {
+    rule: "!self.isCA || self.keySource == 'Operator'",
+    message: "keySource must be Operator if isCA is true",
+    fieldPath: ".keySource",
+    holds: ({ isCA, keySource }) => !isCA || keySource === "Operator",
+  },
+  {
+    rule: "!has(self.usages) || (self.isCA ? self.usages.all(x, x in ['digitalSignature', 'keyCertSign', 'cRLSign']) : !('keyCertSign' in self.usages || 'cRLSign' in self.usages))",
+    message:
+      "usages of an authority are digitalSignature, keyCertSign and cRLSign; keyCertSign and cRLSign require isCA",
+    fieldPath: ".usages",
+    holds: ({ isCA, usages = [] }) =>
+      isCA
+        ? usages.every((usage) => authorityUsages.includes(usage))
+        : !usages.includes("keyCertSign") && !usages.includes("cRLSign"),
+  },
+]
+
 const rules: readonly Rule<CertificateSpec>[] = [
+  ...authorityRules,
   {
     rule: "has(self.commonName) || has(self.dnsNames) || has(self.ipAddresses) || has(self.uris) || has(self.emailAddresses) || has(self.userIDs) || has(self.otherNames)",
     message: "at least one of commonName, dnsNames, ipAddresses, uris, emailAddresses, userIDs, otherNames is required",

@@ -68,6 +68,12 @@ const spec = z
         "Issuer within the PKI mount: its id, its name, or the word default for the mount's default issuer. Default: default.",
       ),
     defaultRole: roleName.optional().describe("Role for Certificates that do not set one."),
+    allowCertificateAuthorities: z
+      .boolean()
+      .default(false)
+      .describe(
+        "Sign Certificates with isCA. Users who may create a Certificate for this issuer then get a certificate authority below it. Default: false.",
+      ),
     pathMode: z
       .enum(["RoleDecides", "PathOverride"])
       .default("RoleDecides")

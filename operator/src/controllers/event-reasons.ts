@@ -48,6 +48,7 @@ export const reasons = [
   "IssuerMissing",
   "IssuerNotReady",
   "RoleNotReady",
+  "AuthorityNotAllowed",
   "SecretNameConflict",
   "SecretRejected",
   "SecretContested",

@@ -98,6 +98,58 @@ const certificateCases: readonly Case[] = [
     return { why: `${name} alone`, spec: { ...web, dnsNames: undefined, [name]: values[name] } }
   }),
   {
+    why: "an authority with constraints",
+    spec: {
+      ...web,
+      dnsNames: undefined,
+      commonName: "Team CA",
+      isCA: true,
+      maxPathLength: 0,
+      nameConstraints: {
+        permitted: { dnsDomains: ["example.com", ".example.org"], ipRanges: ["10.0.0.0/8", "2001:db8::/32"] },
+        excluded: { emailAddresses: ["example.net"], uriDomains: [".example.net"] },
+      },
+      usages: ["digitalSignature", "keyCertSign", "cRLSign"],
+    },
+  },
+  { why: "an authority without a common name", spec: { ...web, isCA: true }, expected: /isCA requires commonName/ },
+  {
+    why: "an authority with a role",
+    spec: { ...web, isCA: true, commonName: "CA", role: "web" },
+    expected: /role and isCA are mutually exclusive/,
+  },
+  {
+    why: "an authority whose key the engine generates",
+    spec: { ...web, isCA: true, commonName: "CA", keySource: "Engine" },
+    expected: /keySource must be Operator if isCA is true/,
+  },
+  {
+    why: "an authority with usages of servers",
+    spec: { ...web, isCA: true, commonName: "CA", usages: ["keyCertSign", "serverAuth"] },
+    expected: /usages of an authority are digitalSignature, keyCertSign and cRLSign/,
+  },
+  {
+    why: "usages of an authority without isCA",
+    spec: { ...web, usages: ["keyCertSign"] },
+    expected: /keyCertSign and cRLSign require isCA/,
+  },
+  { why: "a path length without isCA", spec: { ...web, maxPathLength: 0 }, expected: /maxPathLength requires isCA/ },
+  {
+    why: "constraints without isCA",
+    spec: { ...web, nameConstraints: { permitted: { dnsDomains: ["example.com"] } } },
+    expected: /nameConstraints requires isCA/,
+  },
+  {
+    why: "constraints without a name",
+    spec: { ...web, isCA: true, commonName: "CA", nameConstraints: { permitted: {} } },
+    expected: /nameConstraints must list at least one name/,
+  },
+  {
+    why: "a range that is no range",
+    spec: { ...web, isCA: true, commonName: "CA", nameConstraints: { excluded: { ipRanges: ["10.0.0.0/33"] } } },
+    expected: /ipRanges must be IPv4 or IPv6 ranges in CIDR form/,
+  },
+  {
     why: "no name at all",
     spec: { ...web, dnsNames: undefined },
     expected: /at least one of commonName, dnsNames, .* is required/,

@@ -10,9 +10,9 @@ import {
   writerOf,
 } from "./certificate-context.ts"
 import { type CertificateStatus, type IssuedBy, statusOf, toBeRevoked } from "./certificate-status.ts"
-import { certificatesWith, creationIdOf } from "./creation-id.ts"
+import { certificatesOfKey, certificatesWith, creationIdOf } from "./creation-id.ts"
 import { type StoredCertificate, storedIn } from "./stored-certificate.ts"
-import { IssuanceFailed, issue, nextKeyOf } from "./issuance.ts"
+import { IssuanceFailed, issue, keyIn, nextKeyOf } from "./issuance.ts"
 import {
   contests,
   issuableAfter,
@@ -421,11 +421,16 @@ class Certificates {
     const { object, spec, memory, secret, before } = one
     if (memory.searchedRevision === revision) return
     const isKeyMade = spec.keySource === "Operator" && spec.privateKey.rotationPolicy === "Always"
-    const hasKey = this.#parts.storeOf(secrets).get(nextKeyOf(object, revision)) !== undefined
+    const nextKey = this.#parts.storeOf(secrets).get(nextKeyOf(object, revision))
     // The operator stores the next key before it requests a certificate. Without a stored key, nothing was requested.
-    if (!isKeyMade || hasKey || before.failedIssuanceAttempts !== undefined) {
+    if (!isKeyMade || nextKey !== undefined || before.failedIssuanceAttempts !== undefined) {
       const { engine } = await connect(this.#parts, one, known)
-      const found = await answeredSearch(() => certificatesWith(engine.pki(known.spec.mount), creationId))
+      const pki = engine.pki(known.spec.mount)
+      const key = nextKey === undefined ? undefined : keyIn(nextKey)
+      const found = await answeredSearch(async () => {
+        if (!spec.isCA) return certificatesWith(pki, creationId)
+        return key === undefined ? [] : certificatesOfKey(pki, spec.commonName ?? "", key.publicKey)
+      })
       for (const { serialNumber, notAfter } of found)
         if (serialNumber !== serialNumberIn(secret))
           one.memory.discarded.push({ serialNumber, notAfter: secondTime(notAfter), discarded: true })
@@ -662,10 +667,18 @@ interface Found {
   readonly unready: ReissueReason | undefined
 }
 
-function readyIssuer({ issuerRef: { kind, name } }: CertificateSpec, known: KnownIssuer | undefined): KnownIssuer {
+function readyIssuer(
+  { isCA, issuerRef: { kind, name } }: CertificateSpec,
+  known: KnownIssuer | undefined,
+): KnownIssuer {
   if (known === undefined) throw stalled("IssuerMissing", `There is no ${kind} ${name}.`)
   if (known.readySince === undefined)
     throw waiting("IssuerNotReady", `The ${kind} ${name} is not ready; see its status.`, pollMs)
+  if (isCA && !known.spec.allowCertificateAuthorities)
+    throw stalled(
+      "AuthorityNotAllowed",
+      `The ${kind} ${name} signs no certificate authorities; set its allowCertificateAuthorities, or remove isCA.`,
+    )
   return known
 }
 

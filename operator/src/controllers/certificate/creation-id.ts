@@ -1,5 +1,6 @@
 // Finds certificates whose issuance response was lost: each request carries an id in the certificate's metadata.
-import { isEngineError, type Pki } from "@chancery/engine"
+import { type InventoryQuery, isEngineError, type Pki } from "@chancery/engine"
+import { parseCertificate, type PublicKey } from "@chancery/engine/x509"
 import type { KubernetesObject } from "../../kube/kubernetes-object.ts"
 
 /** Returns the id of all attempts at one revision of a Certificate. */
@@ -17,13 +18,26 @@ interface FoundCertificate {
 }
 
 /** Returns the valid certificates with this creation id; none if the token may not search. */
-export async function certificatesWith(
-  { certificates }: Pki,
-  creationId: string,
+export const certificatesWith = (pki: Pki, creationId: string): Promise<readonly FoundCertificate[]> =>
+  search(pki, { metadata: metadataOf(creationId) })
+
+/** Returns the valid certificates of a key; none if the token may not search. CA certificates have no metadata. */
+export async function certificatesOfKey(
+  pki: Pki,
+  name: string,
+  { spki }: Pick<PublicKey, "spki">,
 ): Promise<readonly FoundCertificate[]> {
+  const found: FoundCertificate[] = []
+  for (const each of await search(pki, { name })) {
+    const { certificate } = await pki.certificates.get(each.serialNumber)
+    if (Buffer.compare(parseCertificate(certificate).subjectPublicKeyInfo, spki) === 0) found.push(each)
+  }
+  return found
+}
+
+async function search({ certificates }: Pki, query: InventoryQuery): Promise<readonly FoundCertificate[]> {
   try {
-    const query = { metadata: metadataOf(creationId), status: ["valid"] as const }
-    return (await certificates.search(query, { limit: maxFound })).items
+    return (await certificates.search({ ...query, status: ["valid"] }, { limit: maxFound })).items
   } catch (error) {
     if (isEngineError(error, "forbidden") || isEngineError(error, "not-found")) return []
     throw error

@@ -28,6 +28,7 @@ import type { ObjectStore } from "../../kube/object-store.ts"
 import { refused, NotReadyError } from "../reconcile-result.ts"
 import { labels } from "../../kube/owned-objects.ts"
 import { annotations } from "./annotations.ts"
+import { authorityInput, pathProblem } from "./authority.ts"
 import { fieldManager } from "./certificate-context.ts"
 import type { EarlierCertificate } from "./certificate-status.ts"
 import { metadataOf } from "./creation-id.ts"
@@ -94,11 +95,13 @@ export class IssuanceFailed extends Error {
 export async function issue(parts: IssuanceParts, issuance: Issuance): Promise<StoredCertificate> {
   const { spec, issuer, engine } = issuance
   const pki = engine.pki(issuer.mount)
-  const role = await answered(() => readableRole(pki, issuance.role))
+  const role = spec.isCA ? undefined : await answered(() => readableRole(pki, issuance.role))
   assertRole(issuance, role)
   const key = spec.keySource === "Engine" ? undefined : await keyFor(parts, issuance)
   await issuance.rehearse(key)
-  const issued = await answered(() => ask(pki, issuance, role, key))
+  const issued = await answered(() =>
+    spec.isCA && key !== undefined ? signAuthority(pki, issuance, key) : ask(pki, issuance, role, key),
+  )
   return accepted(issuance, issued, key)
 }
 
@@ -130,6 +133,27 @@ function assertRole({ spec, role: name }: Issuance, role: Role | undefined): voi
     throw unfit("CertificateUnfit", `The role ${name} sets another subject: ${describeDifferences(differing)}.`)
 }
 
+/** Has a CA certificate signed. No role decides on it, so the Issuer must allow it (`allowCertificateAuthorities`). */
+async function signAuthority(
+  { certificates }: Pki,
+  { spec, issuer }: Issuance,
+  key: PrivateKey,
+): Promise<IssuedCertificate> {
+  const commonName = commonNameOf(spec, true)
+  const csr = writePem("CERTIFICATE REQUEST", await signedRequest(key, requestContent(spec, commonName)))
+  const input = { ...inputOf(spec, commonName), ...authorityInput(spec), ...lifetimeOf(spec), csr }
+  const issued = await certificates.signIntermediate(input, { issuerRef: issuer.issuerRef })
+  // The chain of an intermediate begins with itself.
+  const caChain = issued.caChain.filter((der) => Buffer.compare(der, issued.certificate) !== 0)
+  return { ...issued, caChain }
+}
+
+const lifetimeOf = ({ duration, notAfter, removeRootsFromChain }: CertificateSpec) => ({
+  removeRootsFromChain,
+  ...(duration === undefined ? {} : { ttlMs: parseGoDuration(duration) ?? 0 }),
+  ...(notAfter === undefined ? {} : { notAfter: Date.parse(notAfter) }),
+})
+
 async function ask(
   { certificates }: Pki,
   { spec, issuer, role: name, creationId }: Issuance,
@@ -140,9 +164,7 @@ async function ask(
   const commonName = commonNameOf(spec, role?.requireCn ?? true)
   const input: IssueInput = {
     ...inputOf(spec, commonName),
-    removeRootsFromChain: spec.removeRootsFromChain,
-    ...(spec.duration === undefined ? {} : { ttlMs: parseGoDuration(spec.duration) ?? 0 }),
-    ...(spec.notAfter === undefined ? {} : { notAfter: Date.parse(spec.notAfter) }),
+    ...lifetimeOf(spec),
   }
   const wanted = wantedKey(spec.privateKey)
   const keyBits = wanted === undefined || wanted.type === "ed25519" ? 0 : wanted.bits
@@ -195,9 +217,13 @@ function accepted(issuance: Issuance, issued: IssuedCertificate, key: PrivateKey
   const stored = read(privateKey, issued, discarded)
   const differing = differences(spec, stored.leaf, stored.values)
   if (differing.length > 0) {
-    const message = `The engine issued a certificate that does not match the spec; check the role ${issuance.role}: ${describeDifferences(differing)}.`
+    const source = spec.isCA ? `issuer ${issuance.issuer.issuerRef}` : `role ${issuance.role}`
+    const message = `The engine issued a certificate that does not match the spec; check the ${source}: ${describeDifferences(differing)}.`
     throw unfit("CertificateUnfit", message, discarded)
   }
+  const problem = spec.isCA ? pathProblem(stored.chain, stored.authorities) : undefined
+  if (problem !== undefined)
+    throw unfit("CertificateUnfit", `The engine issued a CA certificate that no client accepts: ${problem}.`, discarded)
   const renewal = renewalFor(issuance.certificate, spec, { stored, revision, now })
   if (stored.leaf.notAfter <= now || (renewal !== undefined && isDueAtOnce(stored.leaf, renewal, now))) {
     const message =
@@ -261,7 +287,8 @@ async function keyFor({ cluster, secrets: store }: IssuanceParts, issuance: Issu
 
 const maxPem = 64 * 1024
 
-function keyIn(secret: KubernetesObject): PrivateKey | undefined {
+/** Returns the key in a Secret of `nextKeyOf`, or undefined if it cannot be parsed. */
+export function keyIn(secret: KubernetesObject): PrivateKey | undefined {
   try {
     return readPrivateKeyPem(textOf(secret, "tls.key"), maxPem)
   } catch (error) {

@@ -67,12 +67,13 @@ function issuerOf(kind: Kind<IssuerSpec>, found: KubernetesObject): KnownIssuer 
   }
 }
 
-/** Returns undefined if neither the Certificate nor the issuer names a role. */
+/** Returns undefined if neither the Certificate nor the issuer names a role. An authority has the empty role, because none applies to it. */
 export function knownRole(
   { storeOf }: CertificateParts,
   { object, spec }: CertificateContext,
   { spec: issuer }: KnownIssuer,
 ): KnownRole | undefined {
+  if (spec.isCA) return { name: "", isReady: true }
   const roleName = spec.role ?? issuer.defaultRole
   return roleName === undefined ? undefined : roleAt({ storeOf }, inNamespaceOf(object, roleName), roleName, issuer)
 }

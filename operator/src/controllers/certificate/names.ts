@@ -14,6 +14,7 @@ import {
   subjectAltName,
 } from "@chancery/engine/x509"
 import type { CertificateSpec } from "../../api/certificate.ts"
+import { authorityDifferences } from "./authority.ts"
 import type { Difference } from "./difference.ts"
 import { attributesAfterName, attributesBeforeName, subjectDifferences, subjectInput } from "./subject.ts"
 
@@ -29,6 +30,9 @@ type Names = Pick<
   | "otherNames"
   | "usages"
   | "excludeCNFromSANs"
+  | "isCA"
+  | "maxPathLength"
+  | "nameConstraints"
 >
 
 const dnsForm = { enforceHostnames: false }
@@ -165,7 +169,7 @@ function purposesOf(usages: readonly string[]): { readonly basic: readonly KeyUs
 }
 
 /**
- * Returns the fields whose names, subject or usages differ from the certificate's. The common name may appear among the alternative names without
+ * Returns the fields whose names, subject, constraints or usages differ from the certificate's. The common name may appear among the alternative names without
  * being listed in the spec. Any common name satisfies a spec without one. `names` must be canonical.
  */
 export function differences(
@@ -206,6 +210,7 @@ export function differences(
         !found.every((name) => wanted.includes(name) || allowed.includes(name)),
     ),
     ...subjectDifferences(names.subject, certificate.subjectName),
+    ...authorityDifferences(names, values),
     ...missingUsages(names, values.keyUsage ?? [], values.extendedKeyUsage ?? []),
   ]
 }
