@@ -33,6 +33,8 @@ interface Status {
   readonly revision?: number
   readonly failedIssuanceAttempts?: number
   readonly nextAttemptTime?: string
+  readonly secretName?: string
+  readonly formerSecrets?: readonly { readonly name: string }[]
   readonly history?: readonly {
     readonly serialNumber: string
     readonly revokedAt?: string

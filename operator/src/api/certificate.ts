@@ -288,7 +288,7 @@ const secretTemplate = ruled(
 const members = z
   .object({
     secretName: named(
-      "Secret for key and certificate, in the same namespace. After a change of the name, the former Secret stays until it or the Certificate is deleted.",
+      "Secret for key and certificate, in the same namespace. After a change of the name, the operator writes the new Secret first. The former Secret stays unchanged and is deleted when its certificate expires, or with revocationPolicy.onRotation, a day after the change if another certificate has replaced its own. With secretDeletionPolicy Retain it is not deleted.",
     ),
     secretAdoption: z
       .enum(["Never", "Force"])
@@ -575,6 +575,20 @@ const status = {
   serialNumber: z.string().max(64).optional().describe("Serial number of the certificate in the Secret."),
   notBefore: time("Start of validity of the certificate."),
   notAfter: time("Expiry of the certificate."),
+  secretName: z.string().max(253).optional().describe("Secret that contained a complete certificate last."),
+  formerSecrets: z
+    .array(
+      z.object({
+        name: z.string().max(253).describe("Name of the former Secret."),
+        serialNumber: z.string().max(64).describe("Serial number of its certificate."),
+        notAfter: z.string().max(64).describe("Expiry of its certificate.").meta({ format: "date-time" }),
+        since: z.string().max(64).describe("Time of the change of secretName.").meta({ format: "date-time" }),
+      }),
+    )
+    .max(10)
+    .optional()
+    .describe("Secrets of earlier values of secretName that still exist, newest first.")
+    .meta({ "x-kubernetes-list-type": "atomic" }),
   renewalTime: time("Time of the next renewal. Absent with renewalPolicy Disabled."),
   revision: z.int().min(0).optional().describe("Number of certificates that were issued so far."),
   failedIssuanceAttempts: z

@@ -9,6 +9,8 @@ import { openssl } from "../../../engine/testing/openssl.ts"
 import { openTestEngine, type TestEngine } from "../../../engine/testing/test-engine.ts"
 import { ApiClient } from "../../../operator/src/kube/api-client.ts"
 import { certificate as certificateKind } from "../../../operator/src/api/certificate.ts"
+import { secrets } from "../../../operator/src/kube/kubernetes-object.ts"
+import { managedSelector } from "../../../operator/src/kube/owned-objects.ts"
 import { KubernetesCluster } from "../../../operator/src/kube/kubernetes-cluster.ts"
 import type { ObjectStore } from "../../../operator/src/kube/object-store.ts"
 import { type OperatorOptions, runOperator } from "../../../operator/src/operator.ts"
@@ -226,6 +228,11 @@ export function useCertificateFixture(signing?: SigningOptions): void {
 /** Watches every version of every Certificate of a namespace, as the operator does. */
 export function follow(namespace: string, store: ObjectStore, changed: (key: string) => void) {
   return watcher.follow({ resource: certificateKind, namespace }, store, changed)
+}
+
+/** Watches every version of every Secret of the operator in a namespace. */
+export function followSecrets(namespace: string, store: ObjectStore, changed: (key: string) => void) {
+  return watcher.follow({ resource: secrets, namespace, labelSelector: managedSelector }, store, changed)
 }
 
 /** Returns the number of the operator's writes to the API server, without those to its Lease. */

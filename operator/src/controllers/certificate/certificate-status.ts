@@ -18,7 +18,19 @@ export interface IssuedBy {
   readonly mount: string
 }
 
+/** Secret of an earlier `secretName`. */
+export interface FormerSecret {
+  readonly name: string
+  readonly serialNumber: string
+  readonly notAfter: string
+  /** Time at which the operator wrote the Secret that replaced it. */
+  readonly since: string
+}
+
 export interface CertificateStatus {
+  /** Name of the Secret that was whole last. */
+  readonly secretName?: string
+  readonly formerSecrets?: readonly FormerSecret[]
   readonly serialNumber?: string
   readonly notBefore?: string
   readonly notAfter?: string
@@ -43,11 +55,15 @@ export interface CertificateStatusFacts {
   /** Certificates discarded since the last reconciliation. */
   readonly discarded: readonly EarlierCertificate[]
   readonly issuedBy: IssuedBy | undefined
+  /** Undefined unless the Secret of the spec is whole. */
+  readonly formerSecrets: readonly FormerSecret[] | undefined
 }
 
 /** Returns the status after a success, without earlier failures. */
 export function statusOf(facts: CertificateStatusFacts): CertificateStatus {
   const { before, spec, stored, renewalAt, revision, renewRequest, discarded, issuedBy } = facts
+  const secretName = facts.formerSecrets === undefined ? before.secretName : spec.secretName
+  const formerSecrets = facts.formerSecrets ?? before.formerSecrets ?? []
   const history = historyOf(before, spec, stored?.serialNumber, discarded)
   return {
     ...(stored === undefined
@@ -62,6 +78,8 @@ export function statusOf(facts: CertificateStatusFacts): CertificateStatus {
     ...(renewRequest === "" ? {} : { lastHandledRenewAt: renewRequest }),
     ...(history.length === 0 ? {} : { history }),
     ...(issuedBy === undefined ? {} : { issuedBy }),
+    ...(secretName === undefined ? {} : { secretName }),
+    ...(formerSecrets.length === 0 ? {} : { formerSecrets }),
   }
 }
 
@@ -94,9 +112,20 @@ function historyOf(
     .slice(0, maxHistory)
 }
 
-/** Returns the certificates to revoke: those that were never used, and by policy those that another one replaced. */
-export const toBeRevoked = ({ history = [] }: CertificateStatus, spec: CertificateSpec, now: number) =>
-  history.filter(
-    ({ revokedAt, notAfter, discarded = false }) =>
-      revokedAt === undefined && Date.parse(notAfter) > now && (discarded || spec.revocationPolicy.onRotation),
+/**
+ * Returns the certificates to revoke: those that were never used, and by policy those that another one replaced, unless a former Secret
+ * still contains them.
+ */
+export function toBeRevoked(
+  { history = [], formerSecrets = [] }: CertificateStatus,
+  spec: CertificateSpec,
+  now: number,
+): readonly EarlierCertificate[] {
+  const used = new Set(formerSecrets.map(({ serialNumber }) => serialNumber))
+  return history.filter(
+    ({ serialNumber, revokedAt, notAfter, discarded = false }) =>
+      revokedAt === undefined &&
+      Date.parse(notAfter) > now &&
+      (discarded || (spec.revocationPolicy.onRotation && !used.has(serialNumber))),
   )
+}

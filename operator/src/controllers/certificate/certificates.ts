@@ -12,6 +12,7 @@ import {
 import { type CertificateStatus, type IssuedBy, statusOf, toBeRevoked } from "./certificate-status.ts"
 import { certificatesOfKey, certificatesWith, creationIdOf } from "./creation-id.ts"
 import { type StoredCertificate, storedIn } from "./stored-certificate.ts"
+import { formerSecretOf, keptFormerSecrets, nextRemoval } from "./former-secrets.ts"
 import { IssuanceFailed, issue, keyIn, nextKeyOf } from "./issuance.ts"
 import {
   contests,
@@ -143,7 +144,7 @@ class Certificates {
     const trigger = issuanceTrigger(facts())
     const waitsUntil = trigger === undefined ? undefined : backoffOf(one, known)
     if (waitsUntil !== undefined) return waitingOn(one, unreadiness(facts()), waitsUntil)
-    const good = trigger === undefined ? undefined : this.#goodOf(one)
+    const good = trigger === undefined ? undefined : await this.#goodOf(one)
     const isDamaged =
       good !== undefined && issuanceTrigger(factsOf(good.secret, { is: "whole", ...good.stored })) === undefined
     const failure =
@@ -221,8 +222,13 @@ class Certificates {
     return known === undefined ? written : (knownRole(this.#parts, one, known)?.name ?? written)
   }
 
-  /** Returns the Secret of the last successful reconciliation of this process, unless another replica has issued since. */
-  #goodOf({ memory: { good }, before }: CertificateContext): Good | undefined {
+  /**
+   * Returns the Secret of the last successful reconciliation of this process, unless another replica has issued since. After a restart it is
+   * known only if `secretName` has changed: the former Secret still contains it.
+   */
+  async #goodOf(one: CertificateContext): Promise<Good | undefined> {
+    const { before } = one
+    const good = one.memory.good ?? (await formerSecretOf(this.#parts, one))
     const stored = storedIn(good)
     if (good === undefined || stored.is !== "whole") return undefined
     const isLatest = before.serialNumber === undefined || before.serialNumber === stored.serialNumber
@@ -524,6 +530,8 @@ class Certificates {
   ): Promise<ReconcileResult> {
     const { request, spec, stored, before, secret } = one
     const renewal = renewalOf(one)
+    const isWhole = stored.is === "whole" && writtenIn(secret)?.certificateName === one.object.metadata.name
+    const formerSecrets = isWhole ? await keptFormerSecrets(this.#parts, one) : undefined
     const plain = statusOf({
       before,
       spec,
@@ -532,6 +540,7 @@ class Certificates {
       revision: Math.max(revisionIn(secret), before.revision ?? 0),
       renewRequest: renewRequestIn(secret) || (before.lastHandledRenewAt ?? ""),
       discarded: one.memory.discarded,
+      formerSecrets,
       issuedBy: one.issuedBy ?? before.issuedBy ?? this.#issuedByNow(one),
     })
     const settled =
@@ -555,7 +564,8 @@ class Certificates {
     const isRejected = problems.length > 0 || trust.isRejected === true
     if ((failure !== undefined && failure.againAfterMs === undefined) || isRejected) return outcome
     const ends = stored.is === "whole" ? stored.leaf.notAfter + 1_000 : undefined
-    const times = [renewal?.at, ends, trust.nextAt].flatMap((at) =>
+    const removal = nextRemoval(settled.formerSecrets ?? [], one)
+    const times = [renewal?.at, ends, trust.nextAt, removal].flatMap((at) =>
       at === undefined || at <= request.now ? [] : [at - request.now],
     )
     const isPending = toBeRevoked(settled, spec, request.now).length > 0
@@ -720,7 +730,7 @@ function toBeRevokedAtLast({ object, before, spec, secret, request }: Certificat
     [
       ...(serialNumber !== undefined && lives ? [serialNumber] : []),
       ...(isOurs && serialNumberIn(secret) !== serialNumber ? [serialNumberIn(secret)] : []),
-      ...toBeRevoked(before, spec, request.now).map((each) => each.serialNumber),
+      ...toBeRevoked({ ...before, formerSecrets: [] }, spec, request.now).map((each) => each.serialNumber),
     ].filter((each) => each !== undefined),
   )
 }
