@@ -21,7 +21,7 @@ import {
   secrets,
 } from "../src/kube/kubernetes-object.ts"
 import { ObjectStore } from "../src/kube/object-store.ts"
-import { type ReconcileResult, NotReadyError } from "../src/controllers/reconcile-result.ts"
+import { type ReconcileResult, NotReadyError, RequeueAfter } from "../src/controllers/reconcile-result.ts"
 import { ReadYourWrites } from "../src/kube/read-your-writes.ts"
 
 const key = "team/web"
@@ -42,6 +42,10 @@ interface Status {
   }[]
   readonly conditions?: readonly StoredCondition[]
 }
+
+/** Outcome of a reconciliation that writes no status. */
+const undecidedHealth = { is: "reconciling", reason: "RenewalPaced", message: "" } as const
+const undecided = ({ againAfterMs }: RequeueAfter): ReconcileResult => ({ health: undecidedHealth, againAfterMs })
 
 /** Returns the API server's error for a write; undefined admits it. */
 export type Rejects = (
@@ -188,8 +192,10 @@ export async function openCertificate(spec: object, role: object = {}, issuerSpe
     const { observedGeneration: __, ...known } = own as Record<string, unknown>
     const outcome = await reconciler.reconcile(object, request(known)).catch((error: unknown): ReconcileResult => {
       if (error instanceof NotReadyError) return error.outcome
+      if (error instanceof RequeueAfter) return undecided(error)
       throw error
     })
+    if (outcome.health === undecidedHealth) return outcome
     const conditions = outcome.conditions ?? before.filter(isOwn)
     set(certificate, {
       ...object,
@@ -248,8 +254,9 @@ export async function openCertificate(spec: object, role: object = {}, issuerSpe
     /** Reconciles at the scheduled times until `ms` milliseconds have passed. */
     async lookFor(ms: number): Promise<void> {
       for (const end = now + ms; now < end;) {
-        const { nextAttemptAt, againAfterMs = 60_000 } = await look()
-        now = Math.min(nextAttemptAt ?? now + againAfterMs, end)
+        const { nextAttemptAt = Infinity, againAfterMs } = await look()
+        const pollMs = againAfterMs ?? (nextAttemptAt === Infinity ? 60_000 : Infinity)
+        now = Math.min(nextAttemptAt, now + pollMs, end)
       }
     },
     /** Returns the leaf certificates that the engine has issued. */

@@ -607,6 +607,7 @@ const status = {
     .max(1_024)
     .optional()
     .describe("Last value of the annotation chancery.dev/renew-requested-at for which issuance failed."),
+  lastPacedRenewalTime: time("Start of the last renewal that counted toward renewals.maxPerHour of the issuer."),
   history: z
     .array(
       z.object({

@@ -60,7 +60,7 @@ const statusOf = (own: z.ZodRawShape) =>
         .string()
         .max(64)
         .optional()
-        .describe("Time of the next attempt after a failure.")
+        .describe("Time of the next attempt.")
         .meta({ format: "date-time" }),
       ...own,
       conditions: z

@@ -94,6 +94,20 @@ const spec = z
       "Time for which a replaced root stays in the ClusterTrustBundle of the signer, at least 1m. Default: 24h.",
       atLeast("trustOverlap", "1m"),
     ).default("24h"),
+    renewals: z
+      .object({
+        maxPerHour: z
+          .int()
+          .min(1)
+          .max(10_000)
+          .describe(
+            "Certificates that are renewed in an hour, from 1 to 10000, spaced evenly. Certificates that expire first are first.",
+          ),
+      })
+      .optional()
+      .describe(
+        "Pace of renewals that can wait: those that an annotation requests, and those after a change of the authority or of defaultRole. Certificates that are missing, damaged, revoked or due for renewal never wait. Default: no limit.",
+      ),
     caChainConfigMap: named(
       "ConfigMap to create with the chain of the certificate authority, under ca.crt. It is in the namespace of the Issuer, or of the operator for a ClusterIssuer.",
     ).optional(),

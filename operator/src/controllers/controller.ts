@@ -146,9 +146,11 @@ export class Controller {
       this.#workers.queue.addAfter(context.key, backoffMs, "retry")
       return "error"
     }
-    if (nextAttemptAt === undefined) return this.#again(context.key, againAfterMs ?? 0)
+    const attemptAfterMs = nextAttemptAt === undefined ? undefined : nextAttemptAt - runtime.clock.now()
+    if (attemptAfterMs === undefined || (againAfterMs !== undefined && againAfterMs < attemptAfterMs))
+      return this.#again(context.key, againAfterMs ?? 0)
     this.#workers.queue.forget(context.key)
-    this.#workers.queue.addAfter(context.key, nextAttemptAt - runtime.clock.now(), "resync")
+    this.#workers.queue.addAfter(context.key, attemptAfterMs, "resync")
     return "requeue_after"
   }
 

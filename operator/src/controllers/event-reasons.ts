@@ -53,6 +53,7 @@ export const reasons = [
   "SecretRejected",
   "SecretContested",
   "IssuanceLimited",
+  "RenewalPaced",
   "CertificateUnfit",
   "LifetimeTooShort",
   "TrustPublished",

@@ -14,7 +14,7 @@ export interface ReconcileResult {
   readonly status?: OwnStatus
   /** Delay of the next reconciliation without a change. If absent, a backoff that grows with each failure applies. */
   readonly againAfterMs?: number
-  /** Exact time of the next reconciliation, shown in the status (`nextAttemptTime`). */
+  /** Time of the next attempt, shown in the status (`nextAttemptTime`). The object is reconciled then, or earlier after `againAfterMs`. */
   readonly nextAttemptAt?: number
 }
 

@@ -364,6 +364,7 @@ const issuerCases: readonly Case[] = [
       pathMode: "PathOverride",
       caChainConfigMap: "chain",
       acme: { directory: "role:web", eabPolicy: "NewAccountRequired", eabSecretName: "eab" },
+      renewals: { maxPerHour: 10_000 },
     },
   },
   ...["forbid", "sign-verbatim", "external-policy", "external-policy:strict"].map((directory) => ({
@@ -396,6 +397,12 @@ const issuerCases: readonly Case[] = [
   { why: "an authority with a slash", spec: { ...ca, issuerRef: "a/b" }, expected: /spec\.issuerRef/ },
   { why: "an unknown path mode", spec: { ...ca, pathMode: "Any" }, expected: /spec\.pathMode/ },
   { why: "a ConfigMap with a space", spec: { ...ca, caChainConfigMap: "a b" }, expected: /spec\.caChainConfigMap/ },
+  ...[0, 10_001, 1.5].map((maxPerHour) => ({
+    why: `${maxPerHour} renewals an hour`,
+    spec: { ...ca, renewals: { maxPerHour } },
+    expected: /spec\.renewals\.maxPerHour/,
+  })),
+  { why: "a pace without a number", spec: { ...ca, renewals: {} }, expected: /spec\.renewals\.maxPerHour/ },
 ]
 
 const clusterIssuerCases: readonly Case[] = [

@@ -19,6 +19,8 @@ export interface Failure {
   readonly againAfterMs?: number
   /** Time at which something other than an issuance is retried. */
   readonly nextAt?: number
+  /** Nothing failed: the certificate is usable, and is renewed at `nextAt`. */
+  readonly waitsForTurn?: true
 }
 
 export const renewAnnotation = "chancery.dev/renew-requested-at"

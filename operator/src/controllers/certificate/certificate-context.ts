@@ -32,7 +32,8 @@ export interface CertificateContext {
   readonly spec: CertificateSpec
   /** Key of the Secret. */
   readonly key: ObjectKey
-  readonly before: CertificateStatus
+  /** Status as it was read or last saved. */
+  before: CertificateStatus
   /** The Secret as it was read or last written; undefined if it does not exist. */
   secret: KubernetesObject | undefined
   stored: StoredCertificateState

@@ -40,6 +40,7 @@ export interface CertificateStatus {
   readonly lastFailureTime?: string
   readonly lastHandledRenewAt?: string
   readonly lastTriedRenewAt?: string
+  readonly lastPacedRenewalTime?: string
   readonly history?: readonly EarlierCertificate[]
   readonly issuedBy?: IssuedBy
 }
@@ -64,6 +65,7 @@ export function statusOf(facts: CertificateStatusFacts): CertificateStatus {
   const { before, spec, stored, renewalAt, revision, renewRequest, discarded, issuedBy } = facts
   const secretName = facts.formerSecrets === undefined ? before.secretName : spec.secretName
   const formerSecrets = facts.formerSecrets ?? before.formerSecrets ?? []
+  const { lastPacedRenewalTime } = before
   const history = historyOf(before, spec, stored?.serialNumber, discarded)
   return {
     ...(stored === undefined
@@ -76,6 +78,7 @@ export function statusOf(facts: CertificateStatusFacts): CertificateStatus {
     ...(renewalAt === undefined ? {} : { renewalTime: secondTime(renewalAt) }),
     ...(revision === 0 ? {} : { revision }),
     ...(renewRequest === "" ? {} : { lastHandledRenewAt: renewRequest }),
+    ...(lastPacedRenewalTime === undefined ? {} : { lastPacedRenewalTime }),
     ...(history.length === 0 ? {} : { history }),
     ...(issuedBy === undefined ? {} : { issuedBy }),
     ...(secretName === undefined ? {} : { secretName }),

@@ -27,8 +27,9 @@ import { keystorePasswords } from "./keystores.ts"
 import { connect, type KnownIssuer, knownIssuer, knownRole } from "./known-issuer.ts"
 import { differences, namesProblem, withCanonicalNames } from "./names.ts"
 import { claimOf } from "./ownership.ts"
-import { type CertificateFacts, type ReissueReason, issuanceTrigger, unreadiness } from "./policies.ts"
-import { renewalFor, windowsProblem } from "./renewal-terms.ts"
+import { canWait, type CertificateFacts, type ReissueReason, issuanceTrigger, unreadiness } from "./policies.ts"
+import { RenewalPace } from "./renewal-pace.ts"
+import { dueAt, renewalFor, windowsProblem } from "./renewal-terms.ts"
 import { nextAttempt, type RenewalTime } from "./renewal.ts"
 import { restart } from "./restarts.ts"
 import { pollIntervalOf, minPollMs, Revocations } from "./revocations.ts"
@@ -55,6 +56,7 @@ import {
   refused,
   stalled,
   NotReadyError,
+  RequeueAfter,
   waiting,
 } from "../reconcile-result.ts"
 import { inNamespaceOf, presentAt, put, unlessWithoutRehearsal } from "../../kube/owned-objects.ts"
@@ -65,15 +67,18 @@ const rawSpec = (object: KubernetesObject) => (object["spec"] ?? {}) as Partial<
 const within = ({ metadata: { namespace } }: KubernetesObject, name: string | undefined): readonly string[] =>
   name === undefined ? [] : [namespace === undefined ? name : `${namespace}/${name}`]
 
+/** Returns `Issuer/namespace/name` or `ClusterIssuer/name`. */
+function issuerOf(object: KubernetesObject): readonly string[] {
+  const { kind = "Issuer", name } = rawSpec(object).issuerRef ?? {}
+  if (name === undefined) return []
+  return kind === "Issuer" ? within(object, name).map((key) => `Issuer/${key}`) : [`ClusterIssuer/${name}`]
+}
+
 export const certificateIndexes = {
   secret: (object: KubernetesObject) => within(object, rawSpec(object).secretName),
   trust: (object: KubernetesObject) => within(object, rawSpec(object).trust?.publishTo.configMapName),
   role: (object: KubernetesObject) => within(object, rawSpec(object).role),
-  issuer: (object: KubernetesObject) => {
-    const { kind = "Issuer", name } = rawSpec(object).issuerRef ?? {}
-    if (name === undefined) return []
-    return kind === "Issuer" ? within(object, name).map((key) => `Issuer/${key}`) : [`ClusterIssuer/${name}`]
-  },
+  issuer: (object: KubernetesObject) => issuerOf(object),
   /** Certificates that are revoked at deletion need their connection, so the connection stays until they are gone. */
   connection: (object: KubernetesObject) => {
     const { issuedBy } = (object["status"] ?? {}) as { readonly issuedBy?: IssuedBy }
@@ -107,6 +112,7 @@ class Certificates {
   readonly #parts: CertificateParts
   readonly #revocations: Revocations
   readonly #memories = new IssuanceMemories()
+  readonly #pace = new RenewalPace()
 
   constructor(parts: CertificateParts) {
     this.#parts = parts
@@ -147,19 +153,21 @@ class Certificates {
     const good = trigger === undefined ? undefined : await this.#goodOf(one)
     const isDamaged =
       good !== undefined && issuanceTrigger(factsOf(good.secret, { is: "whole", ...good.stored })) === undefined
+    const turn = await this.#laterTurn(one, known, trigger === undefined ? undefined : facts())
     const failure =
       trigger === undefined
         ? undefined
-        : isDamaged &&
-            !(trigger.reason === "SecretMissing" && isHere(good.secret, one) && mayReplace(one.memory, request.now))
-          ? await this.#repair(one, good, trigger)
-          : await this.#attempt(one, known, trigger)
-    const isWell = failure === undefined && unreadiness(facts()) === undefined
+        : (turn ??
+          (isDamaged &&
+          !(trigger.reason === "SecretMissing" && isHere(good.secret, one) && mayReplace(one.memory, request.now))
+            ? await this.#repair(one, good, trigger)
+            : await this.#attempt(one, known, trigger)))
+    const isWell = (failure === undefined || failure === turn) && unreadiness(facts()) === undefined
     if (isWell) {
       one.memory.good = one.secret
       one.memory.rejectedVersion = undefined
     }
-    const problems = isWell ? await this.#keepUp(one, trigger !== undefined) : []
+    const problems = isWell ? await this.#keepUp(one, trigger !== undefined && turn === undefined) : []
     return this.#outcome(one, { trigger, failure, trust, problems, unready: unreadiness(facts()) })
   }
 
@@ -280,6 +288,50 @@ class Certificates {
       memory.repairsAfter = nextAttempt({ failures: count, notAfter: undefined, now: request.now, chance })
     }
     return undefined
+  }
+
+  /**
+   * Returns the turn of a renewal that must wait (`renewals.maxPerHour` of the issuer). Returns undefined if the certificate may be renewed
+   * now; the status then records the start, so that another process keeps the pace.
+   */
+  async #laterTurn(
+    one: CertificateContext,
+    known: KnownIssuer | undefined,
+    facts: CertificateFacts | undefined,
+  ): Promise<Failure | undefined> {
+    const { object, spec, stored, secret, memory, request } = one
+    const [issuer = ""] = issuerOf(object)
+    const key = keyOf(object)
+    const maxPerHour = known?.spec.renewals?.maxPerHour
+    if (facts === undefined || maxPerHour === undefined || stored.is !== "whole") {
+      this.#pace.leave(issuer, key)
+      return undefined
+    }
+    const { now } = request
+    const due = dueAt(object, spec, { stored, revision: revisionIn(secret), now })
+    // A certificate that was issued before needs no other one, and an issuer that is not ready issues none.
+    if (!canWait(facts, due) || memory.unwritten !== undefined || known?.readySince === undefined) {
+      this.#pace.leave(issuer, key)
+      return undefined
+    }
+    const certificates = this.#parts.storeOf(certificate)
+    const turn = this.#pace.turnOf(
+      { issuer, key, notAfter: stored.leaf.notAfter, maxPerHour, now },
+      {
+        exists: (other) => certificates.get(other) !== undefined,
+        lastRenewalAt: () => lastPacedRenewal(certificates.by("issuer", issuer)),
+      },
+    )
+    if (turn.is === "undecided") throw new RequeueAfter(turn.againAfterMs)
+    if (turn.is === "now") {
+      // With milliseconds, so that another process computes the same turns of the others.
+      one.before = { ...one.before, lastPacedRenewalTime: new Date(now).toISOString() }
+      await request.saveStatus({ ...one.before })
+      return undefined
+    }
+    const { kind, name } = spec.issuerRef
+    const message = `The ${kind} ${name} limits such renewals to ${maxPerHour} an hour; this one begins at ${secondTime(turn.at)}.`
+    return { health: { is: "reconciling", reason: "RenewalPaced", message }, nextAt: turn.at, waitsForTurn: true }
   }
 
   async #contested({ key, spec, memory }: CertificateContext): Promise<Failure> {
@@ -544,7 +596,7 @@ class Certificates {
       issuedBy: one.issuedBy ?? before.issuedBy ?? this.#issuedByNow(one),
     })
     const settled =
-      failure === undefined || one.memory.discarded.length > 0
+      failure === undefined || failure.waitsForTurn === true || one.memory.discarded.length > 0
         ? await this.#revocations.revokeReplaced(one, plain)
         : plain
     if (failure?.attempt !== undefined && (unready === undefined || unready.reason === "Expired"))
@@ -559,10 +611,11 @@ class Certificates {
       status: { ...settled, ...failure?.attempt?.status },
     }
     const nextAt = failure?.attempt?.nextAt ?? failure?.nextAt
-    if (nextAt !== undefined) return { ...outcome, nextAttemptAt: nextAt }
+    const waitsForTurn = failure?.waitsForTurn === true
+    if (nextAt !== undefined && !waitsForTurn) return { ...outcome, nextAttemptAt: nextAt }
     // Without a time, the controller's own backoff applies.
     const isRejected = problems.length > 0 || trust.isRejected === true
-    if ((failure !== undefined && failure.againAfterMs === undefined) || isRejected) return outcome
+    if ((failure !== undefined && failure.againAfterMs === undefined && !waitsForTurn) || isRejected) return outcome
     const ends = stored.is === "whole" ? stored.leaf.notAfter + 1_000 : undefined
     const removal = nextRemoval(settled.formerSecrets ?? [], one)
     const times = [renewal?.at, ends, trust.nextAt, removal].flatMap((at) =>
@@ -570,7 +623,8 @@ class Certificates {
     )
     const isPending = toBeRevoked(settled, spec, request.now).length > 0
     const pollAfterMs = failure?.againAfterMs ?? (isPending ? minPollMs : pollIntervalOf(one.object))
-    return { ...outcome, againAfterMs: Math.max(Math.min(pollAfterMs, ...times), 1_000) }
+    const againAfterMs = Math.max(Math.min(pollAfterMs, ...times), 1_000)
+    return { ...outcome, againAfterMs, ...(nextAt === undefined ? {} : { nextAttemptAt: nextAt }) }
   }
 
   /** Returns the current connection and mount for a certificate that was issued before the status recorded them. */
@@ -612,6 +666,15 @@ function limitedHealth({ message }: ReissueReason, lastFailure: string | undefin
     "Several certificates were issued within an hour, and all of them had to be replaced; the next one is issued later."
   const why = lastFailure === undefined ? "" : ` Last failure: ${lastFailure}`
   return { is: "stalled", reason: "IssuanceLimited", message: `${message} ${limit}${why}` }
+}
+
+function lastPacedRenewal(certificates: readonly KubernetesObject[]): number | undefined {
+  const times = certificates.flatMap(
+    ({ status }) => (status as CertificateStatus | undefined)?.lastPacedRenewalTime ?? [],
+  )
+  return times
+    .map((time) => Date.parse(time))
+    .reduce<number | undefined>((last = 0, at) => Math.max(last, at), undefined)
 }
 
 const storeFacts = (store: ReturnType<CertificateParts["storeOf"]>) => ({

@@ -2,7 +2,7 @@ import * as fc from "fast-check"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { certificateSpec, issuingEngine, type IssuingEngine } from "../../../testing/issuing-engine.ts"
 import type { StoredCertificate } from "./stored-certificate.ts"
-import { type CertificateFacts, issuanceTrigger, unreadiness, type WrittenFacts } from "./policies.ts"
+import { canWait, type CertificateFacts, issuanceTrigger, unreadiness, type WrittenFacts } from "./policies.ts"
 
 const spec = certificateSpec()
 let issuer: IssuingEngine
@@ -112,7 +112,18 @@ const cases: readonly {
     trigger: "SpecChanged",
     unready: "SpecChanged",
   },
-  { why: "the spec has another role", other: () => ({ role: "web" }), trigger: "SpecChanged", unready: "SpecChanged" },
+  {
+    why: "the spec has another role",
+    other: () => ({ spec: certificateSpec({ role: "web" }), role: "web" }),
+    trigger: "SpecChanged",
+    unready: "SpecChanged",
+  },
+  {
+    why: "the issuer has another default role",
+    other: () => ({ role: "web" }),
+    trigger: "SpecChanged",
+    unready: undefined,
+  },
   {
     why: "the issuer has another authority",
     other: () => ({ authority: "b2" }),
@@ -173,6 +184,33 @@ describe("a certificate", () => {
         expect(unreadiness(merged) === undefined).toBe(chosen.every(({ unready }) => unready === undefined))
       }),
     )
+  })
+
+  test.each<{ readonly why: string; readonly other: () => Partial<CertificateFacts>; readonly waits: boolean }>([
+    { why: "a renewal is requested", other: () => ({ isRenewalRequested: true }), waits: true },
+    { why: "the authority of the issuer changed", other: () => ({ authority: "a2" }), waits: true },
+    { why: "the default role of the issuer changed", other: () => ({ role: "web" }), waits: true },
+    {
+      why: "the renewal is due besides",
+      other: () => ({ isRenewalRequested: true, renewalAt: stored.leaf.notBefore }),
+      waits: true,
+    },
+    {
+      why: "the spec has another role",
+      other: () => ({ spec: certificateSpec({ role: "b" }), role: "b" }),
+      waits: false,
+    },
+    { why: "it was revoked", other: () => ({ isRenewalRequested: true, isRevoked: true }), waits: false },
+    { why: "it has ended", other: () => ({ ...ended(), isRenewalRequested: true }), waits: false },
+    { why: "there is no Secret", other: () => ({ stored: { is: "missing" }, written: undefined }), waits: false },
+    {
+      why: "its names changed",
+      other: () => ({ spec: certificateSpec({ dnsNames: ["b.example.com"] }) }),
+      waits: false,
+    },
+  ])("can wait: $waits, if $why", ({ other, waits }) => {
+    expect(canWait(facts(other()), undefined)).toBe(waits)
+    expect(canWait(facts(other()), stored.leaf.notBefore)).toBe(false)
   })
 
   test("has messages that name the Secret and the fields", () => {

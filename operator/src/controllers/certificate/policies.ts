@@ -139,10 +139,24 @@ export const issuanceTrigger = (facts: CertificateFacts): ReissueReason | undefi
 
 /**
  * Returns why the certificate is not ready; undefined if it is. A changed CA is no reason: the old CA stays published while certificates
- * use it.
+ * use it. Neither is another default role of the issuer, which the spec does not name.
  */
 export const unreadiness = (facts: CertificateFacts): ReissueReason | undefined =>
-  firstOf([...commonChecks, isNotRevoked, hasNotEnded], facts)
+  firstOf([...commonChecks, isNotRevoked, hasNotEnded], withIssuersRole(facts))
+
+/**
+ * Returns whether the only reasons for another certificate are a request, or a change of the issuer's CA or default role. `dueAt` is the
+ * renewal time regardless of `renewalPolicy` and `renewalWindows`.
+ */
+export function canWait(facts: CertificateFacts, dueAt: Instant | undefined): boolean {
+  const authority = facts.written?.authority
+  const otherwise = withIssuersRole({ ...facts, authority, isRenewalRequested: false, renewalAt: dueAt })
+  return issuanceTrigger(otherwise) === undefined && unreadiness(otherwise) === undefined
+}
+
+/** Accepts the role of the present certificate if the spec leaves it to the issuer. */
+const withIssuersRole = (facts: CertificateFacts): CertificateFacts =>
+  facts.spec.role === undefined && facts.written !== undefined ? { ...facts, role: facts.written.role } : facts
 
 function firstOf(checks: readonly Check[], facts: CertificateFacts): ReissueReason | undefined {
   for (const check of checks) {

@@ -37,5 +37,12 @@ export function renewalFor(
   return renewalTime(stored.leaf, terms, shareOf(`${uid}:${revision}`), now)
 }
 
+/** Returns when the certificate is close to its expiry, regardless of `renewalPolicy` and `renewalWindows`. */
+export const dueAt = (
+  object: KubernetesObject,
+  { renewalWindows: _, ...spec }: CertificateSpec,
+  of: Parameters<typeof renewalFor>[2],
+): number | undefined => renewalFor(object, { ...spec, renewalPolicy: "Auto" }, of)?.at
+
 /** Returns a number in [0, 1), always the same for the same text. */
 export const shareOf = (text: string): number => Number.parseInt(sha256(Buffer.from(text)).slice(0, 12), 16) / 2 ** 48
