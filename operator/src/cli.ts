@@ -21,10 +21,22 @@ import { type FolderOptions, keepFolder, reconcileFolder, type Settled } from ".
 import { lockFolder } from "./local/folder-lock.ts"
 import type { ManifestFault } from "./local/manifests.ts"
 import { parseGoDuration } from "./go-duration.ts"
+import { clusterCommands } from "./kubectl/cluster-commands.ts"
 import { keyOf } from "./kube/kubernetes-object.ts"
 import { systemRuntime } from "./runtime.ts"
 
-export const commands = (terminal: Terminal): readonly Command[] => [reconcileCommand(terminal)]
+export const commands = (terminal: Terminal): readonly Command[] => [
+  reconcileCommand(terminal),
+  operatorCommand(terminal),
+]
+
+function operatorCommand(terminal: Terminal): Command {
+  const command = new Command("operator").description(
+    "Show and renew what the operator manages in a Kubernetes cluster.",
+  )
+  for (const one of clusterCommands(terminal)) command.addCommand(one)
+  return command
+}
 
 /** Default name of the ClusterConnection by which manifests reference the engine. */
 const usualConnection = "default"

@@ -4,7 +4,7 @@ import { chmod, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { expect, test } from "vitest"
-import { main, run, temporaryFolder } from "./chancery.ts"
+import { builtChancery, main, run, temporaryFolder } from "./chancery.ts"
 
 const tab = "\t"
 
@@ -51,6 +51,18 @@ test("bash completes commands, subcommands and options", async () => {
     expect.arrayContaining(["list", "show", "lock", "extend-lock", "unlock", "tag"]),
     ["--force"],
     ["hash"],
+  ])
+})
+
+test("bash completes the commands of the operator if it is installed", async () => {
+  await using folder = await temporaryFolder()
+  const command = join(folder.path, "chancery")
+  await writeFile(command, `#!/bin/sh\nexec '${process.execPath}' '${builtChancery}' "$@"\n`)
+  await chmod(command, 0o755)
+  expect(await offered(folder.path, [["oper"], ["operator", ""], ["operator", "renew", "--cluster"]])).toEqual([
+    ["operator"],
+    expect.arrayContaining(["status", "renew", "inspect", "events"]),
+    ["--cluster-issuer"],
   ])
 })
 

@@ -77,4 +77,12 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   doctor: ["doctor", "doctor --quick --json"],
   completion: ["completion bash"],
   reconcile: ["reconcile manifests/"],
+  "operator status": ["operator status -A", "operator status certificate/web -n shop"],
+  "operator renew": [
+    "operator renew web -n shop",
+    "operator renew --issuer shop/ca --wait",
+    "operator renew --cluster-issuer internal --selector app=web -A --dry-run",
+  ],
+  "operator inspect": ["operator inspect web -n shop"],
+  "operator events": ["operator events -n shop --watch"],
 }

@@ -4,6 +4,7 @@ import type { Command } from "commander"
 import type { PodExecutorOptions } from "../agent/pod-executor.ts"
 import type { RunExecutor } from "../agent/run-executor.ts"
 import type { ServedEngine } from "../engine.ts"
+import { asksForCompletion } from "./completion.ts"
 import { CommandError, exitCodes } from "./exit-code.ts"
 import type { ProcessLog } from "./log.ts"
 import type { Terminal } from "./terminal.ts"
@@ -53,12 +54,20 @@ async function findModule<Module>(name: string): Promise<Module | undefined> {
   }
 }
 
-/** Returns the operator's commands if one of them is run or all are listed. Other commands start without loading the package. */
-export async function operatorCommands([word]: readonly string[], terminal: Terminal): Promise<readonly Command[]> {
-  const isAsked = word === "reconcile"
-  if (!isAsked && word !== undefined && !["help", "--help", "-h"].includes(word)) return []
+const ownWords = ["operator", "reconcile"]
+const listingWords: readonly (string | undefined)[] = [undefined, "help", "--help", "-h"]
+
+/**
+ * Returns the operator's commands if one of them is run, or completed with Tab, or all are listed. Other commands start without loading the
+ * package.
+ */
+export async function operatorCommands(words: readonly string[], terminal: Terminal): Promise<readonly Command[]> {
+  const isCompletion = asksForCompletion(words)
+  const word = isCompletion ? words[2] : words[0]
+  const isAsked = ownWords.some((own) => (isCompletion && word ? own.startsWith(word) : own === word))
+  if (!isAsked && (isCompletion || !listingWords.includes(word))) return []
   const operator = await findOperator()
-  if (operator === undefined && isAsked) throw missingOperator("chancery reconcile")
+  if (operator === undefined && isAsked && !isCompletion) throw missingOperator(`chancery ${word}`)
   return operator?.commands(terminal) ?? []
 }
 

@@ -52,6 +52,11 @@ export function createProgram(terminal: Terminal, further: readonly Command[] = 
     .addCommand(doctorCommand(terminal))
     .addCommand(completionCommand())
   for (const command of further) program.addCommand(command)
+  return prepared(program, terminal)
+}
+
+/** Sets the layout of the help and the output of a program and its commands. */
+function prepared(program: Command, terminal: Terminal): Command {
   for (const { command, path } of [{ command: program, path: "" }, ...descendants(program)]) {
     layOutHelp(command, path)
     command.exitOverride().configureOutput({
@@ -81,21 +86,32 @@ const descendants = (parent: Command, parentPath: readonly string[] = []): Named
   })
 
 /** Runs one command line. Prints errors as one sentence and returns the exit code. */
-export async function run(words: readonly string[], terminal: Terminal): Promise<ExitCode> {
-  try {
+export const run = (words: readonly string[], terminal: Terminal): Promise<ExitCode> =>
+  ended(terminal, "chancery", async () => {
     const program = createProgram(terminal, await operatorCommands(words, terminal))
     if (asksForCompletion(words)) await addCompletion(program)
     await program.parseAsync([...words], { from: "user" })
+  })
+
+/** Runs one command line of another program, as `run` does. */
+export const runProgram = (program: Command, words: readonly string[], terminal: Terminal): Promise<ExitCode> =>
+  ended(terminal, program.name(), async () => {
+    await prepared(program, terminal).parseAsync([...words], { from: "user" })
+  })
+
+async function ended(terminal: Terminal, name: string, work: () => Promise<void>): Promise<ExitCode> {
+  try {
+    await work()
     return exitCodes.success
   } catch (error) {
     // Commander has already printed the message.
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.success : exitCodes.usage
-    terminal.say(sentenceOf(error))
+    terminal.say(`${name}: ${sentenceOf(error)}`)
     return exitCodeOf(error)
   }
 }
 
 function sentenceOf(error: unknown): string {
-  if (error instanceof CommandError || error instanceof EngineError) return `chancery: ${error.message}`
-  return `chancery: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`
+  if (error instanceof CommandError || error instanceof EngineError) return error.message
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }
