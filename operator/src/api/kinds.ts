@@ -5,6 +5,7 @@ import { clusterConnection } from "./cluster-connection.ts"
 import { connection } from "./connection.ts"
 import type { Kind } from "./definition.ts"
 import { clusterIssuer, issuer } from "./issuer.ts"
+import { trustBundle } from "./trust-bundle.ts"
 import { workspace } from "./workspace.ts"
 
 export const kinds: readonly Kind<unknown>[] = [
@@ -14,5 +15,6 @@ export const kinds: readonly Kind<unknown>[] = [
   clusterIssuer,
   certificateRole,
   certificate,
+  trustBundle,
   workspace,
 ]

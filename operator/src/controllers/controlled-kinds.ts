@@ -9,11 +9,18 @@ import { certificate } from "../api/certificate.ts"
 import { clusterConnection } from "../api/cluster-connection.ts"
 import { connection } from "../api/connection.ts"
 import { clusterIssuer, issuer } from "../api/issuer.ts"
-import { configMaps, type ObjectKey, parseKey, secrets } from "../kube/kubernetes-object.ts"
-import { eabSecretOf, reconcileIssuers, trustBundleOf } from "./issuer/issuers.ts"
+import { trustBundle } from "../api/trust-bundle.ts"
+import { configMaps, namespaces, type ObjectKey, parseKey, secrets } from "../kube/kubernetes-object.ts"
+import { clusterTrustBundleOf, eabSecretOf, reconcileIssuers } from "./issuer/issuers.ts"
 import { managedSelector } from "../kube/owned-objects.ts"
 import { clusterTrustBundles } from "../signing/trust-bundles/cluster-trust-bundle.ts"
 import { workspace } from "../api/workspace.ts"
+import {
+  everyBundle,
+  reconcileTrustBundles,
+  sourceConfigMapsOf,
+  trustBundleIndexes,
+} from "./trust-bundle/trust-bundles.ts"
 import { variableConfigMapsOf, variableSecretsOf } from "./workspace/variable-sources.ts"
 import { workspaceFigures } from "./workspace/workspace-metrics.ts"
 import { outputsConfigMapOf, outputsSecretOf } from "./workspace/output-publication.ts"
@@ -42,7 +49,7 @@ export const controlledKinds: readonly ControlledKind[] = [
   },
   ...([issuer, clusterIssuer] as const).map((kind): ControlledKind => ({
     kind,
-    indexes: { connection: connectionOf, eabSecret: eabSecretOf, trustBundle: trustBundleOf },
+    indexes: { connection: connectionOf, eabSecret: eabSecretOf, trustBundle: clusterTrustBundleOf },
     refersTo: [
       ...connectionReferences,
       { resource: clusterTrustBundles, index: "trustBundle", isOptional: true },
@@ -84,6 +91,24 @@ export const controlledKinds: readonly ControlledKind[] = [
     names: [{ resource: secrets, keys: passwordSecretsOf }],
     reconciler: reconcileCertificates,
     figures: certificateFigures,
+  },
+  {
+    kind: trustBundle,
+    indexes: trustBundleIndexes,
+    refersTo: [
+      { resource: namespaces, index: "all", valueFor: () => everyBundle },
+      {
+        resource: configMaps,
+        labelSelector: managedSelector,
+        index: "configMap",
+        valueFor: (key) => parseKey(key).name,
+      },
+      { resource: secrets, labelSelector: managedSelector, index: "secret", valueFor: (key) => parseKey(key).name },
+      { resource: issuer, index: "issuer", valueFor: (key) => `Issuer/${key}` },
+      { resource: clusterIssuer, index: "issuer", valueFor: (key) => `ClusterIssuer/${key}` },
+    ],
+    names: [{ resource: configMaps, keys: sourceConfigMapsOf }],
+    reconciler: reconcileTrustBundles,
   },
   {
     kind: workspace,

@@ -61,8 +61,8 @@ export interface Figure {
 
 export interface Naming {
   readonly resource: Resource
-  /** Returns the keys of the objects that an object names. */
-  readonly keys: Index
+  /** Returns the keys of the objects that an object names. `ownNamespace` is that of the operator. */
+  readonly keys: (object: KubernetesObject, ownNamespace: string) => readonly ObjectKey[]
 }
 
 export interface Reference {
@@ -267,7 +267,7 @@ export function openControllers(options: ControllersOptions): Controllers {
       if (connectionKind !== undefined) engines.changed(connectionKind, key, object)
       const isOurs = object !== undefined && (shard === undefined || belongsTo(shard, object))
       for (const { resource: naming, keys } of names)
-        namings.get(nameOf(naming))?.need(placeOf(resource, key), isOurs ? keys(object) : [])
+        namings.get(nameOf(naming))?.need(placeOf(resource, key), isOurs ? keys(object, namespace) : [])
       controllers.get(name)?.changed(key, how, previous)
       const writer = writes.writerOf(placeOf(resource, key), object?.metadata.resourceVersion)
       // The initial objects are reconciled anyway.

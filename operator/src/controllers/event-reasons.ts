@@ -59,6 +59,11 @@ export const reasons = [
   "TrustPublished",
   "AuthoritiesOverlap",
   "RestartRejected",
+  // Trust bundles.
+  "BundlePublished",
+  "BundleEmpty",
+  "BundleTooLarge",
+  "SourceInvalid",
   // Workspaces.
   "Available",
   "AlreadyManaged",

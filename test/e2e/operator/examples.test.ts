@@ -44,7 +44,14 @@ describe.skipIf(sharedCluster() === undefined)("the examples", () => {
       const script = (await shellBlocks("Kubernetes")).join("\n")
       const options = { cwd: folder.path, env: { ...process.env, ...environment }, timeout: scriptMs }
       const { stdout } = await promisify(execFile)("sh", ["-e", "-c", script], options)
-      for (const kind of ["certificate", "certificaterole", "clusterconnection", "issuer", "workspace"]) {
+      for (const kind of [
+        "certificate",
+        "certificaterole",
+        "clusterconnection",
+        "issuer",
+        "trustbundle",
+        "workspace",
+      ]) {
         expect(stdout).toMatch(new RegExp(`^${kind}\\.chancery\\.dev/\\S+ created$`, "m"))
         expect(stdout).toMatch(new RegExp(`^${kind}\\.chancery\\.dev/\\S+ condition met$`, "m"))
         expect(stdout).toMatch(new RegExp(`^${kind}\\.chancery\\.dev "\\S+" deleted`, "m"))

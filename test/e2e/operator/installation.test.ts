@@ -107,7 +107,10 @@ describe.skipIf(cluster === undefined || found === undefined)("an installation",
     const places = made.filter(({ kind }) => kind.startsWith("Role")).map(({ metadata }) => metadata.namespace)
     expect(new Set(places)).toEqual(new Set(["alpha", "beta", "chancery"]))
     const whole = rulesOf(base, "ClusterRole")
-      .map((rule) => ({ ...rule, resources: rule.resources.filter((name) => !/^(cluster|namespaces$)/.test(name)) }))
+      .map((rule) => ({
+        ...rule,
+        resources: rule.resources.filter((name) => !/^(cluster|trustbundles|namespaces$)/.test(name)),
+      }))
       .filter(({ resources }) => resources.length > 0)
     for (const namespace of ["alpha", "beta"]) expect(rulesOf(made, "Role", namespace)).toEqual(whole)
     expect(rulesOf(made, "Role", "chancery")).toEqual(rulesOf(base, "Role", "chancery"))

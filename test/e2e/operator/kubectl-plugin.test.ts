@@ -174,20 +174,10 @@ describe.skipIf(programs === undefined)("the plugin of kubectl", () => {
     const refused = await kubectl("renew", "web", "-n", "renew", "--wait", "--timeout", "60s")
     expect([refused.code, refused.problem]).toEqual([1, "kubectl chancery: Not renewed: renew/web.\n"])
 
-    const cases: readonly (readonly [readonly string[], RegExp])[] = [
-      [[], /Name Certificates, or select them/],
-      [["--issuer", "a", "--cluster-issuer", "b"], /mutually exclusive/],
-      [["--issuer", "a/b/c"], /--issuer cannot be "a\/b\/c"/],
-      [["--issuer", "renew/ca", "-A"], /omit --namespace and --all-namespaces/],
-      [["--all", "web"], /--all cannot be combined/],
-      [["web", "--timeout", "soon"], /--timeout cannot be "soon"/],
-      [["web", "-o", "yaml"], /--output cannot be "yaml"/],
-      [["web", "--context", "none"], /--context cannot be "none"/],
-    ]
-    for (const [words, problem] of cases) {
-      const ended = await kubectl("renew", ...words)
-      expect([ended.code, ended.problem]).toEqual([64, expect.stringMatching(problem)])
-    }
+    const empty = await kubectl("renew", "-n", "renew")
+    expect([empty.code, empty.problem]).toEqual([64, expect.stringMatching(/Name Certificates, or select them/)])
+    const absent = await kubectl("status", "--context", "none")
+    expect([absent.code, absent.problem]).toEqual([64, expect.stringMatching(/--context cannot be "none"/)])
   })
 
   test("renews all Certificates of an issuer at its pace, those that expire first before the others", async () => {

@@ -8,6 +8,7 @@ import { certificate } from "../../../operator/src/api/certificate.ts"
 import type { Kind } from "../../../operator/src/api/definition.ts"
 import { clusterIssuer, issuer } from "../../../operator/src/api/issuer.ts"
 import { specFaults } from "../../../operator/src/api/rules.ts"
+import { trustBundle } from "../../../operator/src/api/trust-bundle.ts"
 import { sharedCluster } from "./cluster.ts"
 
 const cluster = sharedCluster()
@@ -464,11 +465,77 @@ const roleCases: readonly Case[] = [
   { why: "an unknown validation", spec: { ...ca, cnValidations: ["dns"] }, expected: /spec\.cnValidations/ },
 ]
 
+const bundle = { sources: [{ pem: "x" }], target: { configMap: { name: "ca" } } }
+const source = (one: object) => ({ ...bundle, sources: [one] })
+const trustBundleCases: readonly Case[] = [
+  { why: "the required fields only", spec: bundle },
+  {
+    why: "everything",
+    spec: {
+      sources: [
+        { issuerRef: { name: "ca" } },
+        { issuerRef: { kind: "Issuer", namespace: "shop", name: "ca" } },
+        { pem: "-----BEGIN CERTIFICATE-----" },
+        { configMapKeyRef: { name: "extra", key: "ca.pem" } },
+      ],
+      target: {
+        configMap: { name: "ca", key: "bundle.pem" },
+        secret: { name: "ca" },
+        namespaceSelector: {
+          matchLabels: { a: "b" },
+          matchExpressions: [{ key: "c", operator: "In", values: ["d"] }],
+        },
+      },
+      overlap: "1m",
+    },
+  },
+  { why: "no source", spec: { ...bundle, sources: [] }, expected: /spec\.sources/ },
+  { why: "33 sources", spec: { ...bundle, sources: many(33, () => ({ pem: "x" })) }, expected: /spec\.sources/ },
+  { why: "an empty source", spec: source({}), expected: /exactly one of issuerRef, pem, configMapKeyRef is required/ },
+  {
+    why: "a source of two",
+    spec: source({ pem: "x", issuerRef: { name: "ca" } }),
+    expected: /exactly one of issuerRef, pem, configMapKeyRef is required/,
+  },
+  {
+    why: "a private key",
+    spec: source({ pem: "-----BEGIN EC PRIVATE KEY-----" }),
+    expected: /spec\.sources(\[0\]|\.0)\.pem.*pem must not contain a private key/,
+  },
+  {
+    why: "an Issuer without a namespace",
+    spec: source({ issuerRef: { kind: "Issuer", name: "ca" } }),
+    expected: /namespace is required for an Issuer, and not allowed for a ClusterIssuer/,
+  },
+  {
+    why: "a ClusterIssuer with a namespace",
+    spec: source({ issuerRef: { namespace: "shop", name: "ca" } }),
+    expected: /namespace is required for an Issuer, and not allowed for a ClusterIssuer/,
+  },
+  { why: "no target", spec: { sources: bundle.sources }, expected: /spec\.target/ },
+  {
+    why: "a name with a space",
+    spec: { ...bundle, target: { configMap: { name: "a b" } } },
+    expected: /configMap\.name/,
+  },
+  {
+    why: "a selector without values",
+    spec: {
+      ...bundle,
+      target: { ...bundle.target, namespaceSelector: { matchExpressions: [{ key: "a", operator: "In" }] } },
+    },
+    expected: /values is required for In and NotIn/,
+  },
+  { why: "an overlap of seconds", spec: { ...bundle, overlap: "59s" }, expected: /overlap must be at least 1m/ },
+  { why: "an overlap of days", spec: { ...bundle, overlap: "1d" }, expected: /spec\.overlap/ },
+]
+
 const kinds: readonly { readonly kind: Kind<unknown>; readonly cases: readonly Case[] }[] = [
   { kind: certificate, cases: certificateCases },
   { kind: issuer, cases: issuerCases },
   { kind: clusterIssuer, cases: clusterIssuerCases },
   { kind: certificateRole, cases: roleCases },
+  { kind: trustBundle, cases: trustBundleCases },
 ]
 
 const manifest = (kind: Kind<unknown>, name: string, spec: object) => ({
@@ -511,9 +578,7 @@ describe.skipIf(cluster === undefined).each(kinds)("the kind $kind.kind", ({ kin
   )
 
   test("rejects unknown fields, and has a description", async () => {
-    const unknown = JSON.stringify(
-      manifest(kind, "unknown", { ...(kind === certificate ? web : ca), everything: true }),
-    )
+    const unknown = JSON.stringify(manifest(kind, "unknown", { ...cases[0]?.spec, everything: true }))
     await expect(kubectl(["create", "--dry-run=server", "--validate=strict", "-f", "-"], unknown)).rejects.toThrow(
       /unknown field "spec\.everything"/,
     )
@@ -552,6 +617,13 @@ describe.skipIf(cluster === undefined)("once created", () => {
     const own = manifests.replaceAll("namespace: shop", `namespace: ${namespace}`)
     const output = await kubectl(["create", "--dry-run=server", "--validate=strict", "-o", "name", "-f", "-"], own)
     expect(output).toBe("issuer.chancery.dev/internal\ncertificate.chancery.dev/web\n")
+  })
+
+  test("the README's TrustBundle is admitted as written", async () => {
+    const readme = await readFile(join(import.meta.dirname, "../../../operator/README.md"), "utf8")
+    const [written = ""] = readme.match(/(?<=```yaml\n)[^`]*kind: TrustBundle\n[^`]*(?=```)/) ?? []
+    const output = await kubectl(["create", "--dry-run=server", "--validate=strict", "-o", "name", "-f", "-"], written)
+    expect(output).toBe("trustbundle.chancery.dev/internal\n")
   })
 
   test("a Certificate has these defaults, and the conditions of an object not yet reconciled", async () => {

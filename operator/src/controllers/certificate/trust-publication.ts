@@ -86,4 +86,6 @@ function trustOf(authorities: readonly TrustedAuthority[], overlapMs: number, no
   }
 }
 
-const rootOf = (chain: readonly Uint8Array[]): Uint8Array | undefined => chain.findLast(isSelfIssued) ?? chain.at(-1)
+/** Returns the trust anchor of a chain; undefined if the chain is empty. */
+export const rootOf = (chain: readonly Uint8Array[]): Uint8Array | undefined =>
+  chain.findLast(isSelfIssued) ?? chain.at(-1)

@@ -63,7 +63,7 @@ export const reconcileIssuers = (options: IssuersOptions): Reconciler => ({
 })
 
 /** Index value: the ClusterTrustBundle of an issuer. */
-export const trustBundleOf: Index = ({ metadata: { namespace, name } }) => [
+export const clusterTrustBundleOf: Index = ({ metadata: { namespace, name } }) => [
   bundleNameOf(namespace === undefined ? { kind: "ClusterIssuer", name } : { kind: "Issuer", namespace, name }),
 ]
 
