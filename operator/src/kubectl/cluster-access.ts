@@ -76,15 +76,21 @@ export async function listAll(
   }
 }
 
-/** Runs a request. Reports an error of the API server as one of the command. */
+/** Runs a request. Reports an error of the API server, or of the connection to it, as one of the command. */
 export async function answered<Value>(request: () => Promise<Value>): Promise<Value> {
   try {
     return await request()
-  } catch (error) {
-    if (error instanceof ApiError)
-      throw new CommandError(exitCodes.failure, `The API server rejects the request: ${error.message}`, {
-        cause: error,
-      })
-    throw error
+  } catch (cause) {
+    if (cause instanceof ApiError) throw new CommandError(exitCodes.failure, rejection(cause), { cause })
+    const { code } = cause as { readonly code?: unknown }
+    if (typeof code !== "string" || !(cause instanceof Error) || cause instanceof TypeError) throw cause
+    const message = `The API server of the cluster does not answer: ${cause.message || code}`
+    throw new CommandError(exitCodes.unavailable, message, { cause })
   }
 }
+
+/** For an unknown resource, the API server answers without a status object. */
+const rejection = ({ status, reason, message }: ApiError): string =>
+  status === 404 && reason === "Unknown"
+    ? "The cluster does not have the kinds of chancery.dev; install the CustomResourceDefinitions of the operator."
+    : `The API server rejects the request: ${message}`
