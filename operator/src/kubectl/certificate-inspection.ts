@@ -11,13 +11,9 @@ import {
   UnacceptableInput,
 } from "@chancery/engine/x509"
 import { certificate } from "../api/certificate.ts"
+import { describeDifferences } from "../controllers/certificate/difference.ts"
 import { isWantedKey, wantedKey } from "../controllers/certificate/keys.ts"
-import {
-  alternativeTexts,
-  describeDifferences,
-  differences,
-  withCanonicalNames,
-} from "../controllers/certificate/names.ts"
+import { alternativeTexts, differences, withCanonicalNames } from "../controllers/certificate/names.ts"
 import { writtenIn } from "../controllers/certificate/secret-layout.ts"
 import { certificatesIn, storedIn, textOf } from "../controllers/certificate/stored-certificate.ts"
 import { type KubernetesObject, secondTime } from "../kube/kubernetes-object.ts"
