@@ -113,3 +113,58 @@ export async function startFaultyEngine(target: string, random: () => number, pe
     },
   }
 }
+
+export interface HoldingEngine extends AsyncDisposable {
+  readonly url: string
+  /** Resolves when the first message is held. */
+  readonly held: Promise<void>
+  /** Passes held messages on, and all later ones at once. */
+  release(): void
+}
+
+/**
+ * Starts an engine behind a proxy that holds messages of matching paths: requests, which the engine has not seen then, or answers, which the
+ * client has not seen. Messages whose client is gone are dropped.
+ */
+export async function startHoldingEngine(
+  target: string,
+  path: RegExp,
+  message: "request" | "answer",
+): Promise<HoldingEngine> {
+  const held = Promise.withResolvers<void>()
+  const released = Promise.withResolvers<void>()
+  const { hostname, port } = new URL(target)
+  const server = createHttpServer((incoming, outgoing) => {
+    const { method, url = "", headers } = incoming
+    const whenFree = (kind: typeof message, pass: () => void) => {
+      if (kind !== message || !path.test(url)) return pass()
+      held.resolve()
+      void released.promise.then(() => (outgoing.destroyed ? undefined : pass()))
+    }
+    whenFree("request", () => {
+      const onward = request({ hostname, port, method, path: url, headers }, (answer) =>
+        whenFree("answer", () => {
+          outgoing.writeHead(answer.statusCode ?? 500, answer.headers)
+          answer.pipe(outgoing)
+        }),
+      )
+      onward.on("error", () => outgoing.destroy())
+      outgoing.on("error", () => onward.destroy())
+      incoming.pipe(onward)
+    })
+  })
+  server.listen(0, "127.0.0.1")
+  await once(server, "listening")
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    held: held.promise,
+    release: released.resolve,
+    async [Symbol.asyncDispose]() {
+      released.resolve()
+      const closed = once(server, "close")
+      server.close()
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}
