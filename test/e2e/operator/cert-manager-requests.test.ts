@@ -10,6 +10,7 @@ import {
   api,
   apply,
   certManager,
+  cluster,
   conditions,
   config,
   csrOf,
@@ -27,6 +28,7 @@ import {
   useCertManagerFixture,
   verifies,
 } from "./cert-manager-fixture.ts"
+import { installCertManagerDefinitions } from "./cert-manager-program.ts"
 import { startHoldingEngine } from "./faults.ts"
 import { startOperatorProcess } from "./operator-process.ts"
 
@@ -74,7 +76,8 @@ async function holding({ issuer, wait }: Actor, namespace: string, message: "req
 describe.skipIf(certManager === undefined)("CertificateRequests of cert-manager", () => {
   useCertManagerFixture()
 
-  test("have the certificate, its chain and its root in their status when they are issued", async () => {
+  // The fixture installs the definitions of cert-manager while the operator runs.
+  test("have the certificate, its chain and its root in their status when cert-manager was installed after the operator", async () => {
     const one = await setUp("whole")
     const csr = csrOf("web.example.com")
     await approved(one, "web", csr, { duration: "2h", usages: ["digital signature", "server auth"] })
@@ -320,6 +323,17 @@ describe.skipIf(certManager === undefined)("CertificateRequests of cert-manager"
       expect(text).not.toMatch(/CA:TRUE|Certificate Sign|Client Authentication/)
       expect(text).toContain("TLS Web Server Authentication")
     })
+  })
+
+  test("are answered again when cert-manager was removed and installed again", async () => {
+    const one = await setUp("again")
+    await approved(one, "web", csrOf("web.example.com"))
+    await one.wait(request, "web")
+    await cluster.kubectl(["delete", "crd", request, "--timeout=60s"])
+    await installCertManagerDefinitions(cluster)
+    await approved(one, "web", csrOf("web.example.com"))
+    await one.wait(request, "web")
+    expect(await issued("again")).toHaveLength(2)
   })
 })
 
