@@ -80,11 +80,11 @@ export class RenewalPace {
     this.#queues.get(issuer)?.places.delete(key)
   }
 
-  #queueOf(issuer: string, spacingMs: number, { lastRenewalAt }: IssuerFacts): Queue {
+  #queueOf(issuer: string, spacingMs: number, facts: IssuerFacts): Queue {
     const present = this.#queues.get(issuer)
     if (present?.spacingMs === spacingMs) return present
     // After a restart, the turns are then those that the former process announced.
-    const lastAt = present?.lastAt ?? lastRenewalAt() ?? 0
+    const lastAt = present?.lastAt ?? facts.lastRenewalAt() ?? 0
     const queue = { spacingMs, places: new Map<ObjectKey, Place>(), lastAt }
     this.#queues.set(issuer, queue)
     return queue
