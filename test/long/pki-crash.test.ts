@@ -16,6 +16,7 @@ import { AuthorityWriter } from "./authority-writer.ts"
 import { CertificateWriter, during } from "./certificate-writer.ts"
 import { CrashApi } from "./crash-api.ts"
 import { type CrashStore, crashKinds, openCrashStore } from "./crash-store.ts"
+import { sampleOf } from "./sample.ts"
 import { CrashingServer, randomIntegers } from "./crashing-server.ts"
 
 const kills = process.env["CHANCERY_SHORT"] === "1" ? 15 : 100
@@ -32,7 +33,7 @@ interface Entry {
   readonly to_be_signed_sha256?: string
 }
 
-test.each(crashKinds)(
+test.each(sampleOf(crashKinds, 3))(
   `${kills} kills under ${clientCount} clients lose no certificate, revocation or key, and no record of one, on $name (seed ${seed})`,
   async (kind) => {
     const random = randomIntegers(seed)

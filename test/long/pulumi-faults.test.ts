@@ -9,6 +9,7 @@ import { dyingAt, untilDone } from "../e2e/pulumi/crashing-stack.ts"
 import { openFaultInjectingProxy } from "../e2e/pulumi/fault-injecting-proxy.ts"
 import { buildProvider, openStack } from "../e2e/pulumi/stack.ts"
 import { pulumiProgram } from "../toolchain/pulumi.ts"
+import { sampleOf } from "./sample.ts"
 
 const pulumi = await pulumiProgram()
 const isShort = process.env["CHANCERY_SHORT"] === "1"
@@ -35,7 +36,7 @@ const kinds = isShort
     ]
 
 describe.skipIf(pulumi === undefined)("the provider", () => {
-  describe.each(["embedded", "remote"] as const)("with the %s engine", (mode) => {
+  describe.each(sampleOf(["embedded", "remote"] as const, 8))("with the %s engine", (mode) => {
     test(
       "recovers from each kill -9 between the engine's commit and Pulumi's response",
       { timeout: 900_000 },

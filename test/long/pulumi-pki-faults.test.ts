@@ -7,6 +7,7 @@ import { prepareAuthority } from "../e2e/pulumi/certificate-scenario.ts"
 import { dyingAt } from "../e2e/pulumi/crashing-stack.ts"
 import { buildProvider, openStack } from "../e2e/pulumi/stack.ts"
 import { pulumiProgram } from "../toolchain/pulumi.ts"
+import { sampleOf } from "./sample.ts"
 
 const pulumi = await pulumiProgram()
 
@@ -47,7 +48,7 @@ async function inventory({ certificates, issuers, keys }: Pki) {
 }
 
 describe.skipIf(pulumi === undefined)("the provider", () => {
-  test.each(["embedded", "remote"] as const)(
+  test.each(sampleOf(["embedded", "remote"] as const, 9))(
     "with the %s engine recovers from each kill -9 between a signature and Pulumi's response",
     { timeout: 900_000 },
     async (mode) => {

@@ -18,6 +18,7 @@ import { pkiScenario } from "../e2e/pulumi/pki-scenario.ts"
 import { buildProvider, openStack } from "../e2e/pulumi/stack.ts"
 import { workspaceScenario } from "../e2e/pulumi/workspace-scenario.ts"
 import { pulumiProgram } from "../toolchain/pulumi.ts"
+import { sampleOf } from "./sample.ts"
 
 const pulumi = await pulumiProgram()
 const firstHundred = { number: 1, size: 100 }
@@ -29,7 +30,7 @@ const workspace = (args: WorkspaceArgs) => async () => {
 }
 
 describe.skipIf(pulumi === undefined)("the provider", () => {
-  test.each(["embedded", "remote"] as const)(
+  test.each(sampleOf(["embedded", "remote"] as const, 6))(
     "creates, changes, repairs and deletes workspaces and tags with the %s engine",
     async (mode) => {
       await using stack = await openStack(pulumi ?? "", mode)
@@ -203,7 +204,7 @@ describe.skipIf(pulumi === undefined)("the provider", () => {
     expect((await stack.engine.workspaces.list("acme", {}, firstHundred)).items).toEqual([])
   })
 
-  test.each(["embedded", "remote"] as const)(
+  test.each(sampleOf(["embedded", "remote"] as const, 7))(
     "creates, changes, repairs and deletes mounts and roles with the %s engine",
     async (mode) => {
       await using stack = await openStack(pulumi ?? "", mode)

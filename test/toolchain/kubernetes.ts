@@ -26,7 +26,7 @@ export interface KubernetesVersions {
 }
 
 /** Releases in `kubernetes/go.mod`, which has kubectl too. */
-const usual: KubernetesVersions = { kubernetes: "1.36", etcd: "3.6" }
+export const usualVersions: KubernetesVersions = { kubernetes: "1.36", etcd: "3.6" }
 
 /** Other releases that the operator is tested with, the oldest first. Each API server has the etcd of its own release. */
 export const testedVersions: readonly KubernetesVersions[] = [
@@ -52,7 +52,7 @@ type Program = keyof typeof packages
 
 const usualModule = join(import.meta.dirname, "kubernetes")
 const moduleOf = (name: "kubernetes" | "etcd", release: string): string =>
-  release === usual[name] ? usualModule : join(import.meta.dirname, `${name}-${release}`)
+  release === usualVersions[name] ? usualModule : join(import.meta.dirname, `${name}-${release}`)
 
 export const kubernetesInstallation =
   "No kube-apiserver, kubectl and etcd were found, so the suites of the Kubernetes operator do not run. Install Go 1.26 or " +
@@ -67,8 +67,8 @@ function chosenVersions(): KubernetesVersions {
     return release
   }
   return {
-    kubernetes: chosen(kubernetesVariable, kubernetesReleases, usual.kubernetes),
-    etcd: chosen(etcdVariable, etcdReleases, usual.etcd),
+    kubernetes: chosen(kubernetesVariable, kubernetesReleases, usualVersions.kubernetes),
+    etcd: chosen(etcdVariable, etcdReleases, usualVersions.etcd),
   }
 }
 
