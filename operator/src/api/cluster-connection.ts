@@ -1,25 +1,17 @@
 import { z } from "zod"
+import { clusterPolicies, namespaceMembers } from "./connection-policy.ts"
 import { connectionColumns, connectionMembers, connectionStatus, oneBundle } from "./connection-spec.ts"
 import type { Kind } from "./definition.ts"
-import { labelSelector } from "./label-selector.ts"
 import { ruled } from "./rules.ts"
 
 const allowedNamespaces = z
-  .object({
-    matchNames: z
-      .array(z.string().min(1).max(63))
-      .max(100)
-      .optional()
-      .describe('Namespaces by name; "*" allows all.')
-      .meta({ "x-kubernetes-list-type": "set" }),
-    labelSelector: labelSelector.optional().describe("Namespaces by label. An empty selector allows all."),
-  })
+  .object(namespaceMembers)
   .optional()
   .describe("Namespaces whose objects may use this connection, selected by matchNames or labelSelector. Default: none.")
 
 const spec = ruled(
   z
-    .object({ ...connectionMembers("the operator's namespace"), allowedNamespaces })
+    .object({ ...connectionMembers("the operator's namespace"), allowedNamespaces, policies: clusterPolicies })
     .describe("Address of a Chancery engine, and the operator's credentials for it."),
   oneBundle,
 )

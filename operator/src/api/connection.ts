@@ -1,11 +1,12 @@
 import { z } from "zod"
+import { policies } from "./connection-policy.ts"
 import { connectionColumns, connectionMembers, connectionStatus, oneBundle } from "./connection-spec.ts"
 import type { Kind } from "./definition.ts"
 import { ruled } from "./rules.ts"
 
 const spec = ruled(
   z
-    .object(connectionMembers("the namespace of the Connection"))
+    .object({ ...connectionMembers("the namespace of the Connection"), policies })
     .describe("Address of a Chancery engine, and the operator's credentials for it."),
   oneBundle,
 )

@@ -6,9 +6,10 @@ import type { Cluster } from "../kube/cluster.ts"
 import { clusterConnection, type ClusterConnectionSpec } from "../api/cluster-connection.ts"
 import type { ConnectionRef } from "../api/connection-spec.ts"
 import { connection } from "../api/connection.ts"
-import { keyOf, type KubernetesObject, type ObjectKey, secrets, selects } from "../kube/kubernetes-object.ts"
+import { keyOf, type KubernetesObject, type ObjectKey, secrets } from "../kube/kubernetes-object.ts"
 import { NamedObjects } from "../kube/named-objects.ts"
 import type { ObjectStore } from "../kube/object-store.ts"
+import { describeUse, type EngineUse, includes, permits, type UsingNamespace } from "./connection/connection-policy.ts"
 import { pollMs, stalled, NotReadyError, waiting } from "./reconcile-result.ts"
 import { type RateLimit, RequestRateLimiter } from "../kube/rate-limiter.ts"
 import { parsedSpec } from "./reconciler.ts"
@@ -20,6 +21,8 @@ export interface Connected {
   readonly organization?: string
   /** URL for people; undefined for an engine in this process. */
   readonly url?: string
+  /** Throws `NotReadyError` if the connection's policies do not permit a use. Undefined if it has no policies. */
+  readonly assertPermitted?: (use: EngineUse) => void
 }
 
 export interface EmbeddedEngine {
@@ -56,9 +59,17 @@ interface Access {
   readonly anywhere: boolean
 }
 
+/** Use of an organization; undefined: that of the connection. */
+interface OrganizationUse {
+  readonly organization: string | undefined
+  readonly project: string | undefined
+}
+
 interface ConnectionUse {
   /** The object that needs the connection is being deleted. */
   readonly isCleaningUp?: boolean
+  /** What the object does with the engine. The policies of the connection must permit it. */
+  readonly of?: EngineUse | OrganizationUse
 }
 
 interface Client {
@@ -117,19 +128,21 @@ export class EngineConnections {
       const declared = clusterConnections.get(ref.name)
       if (declared !== undefined && namespace !== undefined) this.#rejectNamespace(declared, namespace)
       const { engine, organization } = embedded
-      return { engine, ...(organization === undefined ? {} : { organization }) }
+      const guarded = declared === undefined ? {} : this.#guardedUse(ref, declared, namespace, use.of, organization)
+      return { engine, ...(organization === undefined ? {} : { organization }), ...guarded }
     }
     const key = ref.kind === "Connection" ? `${namespace}/${ref.name}` : ref.name
     const object = (ref.kind === "Connection" ? connections : clusterConnections).get(key)
     if (object === undefined)
       throw stalled("ConnectionMissing", `There is no ${ref.kind} ${ref.name}${inNamespace(ref, namespace)}.`)
     if (ref.kind === "ClusterConnection" && namespace !== undefined) this.#rejectNamespace(object, namespace)
+    const guarded = this.#guardedUse(ref, object, namespace, use.of, specOf(ref.kind, object).organization)
     // A connection under deletion still serves objects that need it for their cleanup.
     if (!isReady(object) && object.metadata.deletionTimestamp === undefined) {
       // No short retry is needed: the object is requeued when the connection becomes ready.
       throw waiting("ConnectionNotReady", `The ${ref.kind} ${ref.name} is not ready; see its status.`, pollMs)
     }
-    return this.client(ref.kind, object, signal, use)
+    return { ...(await this.client(ref.kind, object, signal, use)), ...guarded }
   }
 
   /** Returns the engine of a connection, whether ready or not. Throws `Unsettled` if the connection is incomplete. */
@@ -201,10 +214,33 @@ export class EngineConnections {
     this.#closing.set(client.engine, cancel)
   }
 
+  /** Throws if the policies do not permit the use. */
+  #guardedUse(
+    { kind }: ConnectionRef,
+    object: KubernetesObject,
+    namespace: string | undefined,
+    use: ConnectionUse["of"],
+    ownOrganization: string | undefined,
+  ): Pick<Connected, "assertPermitted"> {
+    const { policies } = specOf(kind, object)
+    if (policies === undefined) return {}
+    const assertPermitted = (one: EngineUse) => {
+      if (permits(policies, one, namespace === undefined ? undefined : this.#namespace(namespace))) return
+      const to = namespace === undefined ? "" : ` to the namespace ${namespace}`
+      throw stalled("UseNotPermitted", `The ${kind} ${object.metadata.name} does not permit ${describeUse(one)}${to}.`)
+    }
+    if (use !== undefined)
+      assertPermitted("mount" in use ? use : { ...use, organization: use.organization ?? ownOrganization ?? "" })
+    return { assertPermitted }
+  }
+
+  #namespace(name: string): UsingNamespace {
+    return { name, labels: this.#options.namespaces.get(name)?.metadata.labels ?? {} }
+  }
+
   #rejectNamespace(object: KubernetesObject, namespace: string): void {
     const { allowedNamespaces } = specOf("ClusterConnection", object)
-    const labels = this.#options.namespaces.get(namespace)?.metadata.labels ?? {}
-    if (!allows(allowedNamespaces, namespace, labels)) {
+    if (!includes(allowedNamespaces, this.#namespace(namespace))) {
       const { name } = object.metadata
       throw stalled("NamespaceNotAllowed", `The ClusterConnection ${name} does not allow the namespace ${namespace}.`)
     }
@@ -252,24 +288,6 @@ interface SecretKey {
 
 const specOf = (kind: ConnectionRef["kind"], object: KubernetesObject): ClusterConnectionSpec =>
   kind === "Connection" ? parsedSpec(connection, object) : parsedSpec(clusterConnection, object)
-
-export function allows(
-  allowed: ClusterConnectionSpec["allowedNamespaces"],
-  namespace: string,
-  labels: Readonly<Record<string, string>>,
-): boolean {
-  const { matchNames = [], labelSelector } = allowed ?? {}
-  if (matchNames.includes("*") || matchNames.includes(namespace)) return true
-  if (labelSelector === undefined) return false
-  const { matchLabels, matchExpressions } = labelSelector
-  return selects(
-    {
-      ...(matchLabels === undefined ? {} : { matchLabels }),
-      matchExpressions: (matchExpressions ?? []).map(({ key, operator, values = [] }) => ({ key, operator, values })),
-    },
-    labels,
-  )
-}
 
 /** Returns whether the connection is ready at its current generation. */
 function isReady({ metadata: { generation }, status }: KubernetesObject): boolean {

@@ -14,6 +14,7 @@ export const reasons = [
   "ConnectionNotReady",
   "ConnectionInUse",
   "NamespaceNotAllowed",
+  "UseNotPermitted",
   "SecretMissing",
   "SecretKeyMissing",
   "AddressNotAllowed",

@@ -55,7 +55,7 @@ export async function readyRole(
       : { name: defaultRole, isReady: true }
   if (!isReady)
     throw waiting("RoleNotReady", `The CertificateRole ${defaultRole} is not ready; see its status.`, pollMs)
-  const { engine } = await connected(parts, issuer, namespace, signal)
+  const { engine } = await connected(parts, issuer, namespace, roleName, signal)
   return { issuer, engine, roleName, role: await readRole(engine, issuer, roleName) }
 }
 
@@ -130,13 +130,16 @@ async function connected(
   { engines }: SigningParts,
   { spec }: KnownIssuer,
   namespace: string | undefined,
+  role: string,
   signal: AbortSignal,
 ): Promise<Connected> {
   try {
-    return await engines.connect(spec.connectionRef, namespace, signal)
+    return await engines.connect(spec.connectionRef, namespace, signal, { of: { mount: spec.mount, role } })
   } catch (error) {
-    if (!(error instanceof NotReadyError) || error.outcome.health.reason !== "NamespaceNotAllowed") throw error
-    throw new RequestRefused("NamespaceNotAllowed", error.outcome.health.message)
+    if (!(error instanceof NotReadyError)) throw error
+    const { reason, message } = error.outcome.health
+    if (reason === "NamespaceNotAllowed" || reason === "UseNotPermitted") throw new RequestRefused(reason, message)
+    throw error
   }
 }
 

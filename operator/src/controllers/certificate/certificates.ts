@@ -431,7 +431,7 @@ class Certificates {
     }
     const until = issuableAfter(memory, { isRequested: isRequested(one, trigger), now: request.now })
     if (until !== undefined) throw new IssuanceLimited(until)
-    const { engine } = await connect(this.#parts, one, known)
+    const { engine } = await connect(this.#parts, one, known, role)
     const creationId = creationIdOf(object, revision)
     await this.#discardUnheard(one, { known, revision, creationId })
     const parts = { cluster: this.#parts.cluster, secrets: this.#parts.storeOf(secrets) }

@@ -1,5 +1,6 @@
 // Issuer and role of a Certificate, from the cache only.
 import { engineRoleName } from "../certificate-role/certificate-roles.ts"
+import type { EngineUse } from "../connection/connection-policy.ts"
 import type { Connected } from "../engine-connections.ts"
 import { certificateRole, type CertificateRoleSpec } from "../../api/certificate-role.ts"
 import type { ConnectionRef } from "../../api/connection-spec.ts"
@@ -91,14 +92,23 @@ export function roleAt(
   return { name: engineRoleName(declared, found), isReady: readySinceOf(found) !== undefined }
 }
 
-export const connect = (parts: CertificateParts, one: CertificateContext, { spec }: KnownIssuer): Promise<Connected> =>
-  connectBy(parts, one, spec.connectionRef)
+/** `role` is that of the engine; undefined: the certificate is only read or revoked. */
+export const connect = (
+  parts: CertificateParts,
+  one: CertificateContext,
+  { spec: { connectionRef, mount } }: KnownIssuer,
+  role?: string,
+): Promise<Connected> =>
+  connectBy(parts, one, {
+    connectionRef,
+    of: { mount, ...(role === undefined ? {} : one.spec.isCA ? { isAuthority: true } : { role }) },
+  })
 
 export const connectBy = (
   { engines }: CertificateParts,
   { object, request, isCleaningUp }: CertificateContext,
-  ref: ConnectionRef,
-): Promise<Connected> => engines.connect(ref, object.metadata.namespace, request.signal, { isCleaningUp })
+  { connectionRef, of }: { readonly connectionRef: ConnectionRef; readonly of: EngineUse },
+): Promise<Connected> => engines.connect(connectionRef, object.metadata.namespace, request.signal, { isCleaningUp, of })
 
 /** Returns since when the object is ready; undefined if it is not ready at its current generation. */
 function readySinceOf(object: KubernetesObject): number | undefined {

@@ -66,7 +66,7 @@ export class Revocations {
 
   async revoke(one: CertificateContext, serialNumber: string, reason: string): Promise<void> {
     const { connectionRef, mount } = this.#issuedBy(one)
-    const { engine } = await connectBy(this.#parts, one, connectionRef)
+    const { engine } = await connectBy(this.#parts, one, { connectionRef, of: { mount } })
     try {
       await engine.pki(mount).revocations.revoke({ serialNumber, reason })
     } catch (error) {

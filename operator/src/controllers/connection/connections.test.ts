@@ -5,8 +5,9 @@ import { expect, onTestFinished, test } from "vitest"
 import { manualClock } from "../../../../engine/testing/manual-clock.ts"
 import { manualTimers } from "../../../../engine/testing/manual-timers.ts"
 import type { Changed, Followed } from "../../kube/cluster.ts"
+import { includes } from "./connection-policy.ts"
 import { reconcileConnections } from "./connections.ts"
-import { allows, EngineConnections } from "../engine-connections.ts"
+import { EngineConnections } from "../engine-connections.ts"
 import type { KubernetesObject } from "../../kube/kubernetes-object.ts"
 import { ObjectStore } from "../../kube/object-store.ts"
 import { refused, NotReadyError } from "../reconcile-result.ts"
@@ -229,7 +230,7 @@ test.each([
     may: false,
   },
 ])("a namespace with the label gold may use a connection that allows $allowed: $may", async ({ allowed, may }) => {
-  expect(allows(allowed, "team", { tier: "gold" })).toBe(may)
+  expect(includes(allowed, { name: "team", labels: { tier: "gold" } })).toBe(may)
   const { engines, namespaces, putSecret, put, opened } = open()
   putSecret("operators/engine", { token: "abc" })
   namespaces.set({ metadata: { name: "team", labels: { tier: "gold" } } })

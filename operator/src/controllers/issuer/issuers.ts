@@ -83,7 +83,9 @@ async function reconcile(
   request: ReconcileRequest,
 ): Promise<ReconcileResult> {
   const spec = parsedSpec(options.kind === "Issuer" ? issuer : clusterIssuer, object)
-  const { engine } = await options.engines.connect(spec.connectionRef, object.metadata.namespace, request.signal)
+  const { engine } = await options.engines.connect(spec.connectionRef, object.metadata.namespace, request.signal, {
+    of: { mount: spec.mount },
+  })
   // Without changes, a poll checks only one of CA and ACME; they take turns.
   const isAcmesTurn = spec.acme !== undefined && (lacksToken(options, object, spec) || request.turn % 2 === 1)
   const { acmeDirectory, ...authority } = request.status as IssuerStatus

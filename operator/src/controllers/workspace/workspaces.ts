@@ -95,7 +95,7 @@ async function reconcile(
 ): Promise<ReconcileResult> {
   const { namespace = "" } = object.metadata
   const spec = parsedSpec(workspace, object)
-  const connected = await options.engines.connect(spec.connectionRef, namespace, request.signal)
+  const connected = await options.engines.connect(spec.connectionRef, namespace, request.signal, { of: useOf(spec) })
   const { engine } = connected
   const organization = spec.organization ?? connected.organization
   if (organization === undefined)
@@ -116,6 +116,9 @@ async function reconcile(
     throw isEngineError(error) ? refused(error) : error
   }
 }
+
+/** A project by id counts as unnamed, because policies have names. */
+const useOf = ({ organization, project }: WorkspaceObjectSpec) => ({ organization, project: project?.name })
 
 interface WorkspaceContext {
   readonly options: WorkspacesOptions
@@ -166,6 +169,7 @@ async function newcomer(it: WorkspaceContext): Promise<WorkspaceView> {
     const rival = options.workspaces.by("workspaceId", view.id).find((other) => keyOf(other) !== keyOf(object))
     if (rival !== undefined)
       throw stalled("AlreadyManaged", `The workspace ${view.id} already belongs to the Workspace ${keyOf(rival)}.`)
+    if (how === "Adopted") await assertPermittedProject(it, view)
     await request.record({
       type: "Normal",
       reason: how,
@@ -179,6 +183,14 @@ async function newcomer(it: WorkspaceContext): Promise<WorkspaceView> {
     const { id: _, ...status } = withoutPending(request.status)
     throw new NotReadyError({ ...unsettled.outcome, status })
   }
+}
+
+/** The project that a workspace is taken from must be permitted too, not only the project that it is moved to. */
+async function assertPermittedProject({ connected }: WorkspaceContext, view: WorkspaceView): Promise<void> {
+  const { engine, assertPermitted } = connected
+  if (assertPermitted === undefined) return
+  const { name } = await engine.projects.get(view.projectId)
+  assertPermitted({ organization: view.organizationName, project: name })
 }
 
 /** Synchronizes the given aspects. Without a view, aspects that need one are skipped. */
@@ -401,6 +413,7 @@ async function connectedToDelete(
   try {
     return await engines.connect(spec.connectionRef, object.metadata.namespace ?? "", request.signal, {
       isCleaningUp: true,
+      of: useOf(spec),
     })
   } catch (error) {
     throw error instanceof NotReadyError ? withPatch(error, object) : error
