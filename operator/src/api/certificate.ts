@@ -310,6 +310,15 @@ const members = z
       .describe(
         "Common name of the subject. Default: none, or the first other name of at most 64 characters if the role requires a common name.",
       ),
+    csr: z
+      .string()
+      .min(1)
+      .max(65_536)
+      .regex(/^\s*-----BEGIN (NEW )?CERTIFICATE REQUEST-----/)
+      .optional()
+      .describe(
+        "CSR (PEM) to sign, whose key stays outside of the cluster. The names are those of the CSR. The Secret is of type Opaque and has tls.crt and ca.crt, but no tls.key. Each renewal signs the CSR again. Can be added or removed only together with a change of secretName.",
+      ),
     subject: subject
       .optional()
       .describe(
@@ -524,13 +533,69 @@ const authorityRules: readonly Rule<CertificateSpec>[] = [
   },
 ]
 
+const namesOfSpec = [
+  "commonName",
+  "dnsNames",
+  "ipAddresses",
+  "uris",
+  "emailAddresses",
+  "userIDs",
+  "otherNames",
+  "subject",
+] as const
+
+const requestRules: readonly Rule<CertificateSpec>[] = [
+  {
+    rule: `!has(self.csr) || !(${namesOfSpec.map((member) => `has(self.${member})`).join(" || ")})`,
+    message: `csr and ${namesOfSpec.join(", ")} are mutually exclusive; the names are those of the CSR`,
+    fieldPath: ".csr",
+    holds: (spec) => spec.csr === undefined || namesOfSpec.every((member) => spec[member] === undefined),
+  },
+  {
+    rule: "!has(self.csr) || (self.keySource == 'Operator' && self.privateKey.algorithm == 'ECDSA' && !has(self.privateKey.size) && self.privateKey.encoding == 'PKCS8' && self.privateKey.rotationPolicy == 'Always')",
+    message: "csr and privateKey, keySource are mutually exclusive; the CSR has its own key",
+    fieldPath: ".csr",
+    holds: ({ csr, keySource, privateKey: { algorithm, size, encoding, rotationPolicy } }) =>
+      csr === undefined ||
+      (keySource === "Operator" &&
+        algorithm === "ECDSA" &&
+        size === undefined &&
+        encoding === "PKCS8" &&
+        rotationPolicy === "Always"),
+  },
+  {
+    rule: "!has(self.csr) || !self.isCA",
+    message: "csr and isCA are mutually exclusive",
+    fieldPath: ".csr",
+    holds: ({ csr, isCA }) => csr === undefined || !isCA,
+  },
+  {
+    rule: "!has(self.csr) || !has(self.additionalOutputFormats) || self.additionalOutputFormats.all(x, x.type == 'FullChain')",
+    message: "additionalOutputFormats must be only FullChain if csr is set; the others contain the key",
+    fieldPath: ".additionalOutputFormats",
+    holds: ({ csr, additionalOutputFormats = [] }) =>
+      csr === undefined || additionalOutputFormats.every(({ type }) => type === "FullChain"),
+  },
+  {
+    rule: "has(self.csr) == has(oldSelf.csr) || self.secretName != oldSelf.secretName",
+    message: "csr can be added or removed only together with a change of secretName",
+    fieldPath: ".csr",
+    transition: true,
+    holds: (spec, before) =>
+      (spec.csr === undefined) === (before.csr === undefined) || spec.secretName !== before.secretName,
+  },
+]
+
 const rules: readonly Rule<CertificateSpec>[] = [
   ...authorityRules,
+  ...requestRules,
   {
-    rule: "has(self.commonName) || has(self.dnsNames) || has(self.ipAddresses) || has(self.uris) || has(self.emailAddresses) || has(self.userIDs) || has(self.otherNames)",
-    message: "at least one of commonName, dnsNames, ipAddresses, uris, emailAddresses, userIDs, otherNames is required",
+    rule: "has(self.csr) || has(self.commonName) || has(self.dnsNames) || has(self.ipAddresses) || has(self.uris) || has(self.emailAddresses) || has(self.userIDs) || has(self.otherNames)",
+    message:
+      "at least one of commonName, dnsNames, ipAddresses, uris, emailAddresses, userIDs, otherNames, csr is required",
     holds: (spec) =>
       [
+        spec.csr,
         spec.commonName,
         spec.dnsNames,
         spec.ipAddresses,

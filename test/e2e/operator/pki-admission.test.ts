@@ -27,6 +27,8 @@ interface Case {
 const connectionRef = { kind: "ClusterConnection", name: "engine" }
 const web = { secretName: "web-tls", issuerRef: { name: "ca" }, dnsNames: ["www.example.com"] }
 const ca = { connectionRef, mount: "pki" }
+const csr = "-----BEGIN CERTIFICATE REQUEST-----\nMAA=\n-----END CERTIFICATE REQUEST-----\n"
+const ofRequest = { secretName: "web-tls", issuerRef: { name: "ca" }, csr }
 const many = (count: number, of: (index: number) => unknown) => Array.from({ length: count }, (_, index) => of(index))
 
 const certificateCases: readonly Case[] = [
@@ -98,6 +100,37 @@ const certificateCases: readonly Case[] = [
     }
     return { why: `${name} alone`, spec: { ...web, dnsNames: undefined, [name]: values[name] } }
   }),
+  { why: "a CSR", spec: { ...ofRequest, usages: ["serverAuth"], additionalOutputFormats: [{ type: "FullChain" }] } },
+  { why: "a CSR of another label", spec: { ...ofRequest, csr: csr.replaceAll("REQUEST", "") }, expected: /spec\.csr/ },
+  { why: "a CSR of 65,537 characters", spec: { ...ofRequest, csr: csr.padEnd(65_537) }, expected: /spec\.csr/ },
+  ...["dnsNames", "subject", "commonName"].map((member) => ({
+    why: `a CSR and ${member}`,
+    spec: {
+      ...ofRequest,
+      [member]: { dnsNames: ["a.example.com"], subject: { countries: ["CH"] }, commonName: "a" }[member],
+    },
+    expected: /csr and commonName, .*, subject are mutually exclusive/,
+  })),
+  {
+    why: "a CSR and a key",
+    spec: { ...ofRequest, privateKey: { rotationPolicy: "Never" } },
+    expected: /csr and privateKey, keySource are mutually exclusive/,
+  },
+  {
+    why: "a CSR and a key of the engine",
+    spec: { ...ofRequest, keySource: "Engine" },
+    expected: /csr and privateKey, keySource are mutually exclusive/,
+  },
+  {
+    why: "a CSR and an authority",
+    spec: { ...ofRequest, isCA: true },
+    expected: /csr and isCA are mutually exclusive/,
+  },
+  {
+    why: "a CSR and a keystore",
+    spec: { ...ofRequest, additionalOutputFormats: [{ type: "FullChain" }, { type: "PKCS12" }] },
+    expected: /additionalOutputFormats must be only FullChain if csr is set/,
+  },
   {
     why: "an authority with constraints",
     spec: {
@@ -596,6 +629,12 @@ describe.skipIf(cluster === undefined)("once created", () => {
       spec: ca,
       change: { connectionRef: { name: "other" } },
       expected: /connectionRef cannot be changed/,
+    },
+    {
+      kind: certificate,
+      spec: web,
+      change: { csr },
+      expected: /csr can be added or removed only together with a change of secretName/,
     },
   ])("a $kind.kind cannot have $change", async ({ kind, spec, change, expected }) => {
     const name = `kept-${Object.keys(change).join("").toLowerCase()}`

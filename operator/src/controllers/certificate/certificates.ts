@@ -22,7 +22,7 @@ import {
   type UnwrittenCertificate,
   withTime,
 } from "./issuance-memory.ts"
-import { isWantedKey, wantedKey } from "./keys.ts"
+import { isKeyOf } from "./keys.ts"
 import { keystorePasswords } from "./keystores.ts"
 import { connect, type KnownIssuer, knownIssuer, knownRole } from "./known-issuer.ts"
 import { differences, namesProblem, withCanonicalNames } from "./names.ts"
@@ -42,6 +42,7 @@ import {
   serialNumberIn,
   writtenIn,
 } from "./secret-layout.ts"
+import { withRequestedNames } from "./signing-request.ts"
 import { publishTrust, type Trust } from "./trust-publication.ts"
 import { isRejection } from "../../kube/cluster.ts"
 import type { Condition, Health } from "../conditions.ts"
@@ -120,7 +121,7 @@ class Certificates {
   }
 
   async reconcile(object: KubernetesObject, request: ReconcileRequest): Promise<ReconcileResult> {
-    const spec = withCanonicalNames(parsedSpec(certificate, object))
+    const spec = withCanonicalNames(withRequestedNames(parsedSpec(certificate, object)))
     const problem = windowsProblem(spec) ?? namesProblem(spec)
     if (problem !== undefined) throw stalled("InvalidSpec", problem)
     const secret = await presentAt(this.#parts, secrets, inNamespaceOf(object, spec.secretName))
@@ -201,7 +202,7 @@ class Certificates {
       key: inNamespaceOf(object, spec.secretName),
       before,
       secret,
-      stored: storedIn(secret),
+      stored: storedIn(secret, { isKeyElsewhere: spec.csr !== undefined }),
       memory,
       passwords: {},
       issuedBy: undefined,
@@ -237,7 +238,7 @@ class Certificates {
   async #goodOf(one: CertificateContext): Promise<Good | undefined> {
     const { before } = one
     const good = one.memory.good ?? (await formerSecretOf(this.#parts, one))
-    const stored = storedIn(good)
+    const stored = storedIn(good, { isKeyElsewhere: one.spec.csr !== undefined })
     if (good === undefined || stored.is !== "whole") return undefined
     const isLatest = before.serialNumber === undefined || before.serialNumber === stored.serialNumber
     return isLatest ? { secret: good, stored } : undefined
@@ -411,7 +412,7 @@ class Certificates {
     const keptKey = one.stored.is === "whole" && one.stored.privateKey === stored.privateKey
     one.stored = { is: "whole", ...stored }
     one.issuedBy = { connectionRef: known.spec.connectionRef, mount: known.spec.mount }
-    if (spec.keySource === "Operator" && !keptKey) await this.#deleteKey(one, revision)
+    if (spec.keySource === "Operator" && spec.csr === undefined && !keptKey) await this.#deleteKey(one, revision)
     this.#revocations.asked(key, request.now)
   }
 
@@ -478,7 +479,8 @@ class Certificates {
   ): Promise<void> {
     const { object, spec, memory, secret, before } = one
     if (memory.searchedRevision === revision) return
-    const isKeyMade = spec.keySource === "Operator" && spec.privateKey.rotationPolicy === "Always"
+    const isKeyMade =
+      spec.keySource === "Operator" && spec.csr === undefined && spec.privateKey.rotationPolicy === "Always"
     const nextKey = this.#parts.storeOf(secrets).get(nextKeyOf(object, revision))
     // The operator stores the next key before it requests a certificate. Without a stored key, nothing was requested.
     if (!isKeyMade || nextKey !== undefined || before.failedIssuanceAttempts !== undefined) {
@@ -705,7 +707,7 @@ function isUsable(
     unwritten.role === wanted.role &&
     issuerKind === spec.issuerRef.kind &&
     issuerName === spec.issuerRef.name &&
-    (spec.keySource === "Engine" || isWantedKey(wantedKey(spec.privateKey), stored.privateKey.algorithm)) &&
+    isKeyOf(spec, stored) &&
     differences(spec, stored.leaf, stored.values).length === 0 &&
     stored.leaf.notAfter > request.now &&
     (renewal === undefined || renewal.at > request.now)

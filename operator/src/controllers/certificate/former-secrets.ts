@@ -7,7 +7,7 @@ import { certificate } from "../../api/certificate.ts"
 import { annotations } from "./annotations.ts"
 import type { CertificateContext, CertificateParts } from "./certificate-context.ts"
 import type { FormerSecret } from "./certificate-status.ts"
-import { storedIn } from "./stored-certificate.ts"
+import { storedIn, textOf } from "./stored-certificate.ts"
 
 /** Bound of the list in the status. Secrets beyond it stay until the Certificate is deleted. */
 const maxFormer = 10
@@ -43,7 +43,9 @@ export async function keptFormerSecrets(
     ({ name }) => name !== spec.secretName && name !== before.secretName,
   )
   const former = await formerSecretOf(parts, one)
-  const stored = storedIn(former)
+  // The spec may have got or lost its CSR together with the change of the name.
+  const isKeyElsewhere = former !== undefined && textOf(former, "tls.key") === ""
+  const stored = storedIn(former, { isKeyElsewhere })
   const added: readonly FormerSecret[] =
     former === undefined || stored.is !== "whole"
       ? []

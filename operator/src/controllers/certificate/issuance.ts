@@ -39,11 +39,12 @@ import {
   readStoredCertificate,
   textOf,
 } from "./stored-certificate.ts"
-import { isWantedKey, keyPem, keysOfThisProcess, wantedKey } from "./keys.ts"
+import { isKeyOf, isWantedKey, keyPem, keysOfThisProcess, wantedKey } from "./keys.ts"
 import { commonNameOf, differences, inputOf, missingUsages, requestContent } from "./names.ts"
 import { isDueAtOnce } from "./renewal.ts"
 import { renewalFor } from "./renewal-terms.ts"
 import { splitChain } from "./secret-layout.ts"
+import { readSigningRequest } from "./signing-request.ts"
 import { subjectDifferencesToRole } from "./subject.ts"
 
 export interface IssuanceParts {
@@ -97,7 +98,7 @@ export async function issue(parts: IssuanceParts, issuance: Issuance): Promise<S
   const pki = engine.pki(issuer.mount)
   const role = spec.isCA ? undefined : await answered(() => readableRole(pki, issuance.role))
   assertRole(issuance, role)
-  const key = spec.keySource === "Engine" ? undefined : await keyFor(parts, issuance)
+  const key = spec.keySource === "Engine" || spec.csr !== undefined ? undefined : await keyFor(parts, issuance)
   await issuance.rehearse(key)
   const issued = await answered(() =>
     spec.isCA && key !== undefined ? signAuthority(pki, issuance, key) : ask(pki, issuance, role, key),
@@ -119,7 +120,7 @@ async function readableRole({ roles }: Pki, name: string): Promise<Role | undefi
 
 /** Throws if the role lacks usages of the spec, or sets another subject. The role decides on both, so such a certificate would be unusable. */
 function assertRole({ spec, role: name }: Issuance, role: Role | undefined): void {
-  const key = wantedKey(spec.privateKey)
+  const key = spec.csr === undefined ? wantedKey(spec.privateKey) : readSigningRequest(spec.csr).publicKey.algorithm
   if (role === undefined || key === undefined) return
   const { keyUsages, extendedKeyUsages } = usagesOfRole(role, key.type)
   const missing = missingUsages(spec, keyUsages, extendedKeyUsages)
@@ -170,7 +171,7 @@ async function ask(
   const keyBits = wanted === undefined || wanted.type === "ed25519" ? 0 : wanted.bits
   const csr =
     key === undefined
-      ? undefined
+      ? spec.csr
       : writePem("CERTIFICATE REQUEST", await signedRequest(key, requestContent(spec, commonName)))
   const send = (more: IssueInput) =>
     csr === undefined
@@ -211,10 +212,12 @@ const shortened = (error: EngineError): EngineError =>
 function accepted(issuance: Issuance, issued: IssuedCertificate, key: PrivateKey | undefined): StoredCertificate {
   const { spec, revision, now } = issuance
   const privateKey = key ?? issued.privateKey
-  if (privateKey === undefined)
+  if (privateKey === undefined && spec.csr === undefined)
     throw unfit("CertificateUnfit", "The engine returned no private key with the certificate.")
   const discarded = { serialNumber: issued.serialNumber, notAfter: secondTime(issued.notAfter), discarded: true }
   const stored = read(privateKey, issued, discarded)
+  if (!isKeyOf(spec, stored) && spec.csr !== undefined)
+    throw unfit("CertificateUnfit", "The engine returned a certificate with another key than spec.csr.", discarded)
   const differing = differences(spec, stored.leaf, stored.values)
   if (differing.length > 0) {
     const source = spec.isCA ? `issuer ${issuance.issuer.issuerRef}` : `role ${issuance.role}`
@@ -233,7 +236,11 @@ function accepted(issuance: Issuance, issued: IssuedCertificate, key: PrivateKey
   return stored
 }
 
-function read(privateKey: PrivateKey, issued: IssuedCertificate, discarded: EarlierCertificate): StoredCertificate {
+function read(
+  privateKey: PrivateKey | undefined,
+  issued: IssuedCertificate,
+  discarded: EarlierCertificate,
+): StoredCertificate {
   try {
     const { chain, authorities } = splitChain(issued.certificate, issued.issuingCa, issued.caChain)
     const stored = readStoredCertificate(privateKey, chain, authorities)
@@ -275,13 +282,14 @@ async function keyFor({ cluster, secrets: store }: IssuanceParts, issuance: Issu
       message: "spec.privateKey.size is not a valid key size.",
     })
   const isKept = spec.privateKey.rotationPolicy === "Never" && mayKeepKey
-  if (isKept && stored.is === "whole" && isWantedKey(wanted, stored.privateKey.algorithm)) return stored.privateKey
+  const present = stored.is === "whole" ? stored.privateKey : undefined
+  if (isKept && present !== undefined && isWantedKey(wanted, present.algorithm)) return present
   const place = nextKeyOf(certificate, revision)
-  const present = store.get(place)
-  const kept = present === undefined ? undefined : keyIn(present)
+  const secret = store.get(place)
+  const kept = secret === undefined ? undefined : keyIn(secret)
   if (kept !== undefined && isWantedKey(wanted, kept.algorithm)) return kept
   const key = await keysOfThisProcess.generate(wanted)
-  await cluster.apply(secrets, nextKeySecret(issuance, place, key, present), fieldManager)
+  await cluster.apply(secrets, nextKeySecret(issuance, place, key, secret), fieldManager)
   return key
 }
 

@@ -1,6 +1,12 @@
 // Key stores and trust stores of a certificate's Secret, and their passwords.
 import { createHmac } from "node:crypto"
-import { writeJavaKeyStore, writeJavaTrustStore, writeKeyStore, writeTrustStore } from "@chancery/engine/x509"
+import {
+  type PrivateKey,
+  writeJavaKeyStore,
+  writeJavaTrustStore,
+  writeKeyStore,
+  writeTrustStore,
+} from "@chancery/engine/x509"
 import type { CertificateSpec } from "../../api/certificate.ts"
 import { type KubernetesObject, type ObjectKey, type Resource, secrets } from "../../kube/kubernetes-object.ts"
 import type { NamedObjects } from "../../kube/named-objects.ts"
@@ -113,11 +119,11 @@ async function pkcs12For(
   present: KubernetesObject | undefined,
 ): Promise<Keystores> {
   const format = formatOf(spec, "PKCS12")
-  if (format === undefined || password === undefined) return { annotations: {}, data: {} }
-  const { alias = defaultAlias } = format
   const { privateKey, chain } = stored
+  if (format === undefined || password === undefined || privateKey === undefined) return { annotations: {}, data: {} }
+  const { alias = defaultAlias } = format
   const names = storeNames.PKCS12
-  const source = sourceDigest(stored, alias, password)
+  const source = sourceDigest(privateKey, stored, alias, password)
   const written = { [annotations.stores]: source }
   const data = (present?.["data"] ?? {}) as Readonly<Record<string, string>>
   const [keys, trust] = [data[names.keys], data[names.trust]]
@@ -133,7 +139,12 @@ async function pkcs12For(
 }
 
 /** The private key is the key of the digest, because readers of annotations could otherwise test guesses of the password. */
-const sourceDigest = ({ privateKey, chain, authorities }: StoredCertificate, alias: string, password: string): string =>
+const sourceDigest = (
+  privateKey: PrivateKey,
+  { chain, authorities }: StoredCertificate,
+  alias: string,
+  password: string,
+): string =>
   createHmac("sha256", privateKey.der("pkcs8"))
     .update(Buffer.concat([Buffer.from(`${password}\n${alias}\n`), ...chain, ...authorities]))
     .digest("hex")
@@ -141,9 +152,9 @@ const sourceDigest = ({ privateKey, chain, authorities }: StoredCertificate, ali
 /** The same input gives the same bytes, so these stores are written again and compared. */
 function javaStoresFor({ spec, stored, passwords: { JKS: password } }: KeystoreContent): Record<string, string> {
   const format = formatOf(spec, "JKS")
-  if (format === undefined || password === undefined) return {}
-  const { alias = defaultAlias } = format
   const { privateKey, chain, leaf } = stored
+  if (format === undefined || password === undefined || privateKey === undefined) return {}
+  const { alias = defaultAlias } = format
   const names = storeNames.JKS
   return {
     [names.keys]: base64(writeJavaKeyStore({ privateKey, chain, alias }, leaf.notBefore, password)),

@@ -5,7 +5,7 @@ import type { CertificateSpec } from "../../api/certificate.ts"
 import { secondTime } from "../../kube/kubernetes-object.ts"
 import type { Reason } from "../event-reasons.ts"
 import type { StoredCertificateState } from "./stored-certificate.ts"
-import { isWantedKey, wantedKey } from "./keys.ts"
+import { isKeyOf } from "./keys.ts"
 import { differingFields } from "./names.ts"
 
 /** Facts on which the checks decide. */
@@ -79,12 +79,14 @@ const ownerIsThis: Check = ({ written, certificateName, spec }) =>
         message: `The Secret ${spec.secretName} belonged to the Certificate ${written.certificateName}, which no longer exists.`,
       }
 
-const keyIsAsSpecified: Check = ({ stored, spec }) =>
-  stored.is !== "whole" ||
-  spec.keySource === "Engine" ||
-  isWantedKey(wantedKey(spec.privateKey), stored.privateKey.algorithm)
-    ? undefined
-    : { reason: "KeySpecChanged", message: "The key does not have the algorithm and size of spec.privateKey." }
+const keyIsAsSpecified: Check = ({ stored, spec }) => {
+  if (stored.is !== "whole" || isKeyOf(spec, stored)) return undefined
+  const message =
+    spec.csr === undefined
+      ? "The key does not have the algorithm and size of spec.privateKey."
+      : "The certificate has another key than spec.csr."
+  return { reason: "KeySpecChanged", message }
+}
 
 const namesAreAsSpecified: Check = ({ stored, spec, written, role }) => {
   if (stored.is !== "whole") return undefined

@@ -65,7 +65,8 @@ function shellOf(
       annotations: { ...spec.secretTemplate?.annotations, ...own },
       ...(spec.secretDeletionPolicy === "Delete" ? { ownerReferences: [owner] } : {}),
     },
-    type: present?.["type"] ?? "kubernetes.io/tls",
+    // The API server requires `tls.key` in Secrets of the type kubernetes.io/tls.
+    type: present?.["type"] ?? (spec.csr === undefined ? "kubernetes.io/tls" : "Opaque"),
     data,
   }
 }
@@ -89,7 +90,7 @@ export function rehearsalOf(
   const keyText = key === undefined ? "pending\n" : `${keyPem(key, spec.privateKey)}\n`
   const formats = new Set(spec.additionalOutputFormats?.map(({ type }) => type))
   const texts = {
-    "tls.key": keyText,
+    ...(spec.csr === undefined ? { "tls.key": keyText } : {}),
     [chainName]: pem,
     "ca.crt": pem,
     ...(formats.has("DER") ? { "key.der": "pending" } : {}),
@@ -164,15 +165,21 @@ export const renewRequestIn = (secret: KubernetesObject | undefined): string =>
 function textsFor(spec: CertificateSpec, stored: StoredCertificate): Record<string, string | Uint8Array> {
   const pem = (certificates: readonly Uint8Array[]) =>
     certificates.map((der) => `${writePem("CERTIFICATE", der)}\n`).join("")
-  const key = `${keyPem(stored.privateKey, spec.privateKey)}\n`
   const chain = pem(stored.chain)
   return {
-    "tls.key": key,
+    ...(spec.csr === undefined && stored.privateKey !== undefined ? keyTexts(spec, stored.privateKey, chain) : {}),
     [chainName]: chain,
     "ca.crt": pem(stored.authorities),
-    ...(formatOf(spec, "DER") === undefined ? {} : { "key.der": stored.privateKey.der("pkcs8") }),
-    ...(formatOf(spec, "CombinedPEM") === undefined ? {} : { "tls-combined.pem": `${key}\n${chain}` }),
     ...(formatOf(spec, "FullChain") === undefined ? {} : { "fullchain.pem": pem(fullChain(stored)) }),
+  }
+}
+
+function keyTexts(spec: CertificateSpec, privateKey: PrivateKey, chain: string): Record<string, string | Uint8Array> {
+  const key = `${keyPem(privateKey, spec.privateKey)}\n`
+  return {
+    "tls.key": key,
+    ...(formatOf(spec, "DER") === undefined ? {} : { "key.der": privateKey.der("pkcs8") }),
+    ...(formatOf(spec, "CombinedPEM") === undefined ? {} : { "tls-combined.pem": `${key}\n${chain}` }),
   }
 }
 

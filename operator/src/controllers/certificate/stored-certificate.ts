@@ -14,7 +14,8 @@ import {
 import type { KubernetesObject } from "../../kube/kubernetes-object.ts"
 
 export interface StoredCertificate {
-  readonly privateKey: PrivateKey
+  /** Undefined if the key is elsewhere, for a certificate of a CSR. */
+  readonly privateKey: PrivateKey | undefined
   /** DER, leaf first. */
   readonly chain: readonly Uint8Array[]
   /** DER: the trust anchors of the chain, the topmost last. May be empty. */
@@ -34,15 +35,20 @@ export type StoredCertificateState =
 /** Secrets are limited to 1 MiB. */
 const maxPem = 1024 * 1024
 
-export function storedIn(secret: KubernetesObject | undefined): StoredCertificateState {
+/** `isKeyElsewhere`: the Secret is for a certificate of a CSR, and needs no key. */
+export function storedIn(
+  secret: KubernetesObject | undefined,
+  { isKeyElsewhere = false }: { readonly isKeyElsewhere?: boolean } = {},
+): StoredCertificateState {
   if (secret === undefined) return { is: "missing" }
   const text = (key: string) => textOf(secret, key)
   const [key, chain] = [text("tls.key"), text("tls.crt")]
-  if (key === "" || chain === "")
-    return { is: "incomplete", problem: `has no value for ${key === "" ? "tls.key" : "tls.crt"}` }
+  const isKeyMissing = key === "" && !isKeyElsewhere
+  if (isKeyMissing || chain === "")
+    return { is: "incomplete", problem: `has no value for ${isKeyMissing ? "tls.key" : "tls.crt"}` }
   let reading = "tls.key"
   try {
-    const privateKey = readPrivateKeyPem(key, maxPem)
+    const privateKey = isKeyElsewhere ? undefined : readPrivateKeyPem(key, maxPem)
     reading = "tls.crt"
     const certificates = certificatesIn(chain)
     reading = "ca.crt"
@@ -55,7 +61,7 @@ export function storedIn(secret: KubernetesObject | undefined): StoredCertificat
 
 /** Throws `UnacceptableInput` if a certificate cannot be parsed. */
 export function readStoredCertificate(
-  privateKey: PrivateKey,
+  privateKey: PrivateKey | undefined,
   chain: readonly Uint8Array[],
   authorities: readonly Uint8Array[],
 ): Exclude<StoredCertificateState, { readonly is: "missing" }> {
@@ -63,7 +69,8 @@ export function readStoredCertificate(
   if (first === undefined) return { is: "incomplete", problem: "has no certificate in tls.crt" }
   const leaf = parseCertificate(first)
   // Public keys are equal if and only if their SPKI encodings are. The private key's is canonical.
-  if (Buffer.compare(privateKey.publicKey.spki, leaf.subjectPublicKeyInfo) !== 0) return { is: "mismatched" }
+  if (privateKey !== undefined && Buffer.compare(privateKey.publicKey.spki, leaf.subjectPublicKeyInfo) !== 0)
+    return { is: "mismatched" }
   return {
     is: "whole",
     privateKey,
