@@ -66,11 +66,9 @@ export function inspectCertificate(
       found.push(`The Secret ${secretName} belongs to the Certificate ${written.certificateName}.`)
     if (written !== undefined && (written.issuerKind !== kind || written.issuerName !== name))
       found.push(`spec.issuerRef: expected ${kind} ${name}, got ${written.issuerKind} ${written.issuerName}`)
-    if (stored.is === "whole") {
-      const isRight =
-        spec.keySource === "Engine" || isWantedKey(wantedKey(spec.privateKey), stored.privateKey.algorithm)
-      if (!isRight) found.push(`spec.privateKey: got ${describeKeyAlgorithm(stored.privateKey.algorithm)}`)
-    }
+    const key = stored.is === "whole" && spec.keySource === "Operator" ? stored.privateKey?.algorithm : undefined
+    if (key !== undefined && !isWantedKey(wantedKey(spec.privateKey), key))
+      found.push(`spec.privateKey: got ${describeKeyAlgorithm(key)}`)
     if (leaf !== undefined)
       found.push(...differences(spec, leaf.parsed, leaf.values).map((difference) => describeDifferences([difference])))
   }

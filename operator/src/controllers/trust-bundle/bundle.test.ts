@@ -19,7 +19,7 @@ beforeAll(async () => {
   other = writePem("CERTIFICATE", next.certificate)
   const issued = await issuer.issue(certificateSpec())
   leaf = writePem("CERTIFICATE", issued.chain[0] ?? new Uint8Array())
-  key = keyPem(issued.privateKey, { encoding: "PKCS8" })
+  key = keyPem(issued.privateKey!, { encoding: "PKCS8" })
   const own = await keysOfThisProcess.generate({ type: "ec", bits: 256 })
   request = writePem("CERTIFICATE REQUEST", await signedRequest(own, { subject: [], extensions: [] }))
 })
