@@ -92,6 +92,8 @@ async function onFreePorts(programs: KubernetesPrograms, options: ControlPlaneOp
       `--etcd-servers=${etcdUrl}`,
       "--bind-address=127.0.0.1",
       "--advertise-address=127.0.0.1",
+      // From 1.37 on, a Service may not have an endpoint on the loopback interface, as that of the API server would.
+      "--endpoint-reconciler-type=none",
       `--secure-port=${serverPort}`,
       // The API server generates its TLS certificate in this folder.
       `--cert-dir=${folder}`,
