@@ -16,6 +16,7 @@ import { managedSelector } from "../src/kube/owned-objects.ts"
 import { ReadYourWrites } from "../src/kube/read-your-writes.ts"
 import type { ReconcileRequest } from "../src/controllers/reconciler.ts"
 import type { PublicationParts } from "../src/controllers/workspace/output-publication.ts"
+import { projectOf } from "../src/controllers/project/project-references.ts"
 import { reconcileWorkspaces, workspaceIdOf } from "../src/controllers/workspace/workspaces.ts"
 
 /** Outcome of a call: executed, not received, executed without a response, or rejected with this error. */
@@ -87,6 +88,8 @@ export async function openWorkspaces() {
     },
   }
 
+  const projects = new ObjectStore({ project: projectOf })
+
   /** Opens one object, with a replacement of the controller. */
   function open(name: string, spec: Record<string, unknown>, fateOf?: (call: string) => SimulatedFate) {
     const { proxied, calls } = overheard(engine, fateOf)
@@ -102,6 +105,7 @@ export async function openWorkspaces() {
       },
       clusterName: "test",
       workspaces: store,
+      projects,
     })
     const saved: OwnStatus[] = []
     const happened: string[] = []
@@ -211,5 +215,5 @@ export async function openWorkspaces() {
   const closing = opening.move()
   /** Sets the function that decides which writes the API server rejects. */
   const reject = (next: typeof rejects) => void (rejects = next)
-  return { engine, cluster, open, putState, reject, [Symbol.asyncDispose]: () => closing.disposeAsync() }
+  return { engine, cluster, projects, open, putState, reject, [Symbol.asyncDispose]: () => closing.disposeAsync() }
 }

@@ -22,8 +22,9 @@ export async function removeIssuer(
     const isKey = reference.startsWith("key-")
     const all = await pki.issuers.list()
     const own = all.filter((issuer) => (isKey ? issuer.keyId : issuer.id) === reference)
-    const chain: string[] = []
-    for (const { id: issuerId, keyId } of own) if (keyId !== null) chain.push(...(await chainOf(pki, issuerId)))
+    const chain: Uint8Array[] = []
+    for (const { id: issuerId, keyId } of own)
+      if (keyId !== null) chain.push(...(await pki.issuers.certificate(issuerId)).caChain)
     for (const issuer of own) {
       const view = await pki.issuers.get(issuer.id)
       if (removal === "safe") await rejectNeeded(pki, view)
@@ -34,7 +35,7 @@ export async function removeIssuer(
     }
     const keyId = isKey ? reference : (own[0]?.keyId ?? before.keyId ?? null)
     if (keyId !== null && !all.some((one) => one.keyId === keyId && !own.includes(one))) await pki.keys.delete(keyId)
-    if (chain.length > 0) await deleteUnneeded(pki, chain)
+    if (chain.length > 0) await deleteUnneededAuthorities(pki, chain)
   } catch (error) {
     // The mount no longer exists.
     if (!isEngineError(error, "not-found")) throw error
@@ -68,15 +69,21 @@ async function revokeAtParent(parent: Pki, { certificate }: IssuerView, now: num
 
 /** Returns the chain as base64 of DER. */
 const chainOf = async (pki: Pki, issuerId: string): Promise<readonly string[]> =>
-  (await pki.issuers.certificate(issuerId)).caChain.map((der) => Buffer.from(der).toString("base64"))
+  (await pki.issuers.certificate(issuerId)).caChain.map(base64)
 
-/** Deletes issuers without key and name that completed the chain, unless another issuer's chain needs them. */
-async function deleteUnneeded(pki: Pki, chain: readonly string[]): Promise<void> {
+/**
+ * Deletes issuers without key and name that completed a chain (DER), unless another issuer's chain needs them. They were imported with the
+ * certificate of an issuer below them.
+ */
+export async function deleteUnneededAuthorities(pki: Pki, chain: readonly Uint8Array[]): Promise<void> {
   const issuers = await pki.issuers.list()
   const needed = new Set<string>()
   for (const { id, keyId } of issuers) if (keyId !== null) for (const one of await chainOf(pki, id)) needed.add(one)
+  const members = new Set(chain.map(base64))
   for (const { id } of issuers.filter(({ name, keyId }) => name === null && keyId === null)) {
     const [own = ""] = await chainOf(pki, id)
-    if (chain.includes(own) && !needed.has(own)) await pki.issuers.delete(id)
+    if (members.has(own) && !needed.has(own)) await pki.issuers.delete(id)
   }
 }
+
+const base64 = (der: Uint8Array): string => Buffer.from(der).toString("base64")

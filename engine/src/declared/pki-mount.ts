@@ -1,3 +1,4 @@
+import { z } from "zod"
 import { conflict, type Fault, invalid, isEngineError, unprocessable } from "../core/errors.ts"
 import { parseDuration } from "../core/time.ts"
 import type { Engine } from "../engine.ts"
@@ -23,14 +24,15 @@ import {
 import { declaredDuration, declaredFaults, mountMemberFaults, sameMountPath } from "./pki-values.ts"
 import { sameText, type SameValue } from "./same-value.ts"
 import { diffMembers, type InForce, member, output, required, type SpecOf, validator, withDefaults } from "./members.ts"
-import { duration, flag, listOf, oneOf, orNull, text } from "./types.ts"
+import { boundedText, duration, flag, listOf, oneOf, orNull, text } from "./types.ts"
 
 /** URLs are compared without trailing slashes. */
 const sameAddress: SameValue = (a, b) => sameText(withoutLastSlashes(a), withoutLastSlashes(b))
 
 const withoutLastSlashes = (value: unknown): unknown => (typeof value === "string" ? value.replace(/\/+$/, "") : value)
 
-const names = listOf(text.schema)
+const names = listOf(text.schema, { maximum: 100, manifestItem: z.string().min(1).max(256) })
+const address = boundedText(2_048)
 
 const members = {
   path: required(text, "Path of the mount; mounts do not nest.", {
@@ -38,7 +40,7 @@ const members = {
     providedBy: "name",
     forcesReplacement: true,
   }),
-  description: member(text, "Description for people.", { default: "", same: sameText }),
+  description: member(boundedText(1_024), "Description for people.", { default: "", same: sameText }),
   defaultLeaseTtl: member(orNull(duration), "Lifetime of certificates that request none.", {
     default: null,
     defaultText: "768 hours (also if null)",
@@ -63,14 +65,14 @@ const members = {
   auditNonHmacResponseKeys: member(names, "Response members that the audit log records in plain text.", {
     default: [],
   }),
-  clusterPath: member(text, "URL of the mount. Required by ACME; replaces `{{cluster_path}}` in URLs.", {
+  clusterPath: member(address, "URL of the mount. Required by ACME; replaces `{{cluster_path}}` in URLs.", {
     default: "",
     example: "https://ca.example.com/v1/pki",
     same: sameAddress,
     isOutputIfDeclared: true,
   }),
   clusterAiaPath: member(
-    text,
+    address,
     "URL of the mount for certificates and CRLs, often plain HTTP; replaces `{{cluster_aia_path}}` in URLs.",
     { default: "", same: sameAddress, isOutputIfDeclared: true },
   ),

@@ -34,6 +34,8 @@ export const textUpTo = (length: number): MemberType<string> => ({
   ...text,
   schema: plainText.max(length, `must have at most ${length} characters`),
 })
+/** Returns a string type that manifests bound, and whose length in programs the server checks. */
+export const boundedText = (length: number): MemberType<string> => ({ ...text, manifest: z.string().max(length) })
 
 export const flag: MemberType<boolean> = {
   schema: z.boolean(must("be a boolean")),

@@ -3,6 +3,7 @@ import { z } from "zod"
 import { connectionRef } from "./connection-spec.ts"
 import type { Kind } from "./definition.ts"
 import { manifestMembers } from "./manifest-members.ts"
+import { driftPolicy, driftStatus } from "./policies.ts"
 import { immutable, type Rule, ruled } from "./rules.ts"
 import { mountPath, roleName } from "./descriptions.ts"
 
@@ -21,12 +22,7 @@ const members = z
       .describe(
         "Behavior if the engine has a different role of this name. Never: the object stalls with NameTaken. IfExists: the role is taken over. MustExist: the role is taken over, and never created. Default: Never.",
       ),
-    driftPolicy: z
-      .enum(["Enforce", "Report"])
-      .default("Enforce")
-      .describe(
-        "Behavior if the role differs in the engine. Enforce: differences are reverted. Report: differences are only listed in status.drift. Default: Enforce.",
-      ),
+    driftPolicy: driftPolicy("role"),
     deletionPolicy: z
       .enum(["Retain", "Delete"])
       .default("Delete")
@@ -49,18 +45,7 @@ const leaseNeedsStore: Rule<CertificateRoleSpec> = {
 const status = {
   id: z.string().max(512).optional().describe("Id of the role in the engine: MOUNT/roles/NAME."),
   name: z.string().max(253).optional().describe("Name of the role in the engine."),
-  drift: z
-    .array(
-      z.object({
-        field: z.string().max(64).describe("Field of the spec that differs."),
-        desired: z.string().max(4_096).optional().describe("Value in the spec, as JSON. Long values are truncated."),
-        observed: z.string().max(4_096).optional().describe("Value in the engine, as JSON. Long values are truncated."),
-      }),
-    )
-    .max(100)
-    .optional()
-    .describe("Differences between the spec and the engine. Present with driftPolicy Report.")
-    .meta({ "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["field"] }),
+  drift: driftStatus,
 }
 
 export const certificateRole: Kind<CertificateRoleSpec> = {

@@ -3,6 +3,7 @@ import { z } from "zod"
 import { parseGoDuration } from "../go-duration.ts"
 import { connectionRef, dataKey } from "./connection-spec.ts"
 import type { Kind } from "./definition.ts"
+import { keyMembers, keySize } from "./private-key.ts"
 import { type Rule, ruled } from "./rules.ts"
 import { atLeast, duration, instant, mountPath, named, roleName, stringMap, texts } from "./descriptions.ts"
 
@@ -76,8 +77,6 @@ const renewalWindow = z.object({
     .default("UTC")
     .describe("Time zone of cron (IANA name). Default: UTC. Example: Europe/Zurich."),
 })
-
-const sizes = { RSA: [2048, 3072, 4096, 8192], ECDSA: [224, 256, 384, 521], Ed25519: [] as number[] }
 
 const subjectTexts = (maximum: number, attribute: string, example: string) =>
   texts(maximum, 20, `Values of the attribute ${attribute}. Example: ${example}.`).optional()
@@ -157,18 +156,7 @@ const nameConstraints = ruled(
 
 const privateKey = ruled(
   z.object({
-    algorithm: z
-      .enum(["RSA", "ECDSA", "Ed25519"])
-      .default("ECDSA")
-      .describe("Algorithm of the key: RSA, ECDSA or Ed25519. Default: ECDSA."),
-    size: z
-      .int()
-      .min(224)
-      .max(8_192)
-      .optional()
-      .describe(
-        "Size of the key in bits. RSA: 2048 (default), 3072, 4096 or 8192. ECDSA: 224, 256 (default), 384 or 521. Not allowed for Ed25519.",
-      ),
+    ...keyMembers,
     encoding: z
       .enum(["PKCS1", "PKCS8"])
       .default("PKCS8")
@@ -180,12 +168,7 @@ const privateKey = ruled(
         "Always: each certificate has a new key. Never: the key is reused if it has the algorithm and size of privateKey, and its certificate was not revoked. Default: Always.",
       ),
   }),
-  {
-    rule: "!has(self.size) || (self.algorithm == 'RSA' ? self.size in [2048, 3072, 4096, 8192] : self.algorithm == 'ECDSA' && self.size in [224, 256, 384, 521])",
-    message: "size must be 2048, 3072, 4096 or 8192 for RSA, 224, 256, 384 or 521 for ECDSA, and absent for Ed25519",
-    fieldPath: ".size",
-    holds: ({ algorithm, size }) => size === undefined || sizes[algorithm].includes(size),
-  },
+  keySize,
   {
     rule: "self.algorithm != 'Ed25519' || self.encoding == 'PKCS8'",
     message: "encoding must be PKCS8 for Ed25519",

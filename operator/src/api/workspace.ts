@@ -26,7 +26,8 @@ const oneOf = (what: string, ...names: readonly string[]): Rule<object> => ({
   holds: (value) => countPresent(value, ...names) === 1,
 })
 
-const named = (what: string, words: string) =>
+/** Reference to something of the engine by its id or its name. `what` is the field, and `words` describe it. */
+export const idOrName = (what: string, words: string) =>
   ruled(
     z.object({
       id: engineId.optional().describe(`Id of ${words} in the engine. Cannot be set together with name.`),
@@ -155,6 +156,30 @@ const variable = ruled(
   },
 )
 
+/** List of key-value tags. */
+export const tagBindings = (description: string) =>
+  z
+    .array(
+      z.object({
+        key: z
+          .string()
+          .min(1)
+          .max(128)
+          .regex(/^[a-zA-Z0-9_.=+@:-]+$/)
+          .describe("Key of the tag."),
+        value: z
+          .string()
+          .min(1)
+          .max(256)
+          .regex(/^[a-zA-Z0-9_.=+@:-]+$/)
+          .describe("Value of the tag."),
+      }),
+    )
+    .max(10)
+    .optional()
+    .describe(description)
+    .meta({ "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["key"] })
+
 const shape = z.object({
   connectionRef: ruled(connectionRef, {
     rule: "self == oldSelf",
@@ -217,14 +242,14 @@ const shape = z.object({
     .describe(
       "Version of Terraform or OpenTofu: a version, a constraint such as ~> 1.9, or latest. Not managed if omitted.",
     ),
-  project: named("project", "the project")
+  project: idOrName("project", "the project")
     .optional()
     .describe("Project of the workspace. A change moves the workspace. Not managed if omitted."),
   executionMode: z
     .enum(["remote", "local", "agent"])
     .optional()
     .describe("Where runs execute: remote, local or agent. Not managed if omitted."),
-  agentPool: named("agentPool", "the agent pool")
+  agentPool: idOrName("agentPool", "the agent pool")
     .optional()
     .describe("Agent pool of the runs. Required with executionMode agent, not allowed otherwise."),
   settingOverwrites: z
@@ -305,7 +330,7 @@ const shape = z.object({
     "Folders whose changes start runs. Cannot be set together with triggerPatterns.",
   ),
   vcsRepo,
-  sshKey: named("sshKey", "the SSH key")
+  sshKey: idOrName("sshKey", "the SSH key")
     .optional()
     .describe("SSH key for fetching modules. Removing it unassigns the key. Not managed if omitted."),
   tagsPolicy: z
@@ -323,27 +348,7 @@ const shape = z.object({
     "set",
     "Tags without a value.",
   ),
-  tagBindings: z
-    .array(
-      z.object({
-        key: z
-          .string()
-          .min(1)
-          .max(128)
-          .regex(/^[a-zA-Z0-9_.=+@:-]+$/)
-          .describe("Key of the tag."),
-        value: z
-          .string()
-          .min(1)
-          .max(256)
-          .regex(/^[a-zA-Z0-9_.=+@:-]+$/)
-          .describe("Value of the tag."),
-      }),
-    )
-    .max(10)
-    .optional()
-    .describe("Key-value tags, at most 10. Not managed if omitted.")
-    .meta({ "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["key"] }),
+  tagBindings: tagBindings("Key-value tags, at most 10. Not managed if omitted."),
   dataRetentionPolicy: ruled(
     z.object({
       deleteOlderThanDays: z

@@ -2,17 +2,26 @@ import { certificateFigures } from "./certificate/certificate-metrics.ts"
 import { certificateIndexes, reconcileCertificates } from "./certificate/certificates.ts"
 import { passwordSecretsOf } from "./certificate/keystores.ts"
 import { reconcileCertificateRoles } from "./certificate-role/certificate-roles.ts"
+import { reconcileAuthorities } from "./certificate-authority/authorities.ts"
+import { parentOf } from "./certificate-authority/parent.ts"
 import { reconcileConnections } from "./connection/connections.ts"
 import { connectionOf, connectionReferences, type ControlledKind, referencesTo } from "./controllers.ts"
+import { certificateAuthority } from "../api/certificate-authority.ts"
 import { certificateRole } from "../api/certificate-role.ts"
 import { certificate } from "../api/certificate.ts"
 import { clusterConnection } from "../api/cluster-connection.ts"
 import { connection } from "../api/connection.ts"
 import { clusterIssuer, issuer } from "../api/issuer.ts"
+import { mount } from "../api/mount.ts"
+import { project } from "../api/project.ts"
 import { trustBundle } from "../api/trust-bundle.ts"
 import { configMaps, namespaces, type ObjectKey, parseKey, secrets } from "../kube/kubernetes-object.ts"
 import { clusterTrustBundleOf, eabSecretOf, reconcileIssuers } from "./issuer/issuers.ts"
+import { mountOf, sameMount } from "./mount/mount-references.ts"
+import { reconcileMounts } from "./mount/mounts.ts"
 import { managedSelector } from "../kube/owned-objects.ts"
+import { projectOf, projectsUsedBy } from "./project/project-references.ts"
+import { reconcileProjects } from "./project/projects.ts"
 import { clusterTrustBundles } from "../signing/trust-bundles/cluster-trust-bundle.ts"
 import { workspace } from "../api/workspace.ts"
 import {
@@ -47,11 +56,38 @@ export const controlledKinds: readonly ControlledKind[] = [
         referencesTo: (key) => referencesTo(controlledKinds, parts, "ClusterConnection", key),
       }),
   },
+  {
+    kind: mount,
+    indexes: { connection: connectionOf, mount: mountOf },
+    refersTo: [...connectionReferences, sameMount(certificateRole), sameMount(certificateAuthority)],
+    reconciler: ({ engines, storeOf }) =>
+      reconcileMounts({
+        engines,
+        mounts: storeOf(mount),
+        roles: storeOf(certificateRole),
+        authorities: storeOf(certificateAuthority),
+      }),
+  },
+  {
+    kind: certificateAuthority,
+    indexes: { connection: connectionOf, mount: mountOf, parent: parentOf },
+    refersTo: [...connectionReferences, sameMount(mount), { resource: certificateAuthority, index: "parent" }],
+    reconciler: ({ cluster, engines, storeOf }) =>
+      reconcileAuthorities({
+        cluster,
+        engines,
+        storeOf,
+        authorities: storeOf(certificateAuthority),
+        mounts: storeOf(mount),
+      }),
+  },
   ...([issuer, clusterIssuer] as const).map((kind): ControlledKind => ({
     kind,
-    indexes: { connection: connectionOf, eabSecret: eabSecretOf, trustBundle: clusterTrustBundleOf },
+    indexes: { connection: connectionOf, eabSecret: eabSecretOf, mount: mountOf, trustBundle: clusterTrustBundleOf },
     refersTo: [
       ...connectionReferences,
+      sameMount(mount),
+      sameMount(certificateAuthority),
       { resource: clusterTrustBundles, index: "trustBundle", isOptional: true },
       {
         resource: secrets,
@@ -73,9 +109,10 @@ export const controlledKinds: readonly ControlledKind[] = [
   })),
   {
     kind: certificateRole,
-    indexes: { connection: connectionOf },
-    refersTo: connectionReferences,
-    reconciler: ({ engines, storeOf }) => reconcileCertificateRoles({ engines, roles: storeOf(certificateRole) }),
+    indexes: { connection: connectionOf, mount: mountOf },
+    refersTo: [...connectionReferences, sameMount(mount)],
+    reconciler: ({ engines, storeOf }) =>
+      reconcileCertificateRoles({ engines, roles: storeOf(certificateRole), mounts: storeOf(mount) }),
   },
   {
     kind: certificate,
@@ -111,17 +148,28 @@ export const controlledKinds: readonly ControlledKind[] = [
     reconciler: reconcileTrustBundles,
   },
   {
+    kind: project,
+    indexes: { connection: connectionOf, project: projectOf },
+    refersTo: [
+      ...connectionReferences,
+      { resource: workspace, index: "project", valueFor: (_key, object) => projectsUsedBy(object)[0] ?? "" },
+    ],
+    reconciler: (parts) => reconcileProjects({ ...parts, projects: parts.storeOf(project) }),
+  },
+  {
     kind: workspace,
     indexes: {
       connection: connectionOf,
       workspaceId: workspaceIdOf,
       workspaceRef: workspacesReferredTo,
+      project: projectsUsedBy,
       outputsConfigMap: outputsConfigMapOf,
       outputsSecret: outputsSecretOf,
     },
     refersTo: [
       ...connectionReferences,
       { resource: workspace, index: "workspaceRef" },
+      { resource: project, index: "project", valueFor: (_key, object) => projectOf(object)[0] ?? "" },
       { resource: configMaps, labelSelector: managedSelector, index: "outputsConfigMap" },
       { resource: secrets, labelSelector: managedSelector, index: "outputsSecret" },
     ],
@@ -130,7 +178,8 @@ export const controlledKinds: readonly ControlledKind[] = [
       { resource: configMaps, keys: variableConfigMapsOf },
     ],
     engineIds: "workspaceId",
-    reconciler: (parts) => reconcileWorkspaces({ ...parts, workspaces: parts.storeOf(workspace) }),
+    reconciler: (parts) =>
+      reconcileWorkspaces({ ...parts, workspaces: parts.storeOf(workspace), projects: parts.storeOf(project) }),
     figures: workspaceFigures,
   },
 ]

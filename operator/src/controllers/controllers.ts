@@ -70,8 +70,8 @@ export interface Reference {
   readonly labelSelector?: string
   /** Name of an index of the referencing kind. */
   readonly index: string
-  /** Returns the index value for an object of the resource. Default: its key. */
-  readonly valueFor?: (key: ObjectKey) => string
+  /** Returns the index value for an object of the resource, as it is or was. Default: its key. */
+  readonly valueFor?: (key: ObjectKey, object: KubernetesObject) => string
   /** The resource is followed only if the options have it. */
   readonly isOptional?: true
 }
@@ -271,9 +271,10 @@ export function openControllers(options: ControllersOptions): Controllers {
       controllers.get(name)?.changed(key, how, previous)
       const writer = writes.writerOf(placeOf(resource, key), object?.metadata.resourceVersion)
       // The initial objects are reconciled anyway.
-      if (how === "changed" && concernsOthers(previous, object))
+      const latest = object ?? previous
+      if (how === "changed" && latest !== undefined && concernsOthers(previous, object))
         for (const { kind, index, valueFor = identity } of referrers)
-          for (const one of storeOf(kind).by(index, valueFor(key)).map(keyOf))
+          for (const one of storeOf(kind).by(index, valueFor(key, latest)).map(keyOf))
             if (placeOf(kind, one) !== writer) controllers.get(nameOf(kind))?.touch(one, "retry")
       if (object === undefined && previous !== undefined) release(previous, connectionIndex)
     }
@@ -388,7 +389,7 @@ const nameOf = ({ plural, group }: Resource): string => `${plural}.${group}`
 
 const identity = (key: ObjectKey): string => key
 
-/** Returns whether a change matters to objects that reference this one: its content, its readiness or its CA. */
+/** Returns whether a change matters to objects that reference this one: its content, its readiness, its id or its CA. */
 function concernsOthers(before: KubernetesObject | undefined, after: KubernetesObject | undefined): boolean {
   if (before === undefined || after === undefined || before.metadata.uid !== after.metadata.uid) return true
   const { generation, deletionTimestamp, labels } = before.metadata
@@ -404,11 +405,17 @@ function readiness({ status }: KubernetesObject): string | undefined {
     conditions = [],
     observedGeneration,
     caFingerprint = "",
+    id = "",
+    settingsGeneration = 0,
   } = (status ?? {}) as {
     readonly conditions?: readonly { readonly type: string; readonly status: string }[]
     readonly observedGeneration?: number
     readonly caFingerprint?: string
+    readonly id?: string
+    readonly settingsGeneration?: number
   }
   const ready = conditions.find(({ type }) => type === "Ready")
-  return ready === undefined ? undefined : `${ready.status} ${observedGeneration} ${caFingerprint}`
+  return ready === undefined
+    ? undefined
+    : `${ready.status} ${observedGeneration} ${caFingerprint} ${id} ${settingsGeneration}`
 }

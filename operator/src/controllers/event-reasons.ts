@@ -24,6 +24,13 @@ export const reasons = [
   "NotAnEngine",
   "OrganizationNotFound",
   "OrganizationMissing",
+  // Mounts and projects.
+  "MountSaved",
+  "MountMissing",
+  "MountNotReady",
+  "ProjectSaved",
+  "ProjectMissing",
+  "ProjectNotReady",
   // Issuers and roles.
   "AuthorityFound",
   "AuthorityMissing",
@@ -32,6 +39,9 @@ export const reasons = [
   "AcmeOffered",
   "RoleSaved",
   "RoleMissing",
+  "ParentMissing",
+  "ParentNotReady",
+  "ChainIncomplete",
   // Certificates: why one is issued, or not ready.
   "SecretKeysMissing",
   "KeyPairMismatch",

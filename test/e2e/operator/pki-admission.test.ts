@@ -2,27 +2,14 @@
 // without an API server.
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
-import { beforeAll, describe, expect, test } from "vitest"
+import { describe, expect, test } from "vitest"
 import { certificateRole } from "../../../operator/src/api/certificate-role.ts"
 import { certificate } from "../../../operator/src/api/certificate.ts"
-import type { Kind } from "../../../operator/src/api/definition.ts"
 import { clusterIssuer, issuer } from "../../../operator/src/api/issuer.ts"
-import { specFaults } from "../../../operator/src/api/rules.ts"
 import { trustBundle } from "../../../operator/src/api/trust-bundle.ts"
-import { sharedCluster } from "./cluster.ts"
+import { admissionCases, type Case, cluster, kubectl } from "./admission-cases.ts"
 
-const cluster = sharedCluster()
-const { kubectl } = cluster ?? { kubectl: async () => "" }
 const namespace = "pki-admission"
-
-interface Case {
-  readonly why: string
-  readonly spec: object
-  /** Text in both the API server's error and ours, including the field; unset if the object is admitted. */
-  readonly expected?: RegExp
-  /** Text in our error, if the API server words a built-in rule differently. */
-  readonly ours?: RegExp
-}
 
 const connectionRef = { kind: "ClusterConnection", name: "engine" }
 const web = { secretName: "web-tls", issuerRef: { name: "ca" }, dnsNames: ["www.example.com"] }
@@ -563,65 +550,18 @@ const trustBundleCases: readonly Case[] = [
   { why: "an overlap of days", spec: { ...bundle, overlap: "1d" }, expected: /spec\.overlap/ },
 ]
 
-const kinds: readonly { readonly kind: Kind<unknown>; readonly cases: readonly Case[] }[] = [
+const { manifest, testAdmission, testChanges } = admissionCases(namespace)
+
+testAdmission([
   { kind: certificate, cases: certificateCases },
   { kind: issuer, cases: issuerCases },
   { kind: clusterIssuer, cases: clusterIssuerCases },
   { kind: certificateRole, cases: roleCases },
   { kind: trustBundle, cases: trustBundleCases },
-]
-
-const manifest = (kind: Kind<unknown>, name: string, spec: object) => ({
-  apiVersion: "chancery.dev/v1alpha1",
-  kind: kind.kind,
-  metadata: { name, ...(kind.scope === "Cluster" ? {} : { namespace }) },
-  spec,
-})
-
-/** Returns the API server's answers by name, from one command, because each command takes a while. */
-async function answers(kind: Kind<unknown>, cases: readonly Case[]): Promise<ReadonlyMap<string, string>> {
-  const items = cases.map(({ spec }, index) => manifest(kind, `case-${index}`, spec))
-  const list = JSON.stringify({ apiVersion: "v1", kind: "List", items })
-  const output = await kubectl(["create", "--dry-run=server", "--validate=false", "-o", "name", "-f", "-"], list).catch(
-    (error: Error) => error.message,
-  )
-  const parts = output.split(/^(?=Error from server)/m)
-  return new Map(
-    parts.flatMap((part) => {
-      const [, name] = / "(case-\d+)" is invalid: /.exec(part) ?? []
-      return name === undefined ? [] : [[name, part]]
-    }),
-  )
-}
-
-describe.skipIf(cluster === undefined).each(kinds)("the kind $kind.kind", ({ kind, cases }) => {
-  let refusals: ReadonlyMap<string, string>
-  beforeAll(async () => {
-    await kubectl(["create", "namespace", namespace]).catch(() => "")
-    refusals = await answers(kind, cases)
-  })
-
-  test.each(cases.map((one, index) => ({ ...one, index, is: one.expected === undefined ? "admitted" : "refused" })))(
-    "is $is with $why, by the API server and by our validation",
-    ({ index, spec, expected = /^$/, ours = expected }) => {
-      expect(refusals.get(`case-${index}`) ?? "").toMatch(expected)
-      const faults = specFaults(kind, JSON.parse(JSON.stringify(spec)))
-      expect(faults.map(({ field, message }) => `${field}: ${message}`).join("\n")).toMatch(ours)
-    },
-  )
-
-  test("rejects unknown fields, and has a description", async () => {
-    const unknown = JSON.stringify(manifest(kind, "unknown", { ...cases[0]?.spec, everything: true }))
-    await expect(kubectl(["create", "--dry-run=server", "--validate=strict", "-f", "-"], unknown)).rejects.toThrow(
-      /unknown field "spec\.everything"/,
-    )
-    const explained = await kubectl(["explain", `${kind.plural}.chancery.dev`, "--recursive=false"])
-    expect(explained).toContain(kind.description.slice(0, 40))
-  })
-})
+])
 
 describe.skipIf(cluster === undefined)("once created", () => {
-  test.each([
+  testChanges([
     { kind: certificateRole, spec: ca, change: { mount: "other" }, expected: /mount cannot be changed/ },
     { kind: certificateRole, spec: ca, change: { name: "other" }, expected: /name cannot be changed/ },
     {
@@ -636,19 +576,7 @@ describe.skipIf(cluster === undefined)("once created", () => {
       change: { csr },
       expected: /csr can be added or removed only together with a change of secretName/,
     },
-  ])("a $kind.kind cannot have $change", async ({ kind, spec, change, expected }) => {
-    const name = `kept-${Object.keys(change).join("").toLowerCase()}`
-    await kubectl(["create", "namespace", namespace]).catch(() => "")
-    // Paused, in case an operator reconciles the namespace.
-    const made = manifest(kind, name, spec)
-    const paused = { ...made, metadata: { ...made.metadata, annotations: { "chancery.dev/paused": "true" } } }
-    await kubectl(["create", "-f", "-"], JSON.stringify(paused))
-    const patch = JSON.stringify({ spec: change })
-    const args = ["patch", `${kind.plural}.chancery.dev`, name, "-n", namespace, "--type=merge", "-p", patch]
-    await expect(kubectl(args)).rejects.toThrow(expected)
-    const faults = specFaults(kind, { ...spec, ...change }, spec)
-    expect(faults.map(({ field, message }) => `${field}: ${message}`).join("\n")).toMatch(expected)
-  })
+  ])
 
   test("the README's authority and certificate are admitted as written", async () => {
     const readme = await readFile(join(import.meta.dirname, "../../../operator/README.md"), "utf8")

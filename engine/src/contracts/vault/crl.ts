@@ -128,7 +128,7 @@ export const crlFileEndpoints = contract(
 const unified = { crossClusterRevocation: false, unifiedCrl: false, unifiedCrlOnExistingPaths: false }
 const { shardCounts: _, ...defaults } = defaultCrlSettings
 const oneCluster = "Not supported: servers share a store. Must be false."
-const settings = record(
+export const crlSettings = record(
   {
     expiryMs: parameter(durationText, "Time from thisUpdate to nextUpdate.", { example: "24h" }),
     disable: parameter(flag, "Serve CRLs without entries."),
@@ -166,15 +166,15 @@ const settings = record(
   { defaults: { ...defaults, ...unified } },
 )
 const settingsView = data<CrlSettingsView>({
-  table: settings.table,
-  encode: (view, dialect) => settings.encode({ ...view, ...unified }, dialect),
+  table: crlSettings.table,
+  encode: (view, dialect) => crlSettings.encode({ ...view, ...unified }, dialect),
   decode(sent) {
     const {
       crossClusterRevocation: _cross,
       unifiedCrl: _unified,
       unifiedCrlOnExistingPaths: _existing,
       ...view
-    } = settings.decode(sent)
+    } = crlSettings.decode(sent)
     return view
   },
 })
@@ -351,7 +351,7 @@ export const crls = contract({
     ...changing,
     path: "/config/crl",
     summary: "Changes the settings of CRLs and OCSP: parameters left out keep their values.",
-    body: bodyOf(settings.table),
+    body: bodyOf(crlSettings.table),
     answers: settingsView,
   },
   import: {

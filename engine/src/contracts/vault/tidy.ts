@@ -42,7 +42,7 @@ const optionMembers = {
 const { revokedSafetyBufferMs: _, ...optionDefaults } = defaultTidyOptions
 const options = record(optionMembers, { defaults: optionDefaults })
 
-const automatic = record(
+export const autoTidySettings = record(
   {
     enabled: parameter(flag, "Tidy by the clock."),
     intervalDurationMs: parameter(seconds, "Time from the end of one run to the start of the next.", {
@@ -183,7 +183,7 @@ const cancelled = dataOf(
 
 const reading = { operation: "read", rights: "read" } as const
 const changing = { operation: "write", rights: "create or update" } as const
-const automaticView = data<AutoTidyView>(automatic)
+const automaticView = data<AutoTidyView>(autoTidySettings)
 export const tidy = contract({
   start: {
     ...changing,
@@ -214,7 +214,7 @@ export const tidy = contract({
     ...changing,
     path: "/config/auto-tidy",
     summary: "Changes the settings of automatic tidying: parameters left out keep their values.",
-    body: automatic.change,
+    body: autoTidySettings.change,
     answers: automaticView,
   },
 })

@@ -3,6 +3,7 @@ import { openTestEngine } from "@chancery/testing"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { reconcileCertificateRoles } from "./certificate-roles.ts"
 import { connectionOf } from "../controllers.ts"
+import { mountOf } from "../mount/mount-references.ts"
 import { certificateRole } from "../../api/certificate-role.ts"
 import { keyOf, type KubernetesObject } from "../../kube/kubernetes-object.ts"
 import { ObjectStore } from "../../kube/object-store.ts"
@@ -21,7 +22,9 @@ async function setting(mount: string) {
   await world.engine.mounts.create({ path: mount })
   const { roles: engineRoles } = world.engine.pki(mount)
   const roles = new ObjectStore({ connection: connectionOf })
-  const reconciler = reconcileCertificateRoles({ engines: { connect: async () => ({ engine: world.engine }) }, roles })
+  const mounts = new ObjectStore({ mount: mountOf })
+  const engines = { connect: async () => ({ engine: world.engine }) }
+  const reconciler = reconcileCertificateRoles({ engines, roles, mounts })
   const statuses = new Map<string, OwnStatus>()
   const reconcileRequest = (object: KubernetesObject): ReconcileRequest => ({
     signal: new AbortController().signal,

@@ -13,11 +13,14 @@ import type { ObjectStore } from "../../kube/object-store.ts"
 import { type ReconcileResult, type OwnStatus, pollMs, refused, stalled, NotReadyError } from "../reconcile-result.ts"
 import { parsedSpec, type Reconciler, type ReconcileRequest } from "../reconciler.ts"
 import { withFinalizerHint } from "../finalizer.ts"
+import { mountMissing } from "../mount/mount-references.ts"
 
 export interface CertificateRolesOptions {
   readonly engines: Pick<EngineConnections, "connect">
   /** Store of CertificateRoles, with the index `connection`. */
   readonly roles: Pick<ObjectStore, "by">
+  /** Store of Mounts, with the index `mount`. */
+  readonly mounts: Pick<ObjectStore, "by">
 }
 
 export const reconcileCertificateRoles = (options: CertificateRolesOptions): Reconciler => ({
@@ -34,7 +37,7 @@ export const engineRoleName = (spec: Pick<CertificateRoleSpec, "name">, object: 
   spec.name ?? object.metadata.name
 
 async function reconcile(
-  { engines, roles }: CertificateRolesOptions,
+  { engines, roles, mounts }: CertificateRolesOptions,
   object: KubernetesObject,
   request: ReconcileRequest,
 ): Promise<ReconcileResult> {
@@ -64,6 +67,8 @@ async function reconcile(
     await pkiRoleResource.update(engine, id, wanted, observed)
     return settled(id, wanted)
   } catch (error) {
+    // A role is created or changed by its name, so it is the mount that does not exist.
+    if (isEngineError(error, "not-found")) throw mountMissing(mounts, object, spec)
     throw isEngineError(error) ? refused(error) : error
   }
 }

@@ -56,8 +56,8 @@ export function authorityDifferences(
   values: ExtensionValues,
 ): readonly Difference[] {
   const found = values.basicConstraints
-  const isAuthority = found?.isCa === true
-  if (isAuthority !== isCA) return [{ field: "isCA", wanted: [String(isCA)], found: [String(isAuthority)] }]
+  const isWhole = found?.isCa === true
+  if (isWhole !== isCA) return [{ field: "isCA", wanted: [String(isCA)], found: [String(isWhole)] }]
   if (!isCA) return []
   const pathLength = found?.maxPathLength === undefined ? [] : [String(found.maxPathLength)]
   const [wanted, present] = [textsOf(wantedConstraints(constraints)), textsOf(values.nameConstraints)]

@@ -141,7 +141,7 @@ class Certificates {
       certificateName: object.metadata.name,
       role: this.#roleToCompare(present, one, known),
       authority: known?.fingerprint,
-      isAuthorityDue: trust.isTakeoverDue,
+      isWholeDue: trust.isTakeoverDue,
       isRevoked: isRevoked && one.secret === secret,
       renewalAt: renewalOf({ ...one, secret: present, stored })?.at,
       isRenewalRequested: isRenewalRequested({ ...one, secret: present }),

@@ -101,7 +101,7 @@ export const connect = (
 ): Promise<Connected> =>
   connectBy(parts, one, {
     connectionRef,
-    of: { mount, ...(role === undefined ? {} : one.spec.isCA ? { isAuthority: true } : { role }) },
+    of: { mount, ...(role === undefined ? {} : one.spec.isCA ? { isWhole: true } : { role }) },
   })
 
 export const connectBy = (

@@ -30,7 +30,7 @@ const facts = (other: Partial<CertificateFacts> = {}): CertificateFacts => ({
   certificateName: "web",
   role: "any",
   authority: "a1",
-  isAuthorityDue: true,
+  isWholeDue: true,
   isRevoked: false,
   renewalAt: stored.leaf.notAfter - 1_000,
   isRenewalRequested: false,
@@ -132,7 +132,7 @@ const cases: readonly {
   },
   {
     why: "the overlap with it has just begun",
-    other: () => ({ authority: "b2", isAuthorityDue: false }),
+    other: () => ({ authority: "b2", isWholeDue: false }),
     trigger: undefined,
     unready: undefined,
   },

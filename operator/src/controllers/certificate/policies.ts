@@ -20,7 +20,7 @@ export interface CertificateFacts {
   /** Fingerprint of the issuer's current CA; undefined while it is unknown. */
   readonly authority: string | undefined
   /** True if the trust overlap has progressed far enough for the new CA to issue. */
-  readonly isAuthorityDue: boolean
+  readonly isWholeDue: boolean
   readonly isRevoked: boolean
   /** Undefined if the certificate is not renewed. */
   readonly renewalAt: Instant | undefined
@@ -97,8 +97,8 @@ const namesAreAsSpecified: Check = ({ stored, spec, written, role }) => {
     : { reason: "SpecChanged", message: `The certificate was issued under the role ${written.role}.` }
 }
 
-const authorityIsCurrent: Check = ({ written, authority, isAuthorityDue }) =>
-  written === undefined || authority === undefined || written.authority === authority || !isAuthorityDue
+const authorityIsCurrent: Check = ({ written, authority, isWholeDue }) =>
+  written === undefined || authority === undefined || written.authority === authority || !isWholeDue
     ? undefined
     : { reason: "IssuerCAChanged", message: "The CA of the issuer is no longer the one that issued the certificate." }
 

@@ -1,5 +1,5 @@
 // Queries whether the engine has revoked a certificate, and revokes certificates that are no longer needed.
-import { isEngineError } from "@chancery/engine"
+import { isEngineError, type Pki } from "@chancery/engine"
 import { parseGoDuration } from "../../go-duration.ts"
 import { certificate } from "../../api/certificate.ts"
 import { type KubernetesObject, secondTime } from "../../kube/kubernetes-object.ts"
@@ -19,6 +19,16 @@ const minAsked = 100
 export function pollIntervalOf({ metadata: { annotations } }: KubernetesObject): number {
   const parsedMs = parseGoDuration(annotations?.[pollAnnotation] ?? "")
   return parsedMs === undefined ? pollMs : Math.max(parsedMs, minPollMs)
+}
+
+/** Returns whether the mount has no record of the certificate. Errors other than `not-found` leave that open. */
+async function isUnknown(certificates: Pick<Pki["certificates"], "get">, serialNumber: string): Promise<boolean> {
+  try {
+    await certificates.get(serialNumber)
+    return false
+  } catch (error) {
+    return isEngineError(error, "not-found")
+  }
 }
 
 export class Revocations {
@@ -67,12 +77,14 @@ export class Revocations {
   async revoke(one: CertificateContext, serialNumber: string, reason: string): Promise<void> {
     const { connectionRef, mount } = this.#issuedBy(one)
     const { engine } = await connectBy(this.#parts, one, { connectionRef, of: { mount } })
+    const { revocations, certificates } = engine.pki(mount)
     try {
-      await engine.pki(mount).revocations.revoke({ serialNumber, reason })
+      await revocations.revoke({ serialNumber, reason })
     } catch (error) {
-      // The engine did not store the certificate, so it cannot revoke it.
-      if (isEngineError(error, "not-found")) return
-      throw isEngineError(error) ? refused(error) : error
+      if (!isEngineError(error)) throw error
+      // The engine did not store the certificate, or the mount was deleted and created again, so it cannot be revoked.
+      if (await isUnknown(certificates, serialNumber)) return
+      throw refused(error)
     }
   }
 

@@ -92,9 +92,13 @@ export function textOf(object: KubernetesObject, key: string): string {
   return Buffer.from(encoded, "base64").toString("utf8")
 }
 
+/** Returns whether the certificate is a root. A root that the previous root signed has the name of its issuer, but another key. */
 export const isSelfIssued = (der: Uint8Array): boolean => {
-  const { issuer, subject } = parseCertificate(der)
-  return Buffer.compare(issuer, subject) === 0
+  const { issuer, subject, extensions } = parseCertificate(der)
+  if (Buffer.compare(issuer, subject) !== 0) return false
+  const { authorityKeyIdentifier: { keyIdentifier } = {}, subjectKeyIdentifier } = parseExtensionValues(extensions)
+  if (keyIdentifier === undefined || subjectKeyIdentifier === undefined) return true
+  return Buffer.compare(keyIdentifier, subjectKeyIdentifier) === 0
 }
 
 export const fingerprint = (der: Uint8Array): string => sha256(der)

@@ -15,8 +15,8 @@ test.each<{ policies: Parameters<typeof permits>[0]; use: EngineUse; permitted: 
   { policies: [{ mounts: ["pki"], roles: ["web"] }], use: role("pki"), permitted: true },
   { policies: [{ mounts: ["pki"], roles: ["web"] }], use: role("pki", "web"), permitted: true },
   { policies: [{ mounts: ["pki"], roles: ["web"] }], use: role("pki", "web2"), permitted: false },
-  { policies: [{ mounts: ["pki"], roles: ["*"] }], use: { mount: "pki", isAuthority: true }, permitted: false },
-  { policies: [{ mounts: ["pki"] }], use: { mount: "pki", isAuthority: true }, permitted: true },
+  { policies: [{ mounts: ["pki"], roles: ["*"] }], use: { mount: "pki", isWhole: true }, permitted: false },
+  { policies: [{ mounts: ["pki"] }], use: { mount: "pki", isWhole: true }, permitted: true },
   { policies: [{ roles: ["web"] }], use: role("pki", "web"), permitted: false },
   // Two entries do not add up to a permission.
   { policies: [{ mounts: ["pki"], roles: ["web"] }, { mounts: ["other"] }], use: role("pki", "db"), permitted: false },
@@ -69,7 +69,7 @@ test("a pattern with many asterisks takes no exponential time", () => {
 test.each<{ use: EngineUse; text: string }>([
   { use: role("pki"), text: "the mount pki" },
   { use: role("pki", "web"), text: "the role web of the mount pki" },
-  { use: { mount: "pki", isAuthority: true }, text: "certificates of authorities in the mount pki" },
+  { use: { mount: "pki", isWhole: true }, text: "the mount pki as a whole" },
   { use: project("acme", "shop"), text: "the project shop of the organization acme" },
   { use: project("acme"), text: "the organization acme without a project by name" },
 ])("describeUse returns $text", ({ use, text }) => {

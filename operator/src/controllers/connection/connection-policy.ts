@@ -7,8 +7,8 @@ export type EngineUse =
   | {
       readonly mount: string
       readonly role?: string
-      /** The mount signs a certificate authority, which no role limits. */
-      readonly isAuthority?: boolean
+      /** More than issuance by a role: the mount itself, or its authorities. */
+      readonly isWhole?: boolean
     }
   /** `project` is undefined if the object names none. */
   | { readonly organization: string; readonly project: string | undefined }
@@ -28,7 +28,7 @@ export const permits = (policies: ConnectionPolicies, use: EngineUse, namespace:
       return (
         matches(policy.mounts ?? [], use.mount) &&
         (policy.roles === undefined ||
-          (use.isAuthority !== true && (use.role === undefined || matches(policy.roles, use.role))))
+          (use.isWhole !== true && (use.role === undefined || matches(policy.roles, use.role))))
       )
     return (
       matches(policy.organizations ?? [], use.organization) &&
@@ -37,7 +37,7 @@ export const permits = (policies: ConnectionPolicies, use: EngineUse, namespace:
   })
 
 export function describeUse(use: EngineUse): string {
-  if ("mount" in use && use.isAuthority === true) return `certificates of authorities in the mount ${use.mount}`
+  if ("mount" in use && use.isWhole === true) return `the mount ${use.mount} as a whole`
   if ("mount" in use)
     return use.role === undefined ? `the mount ${use.mount}` : `the role ${use.role} of the mount ${use.mount}`
   const { organization, project } = use

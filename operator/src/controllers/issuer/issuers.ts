@@ -5,28 +5,23 @@ import { parseGoDuration } from "../../go-duration.ts"
 import { ApiError, type Cluster, isRejection } from "../../kube/cluster.ts"
 import { connectionOf } from "../controllers.ts"
 import type { EngineConnections } from "../engine-connections.ts"
+import { certificateAuthority } from "../../api/certificate-authority.ts"
+import { mount as mountKind } from "../../api/mount.ts"
+import { isDeclaredIn } from "../mount/mount-references.ts"
 import { clusterIssuer, issuer, type IssuerSpec } from "../../api/issuer.ts"
 import { offerAcme } from "./acme-offer.ts"
-import {
-  apiVersionOf,
-  configMaps,
-  type KubernetesObject,
-  type Resource,
-  secondTime,
-  secrets,
-} from "../../kube/kubernetes-object.ts"
+import { ownerReference, ownerTitle, publishChain } from "../chain-publication.ts"
+import { type KubernetesObject, type Resource, secondTime, secrets } from "../../kube/kubernetes-object.ts"
 import type { Index, ObjectStore } from "../../kube/object-store.ts"
 import {
   type ReconcileResult,
   type OwnStatus,
   pollMs,
   refused,
-  rejectionHealth,
   rejectionMessage,
   stalled,
-  NotReadyError,
+  waiting,
 } from "../reconcile-result.ts"
-import { labels } from "../../kube/owned-objects.ts"
 import type { SigningIssuer } from "../../signing/signer-name.ts"
 import { bundleNameOf, publishRoots } from "../../signing/trust-bundles/cluster-trust-bundle.ts"
 import { parsedSpec, type Reconciler, type ReconcileRequest } from "../reconciler.ts"
@@ -42,9 +37,6 @@ export interface IssuersOptions {
   /** Set if the roots of issuers are published as ClusterTrustBundles. */
   readonly trustBundles: Resource | undefined
 }
-
-const fieldManager = "chancery-issuer"
-const ownerAnnotation = "chancery.dev/issuer"
 
 export const reconcileIssuers = (options: IssuersOptions): Reconciler => ({
   finalizer: {
@@ -82,7 +74,8 @@ async function reconcile(
   object: KubernetesObject,
   request: ReconcileRequest,
 ): Promise<ReconcileResult> {
-  const spec = parsedSpec(options.kind === "Issuer" ? issuer : clusterIssuer, object)
+  const kind = options.kind === "Issuer" ? issuer : clusterIssuer
+  const spec = parsedSpec(kind, object)
   const { engine } = await options.engines.connect(spec.connectionRef, object.metadata.namespace, request.signal, {
     of: { mount: spec.mount },
   })
@@ -101,7 +94,7 @@ async function reconcile(
             acme: spec.acme,
             rival: rivalOf(options, object, spec),
             namespace: object.metadata.namespace ?? options.namespace,
-            owner: { title: titleOf(options, object), reference: ownerReferenceOf(options, object) },
+            owner: { title: ownerTitle(kind, object), reference: ownerReference(kind, object) },
           },
         )
   const changesAt = await publishedUntil(options, object, { spec, request, caChain: chainIn(known) })
@@ -136,7 +129,7 @@ async function publishedUntil(
         caChain,
         overlapMs: parseGoDuration(spec.trustOverlap) ?? 0,
         now: request.now,
-        ...(kind === "Issuer" ? {} : { owner: ownerReferenceOf(options, object) }),
+        ...(kind === "Issuer" ? {} : { owner: ownerReference(clusterIssuer, object) }),
       },
     )
   } catch (error) {
@@ -186,11 +179,20 @@ async function authorityIn(
   options: IssuersOptions,
   { object, spec, engine }: { readonly object: KubernetesObject; readonly spec: IssuerSpec; readonly engine: Engine },
 ): Promise<OwnStatus> {
-  const found = await authorityOf(spec, () => engine.pki(spec.mount).issuers.certificate(spec.issuerRef))
+  const found = await authorityOf(options, object, spec, () =>
+    engine.pki(spec.mount).issuers.certificate(spec.issuerRef),
+  )
   const { serialNumber, notAfter } = parseCertificate(found.certificate)
   const chain = found.caChain.length > 0 ? found.caChain : [found.certificate]
   const caChain = chain.map((der) => `${writePem("CERTIFICATE", der)}\n`).join("")
-  if (spec.caChainConfigMap !== undefined) await publish(options, object, spec.caChainConfigMap, caChain)
+  if (spec.caChainConfigMap !== undefined)
+    await publishChain(options, {
+      kind: options.kind === "Issuer" ? issuer : clusterIssuer,
+      object,
+      namespace: object.metadata.namespace ?? options.namespace,
+      name: spec.caChainConfigMap,
+      caChain,
+    })
   return {
     caNotAfter: secondTime(notAfter),
     caSerial: serialNumberOf(serialNumber) ?? Buffer.from(serialNumber).toString("hex"),
@@ -199,66 +201,27 @@ async function authorityIn(
   }
 }
 
+/** Interval for checking whether the authority exists now. Its object requeues the issuer when it is ready. */
+const missingPollMs = 60_000
+
 async function authorityOf(
+  { storeOf }: IssuersOptions,
+  object: KubernetesObject,
   { mount, issuerRef }: IssuerSpec,
   ask: () => Promise<IssuerCertificate>,
 ): Promise<IssuerCertificate> {
   try {
     return await ask()
   } catch (error) {
-    if (isEngineError(error, "not-found"))
-      throw stalled("AuthorityMissing", `The engine has no issuer ${issuerRef} in ${mount}.`)
+    // A mount without a default issuer has another error than one without the issuer of a name.
+    const isWithoutDefault = issuerRef === "default" && isEngineError(error, "unprocessable")
+    if (isWithoutDefault || isEngineError(error, "not-found")) {
+      const message = isWithoutDefault
+        ? `The mount ${mount} has no default issuer.`
+        : `The engine has no issuer ${issuerRef} in ${mount}.`
+      const isDeclared = [mountKind, certificateAuthority].some((kind) => isDeclaredIn(storeOf(kind), object))
+      throw isDeclared ? waiting("AuthorityMissing", message, missingPollMs) : stalled("AuthorityMissing", message)
+    }
     throw isEngineError(error) ? refused(error) : error
   }
-}
-
-async function publish(
-  options: IssuersOptions,
-  object: KubernetesObject,
-  name: string,
-  caChain: string,
-): Promise<void> {
-  const { cluster, storeOf, namespace: own, kind } = options
-  const { namespace = own } = object.metadata
-  const key = `${namespace}/${name}`
-  const present = storeOf(configMaps).get(key) ?? (await cluster.get(configMaps, key))
-  const title = titleOf(options, object)
-  if (present !== undefined && present.metadata.annotations?.[ownerAnnotation] !== title)
-    throw stalled(
-      "ConfigMapConflict",
-      `The ConfigMap ${name} in the namespace ${namespace} does not belong to this ${kind}.`,
-    )
-  if ((present?.["data"] as Readonly<Record<string, string>> | undefined)?.["ca.crt"] === caChain) return
-  const configMap: KubernetesObject = {
-    apiVersion: "v1",
-    kind: "ConfigMap",
-    metadata: {
-      name,
-      namespace,
-      ...(present?.metadata.uid === undefined ? {} : { uid: present.metadata.uid }),
-      labels,
-      annotations: { [ownerAnnotation]: title },
-      ownerReferences: [ownerReferenceOf(options, object)],
-    },
-    data: { "ca.crt": caChain },
-  }
-  try {
-    await cluster.apply(configMaps, configMap, fieldManager)
-  } catch (error) {
-    if (!isRejection(error)) throw error
-    throw new NotReadyError({
-      health: rejectionHealth("ConfigMapRejected", `the ConfigMap ${name} in the namespace ${namespace}`, error),
-    })
-  }
-}
-
-/** Returns the owner that is written on the issuer's ConfigMap and Secret. */
-const titleOf = ({ kind }: Pick<IssuersOptions, "kind">, { metadata }: KubernetesObject): string =>
-  `${kind}/${metadata.name}`
-
-function ownerReferenceOf(
-  { kind }: Pick<IssuersOptions, "kind">,
-  { metadata: { name, uid } }: KubernetesObject,
-): Readonly<Record<string, unknown>> {
-  return { apiVersion: apiVersionOf(kind === "Issuer" ? issuer : clusterIssuer), kind, name, uid, controller: true }
 }

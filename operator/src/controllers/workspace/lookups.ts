@@ -3,7 +3,7 @@
 import { LRUCache } from "lru-cache"
 import { type Engine, isEngineError, maximumPageSize } from "@chancery/engine"
 import type { WorkspaceObjectSpec } from "../../api/workspace.ts"
-import { stalled } from "../reconcile-result.ts"
+import { NotReadyError, stalled, waiting } from "../reconcile-result.ts"
 import type { ResolvedIds } from "./desired.ts"
 
 export interface LookupContext {
@@ -12,8 +12,16 @@ export interface LookupContext {
   /** Nothing has changed since the last reconciliation, so cached ids are used. */
   readonly quiet: boolean
   readonly now: number
-  /** Returns the workspace id of another object in the namespace; undefined if it has none yet. */
-  readonly workspaceOf: (objectName: string) => string | undefined
+  /** Returns another Workspace object of the namespace, and its workspace id if it has one yet. */
+  readonly workspaceOf: (objectName: string) => ReferencedWorkspace | undefined
+  /** Returns whether a Project object declares this project, so that it will exist. */
+  readonly isProjectDeclared: (name: string) => boolean
+}
+
+export interface ReferencedWorkspace {
+  readonly id: string | undefined
+  /** It refers to this object in turn, so that each waits for the id of the other. */
+  readonly isCircular: boolean
 }
 
 interface Found {
@@ -27,13 +35,15 @@ const maxRemembered = 10_000
 /** Objects that are applied together often reference the same names. */
 const freshMs = 30_000
 const maxPages = 100
+/** The object is requeued when its project exists. */
+const missingPollMs = 60_000
 
 export class Lookups {
   readonly #found = new WeakMap<Engine, LRUCache<string, Found>>()
 
   async resolve(spec: WorkspaceObjectSpec, context: LookupContext): Promise<ResolvedIds> {
     const { project, agentPool, sshKey, remoteStateConsumers } = spec
-    const projectId = await this.#id("project", project, findProject, context)
+    const projectId = await this.#project(project, context)
     const agentPoolId = await this.#id("agentPool", agentPool, findAgentPool, context)
     const sshKeyId = await this.#id("sshKey", sshKey, findSshKey, context)
     const consumerIds: string[] = []
@@ -49,6 +59,25 @@ export class Lookups {
     }
   }
 
+  async #project(project: WorkspaceObjectSpec["project"], context: LookupContext): Promise<string | undefined> {
+    try {
+      return await this.#id("project", project, findProject, context)
+    } catch (error) {
+      const name = project?.name
+      if (!(error instanceof NotReadyError) || name === undefined || !context.isProjectDeclared(name)) throw error
+      throw waiting("ProjectNotReady", `spec.project: the Project object of ${name} is not ready yet.`, missingPollMs)
+    }
+  }
+
+  /** Returns the id of an agent pool that another kind refers to. */
+  agentPool(
+    field: string,
+    ref: NonNullable<WorkspaceObjectSpec["agentPool"]>,
+    context: Omit<LookupContext, "workspaceOf" | "isProjectDeclared">,
+  ): Promise<string | undefined> {
+    return this.#id(field, ref, findAgentPool, context)
+  }
+
   async #consumer(
     { id, name, workspaceRef }: NonNullable<WorkspaceObjectSpec["remoteStateConsumers"]>[number],
     field: string,
@@ -56,10 +85,14 @@ export class Lookups {
   ): Promise<string> {
     if (workspaceRef !== undefined) {
       const found = context.workspaceOf(workspaceRef)
-      if (found !== undefined) return found
+      if (found?.id !== undefined) return found.id
+      if (found !== undefined && !found.isCircular)
+        throw waiting("ReferenceMissing", `spec.${field}: the Workspace ${workspaceRef} has no id yet.`, missingPollMs)
       throw stalled(
         "ReferenceMissing",
-        `spec.${field}: the Workspace ${workspaceRef} does not exist, or has no id yet.`,
+        found === undefined
+          ? `spec.${field}: the Workspace ${workspaceRef} does not exist.`
+          : `spec.${field}: the Workspace ${workspaceRef} has no id yet, and refers to this object; name one of them by its name in the engine.`,
       )
     }
     const found = await this.#id(field, { id, name }, findWorkspace, context)
@@ -72,7 +105,7 @@ export class Lookups {
     field: string,
     ref: { readonly id?: string | undefined; readonly name?: string | undefined } | undefined,
     find: Find,
-    { engine, organization, quiet, now }: LookupContext,
+    { engine, organization, quiet, now }: Omit<LookupContext, "workspaceOf" | "isProjectDeclared">,
   ): Promise<string | undefined> {
     if (ref?.name === undefined) return ref?.id
     const key = JSON.stringify([find.name, organization, ref.name])

@@ -165,3 +165,17 @@ test("a name is looked up once for many objects, and again after an object was e
   await it.look()
   expect(it.calls).toContain("projects.list")
 })
+
+test("a Workspace waits for the id of another one, and stalls if that does not exist or waits for this one", async () => {
+  const it = open("producer", { globalRemoteState: false, remoteStateConsumers: [{ workspaceRef: "reader" }] })
+  const ask = async () => `${await it.look()} ${it.told}`
+  expect(await ask()).toMatch(/^ReferenceMissing .* does not exist\.$/)
+  const reader = { metadata: { name: "reader", namespace: "team" }, spec: {} }
+  it.store.set(reader)
+  expect(await ask()).toMatch(/^ReferenceMissing .* has no id yet\.$/)
+  it.store.set({ ...reader, spec: { remoteStateConsumers: [{ workspaceRef: "producer" }] } })
+  expect(await ask()).toMatch(/^ReferenceMissing .* refers to this object/)
+  const { id } = await engine.workspaces.create("acme", { name: "reader" })
+  it.store.set({ ...reader, status: { id } })
+  expect(await it.look()).toBe("Available")
+})

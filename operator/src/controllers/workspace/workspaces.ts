@@ -34,6 +34,7 @@ import {
   syncTags,
   unlocked,
 } from "./sync.ts"
+import { projectsUsedBy } from "../project/project-references.ts"
 import { tagOwnerOf } from "./tag-owner.ts"
 import { type Named, type WantedVariable, wantedVariables } from "./variable-sources.ts"
 import {
@@ -53,6 +54,8 @@ export interface WorkspacesOptions extends PublicationParts {
   readonly clusterName: string
   /** Workspace objects, with the index `workspaceId`. */
   readonly workspaces: Pick<ObjectStore, "get" | "by">
+  /** Project objects, with the index `project`. */
+  readonly projects: Pick<ObjectStore, "by">
 }
 
 export function reconcileWorkspaces(options: WorkspacesOptions): Reconciler {
@@ -76,6 +79,19 @@ export const workspacesReferredTo = ({ metadata: { namespace = "" }, spec }: Kub
   return (remoteStateConsumers ?? []).flatMap(({ workspaceRef }) =>
     workspaceRef === undefined ? [] : [`${namespace}/${workspaceRef}`],
   )
+}
+
+const maxReferences = 1_000
+
+/** Returns whether an object refers to the one with this key, directly or through others. */
+function refersTo(workspaces: Pick<ObjectStore, "get">, from: KubernetesObject, key: string): boolean {
+  const found = new Set(workspacesReferredTo(from))
+  for (const one of found) {
+    if (one === key) return true
+    const next = found.size > maxReferences ? undefined : workspaces.get(one)
+    if (next !== undefined) for (const other of workspacesReferredTo(next)) found.add(other)
+  }
+  return false
 }
 
 interface KnownStatus {
@@ -107,7 +123,15 @@ async function reconcile(
       organization,
       quiet: request.quiet,
       now: request.now,
-      workspaceOf: (name) => idOf(options.workspaces.get(`${namespace}/${name}`)),
+      workspaceOf(name) {
+        const found = options.workspaces.get(`${namespace}/${name}`)
+        if (found === undefined) return undefined
+        return { id: workspaceIdOf(found)[0], isCircular: refersTo(options.workspaces, found, keyOf(object)) }
+      },
+      isProjectDeclared: () =>
+        projectsUsedBy(object).some((place) =>
+          options.projects.by("project", place).some(({ metadata }) => metadata.deletionTimestamp === undefined),
+        ),
     })
     const variables = await wantedVariables(spec, object, options.named, request.signal)
     const desired = { organization, name: spec.name ?? object.metadata.name, ids }
@@ -472,6 +496,3 @@ async function remove(
 /** Returns the policy even if the rest of the spec is invalid. */
 const rawPolicy = ({ spec }: KubernetesObject): unknown =>
   ((spec ?? {}) as { readonly deletionPolicy?: unknown }).deletionPolicy
-
-const idOf = (object: KubernetesObject | undefined): string | undefined =>
-  object === undefined ? undefined : workspaceIdOf(object)[0]
