@@ -126,7 +126,7 @@ describe.skipIf(sharedCluster() === undefined || kstatusProgram === undefined)("
   })
 
   test.concurrent.for(kinds)(
-    "see a $kind as Current only while it is reconciled and ready",
+    "see objects of the kind $kind as Current only while they are reconciled and ready",
     async (kind, { expect }) => {
       const actor = actors[kind.scope]
       const { good, edited, broken, reason } = lives[kind.kind]!(engine.url)
