@@ -68,7 +68,7 @@ interface OrganizationUse {
 interface ConnectionUse {
   /** The object that needs the connection is being deleted. */
   readonly isCleaningUp?: boolean
-  /** What the object does with the engine. The policies of the connection must permit it. */
+  /** Use of the engine by the object. The policies of the connection must permit it. */
   readonly of?: EngineUse | OrganizationUse
 }
 

@@ -64,9 +64,12 @@ describe.skipIf(programs === undefined)("a connection with policies", () => {
       object("CertificateRole", "own-web", { mount: attacker, allowAnyName: true }),
       object("Workspace", "permitted", { organization: "acme", project: { name: "shop" } }),
     )
-    await wait("certificates.chancery.dev", "permitted", "Ready")
-    await wait("certificateroles.chancery.dev", "own-web", "Ready")
-    await wait("workspaces.chancery.dev", "permitted", "Ready")
+    for (const [kind, name] of [
+      ["certificates.chancery.dev", "permitted"],
+      ["certificateroles.chancery.dev", "own-web"],
+      ["workspaces.chancery.dev", "permitted"],
+    ] as const)
+      expect(await wait(kind, name, "Ready")).toContain("condition met")
   })
 
   test("confused deputy: an Issuer for the mount of another namespace", async () => {
