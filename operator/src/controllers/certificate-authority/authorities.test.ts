@@ -177,13 +177,37 @@ test("an authority waits for its mount, and for its settings if a Mount declares
   const object = root("root", { mount: "late" })
   expect(await look(object)).toMatchObject({ is: "stalled", reason: "MountMissing" })
   const declared = (status: object) =>
-    mounts.set({ metadata: { name: "late", generation: 1 }, spec: { connectionRef, path: "late" }, status })
+    mounts.set({
+      metadata: { name: "late", namespace: "default", generation: 1 },
+      spec: { connectionRef, path: "late" },
+      status,
+    })
   declared({})
   expect(await look(object)).toMatchObject({ is: "reconciling", reason: "MountNotReady" })
   await engine.mounts.create({ path: "late" })
   expect(await look(object)).toMatchObject({ is: "reconciling", reason: "MountNotReady" })
   declared({ settingsGeneration: 1 })
   expect(await look(object)).toMatchObject({ is: "ready" })
+})
+
+test("a Mount of another namespace does not stop an authority", async () => {
+  const { root, look, mounts } = await setting("foreign")
+  const metadata = { name: "foreign", namespace: "other", generation: 1 }
+  mounts.set({ metadata, spec: { connectionRef, path: "foreign" }, status: {} })
+  expect(await look(root("root"))).toMatchObject({ is: "ready" })
+})
+
+test("an authority of another namespace is no parent", async () => {
+  const { root, make, look } = await setting("deputy")
+  await look(root("root"))
+  const spec = {
+    connectionRef,
+    mount: "deputy",
+    type: "Intermediate",
+    commonName: "Theirs",
+    parentRef: { name: "root" },
+  }
+  expect(await look(make("theirs", spec, "other"))).toMatchObject({ is: "stalled", reason: "ParentMissing" })
 })
 
 test("the name of another issuer is not taken", async () => {

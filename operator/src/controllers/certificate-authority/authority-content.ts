@@ -3,8 +3,7 @@ import type { Pki } from "@chancery/engine"
 import type { CertificateAuthoritySpec } from "../../api/certificate-authority.ts"
 import { parseGoDuration } from "../../go-duration.ts"
 
-type RootInput = Parameters<Pki["issuers"]["generateRoot"]>[0]
-export type SignInput = Omit<Parameters<Pki["certificates"]["signIntermediate"]>[0], "csr">
+type SignInput = Omit<Parameters<Pki["certificates"]["signIntermediate"]>[0], "csr">
 
 const keyTypes = { RSA: "rsa", ECDSA: "ec", Ed25519: "ed25519" } as const
 

@@ -372,4 +372,14 @@ describe("a Certificate that revokes when it is deleted", () => {
     one.edit({ revocationPolicy: { onDelete: false } })
     expect(used()).toBe(0)
   })
+
+  test("is deleted if the mount was deleted, or created again and has no record of the certificate", async () => {
+    for (const isAgain of [false, true]) {
+      await using one = await openCertificate({ revocationPolicy: { onDelete: true } })
+      await one.look()
+      await one.engine.mounts.delete("pki")
+      if (isAgain) await one.engine.mounts.create({ path: "pki" })
+      expect(await one.finalize()).toBeUndefined()
+    }
+  })
 })

@@ -53,9 +53,14 @@ const isStaying = ({ metadata }: KubernetesObject): boolean => metadata.deletion
 export const isDeclaredIn = (store: Pick<ObjectStore, "by">, object: KubernetesObject): boolean =>
   store.by("mount", mountOf(object)[0] ?? "").some(isStaying)
 
-/** Returns whether a Mount for the mount of the object has not been set up yet, or has changed since. */
+/**
+ * Returns whether a Mount of the same namespace has not been set up yet, or has changed since. Mounts of other namespaces are left out, so
+ * that no namespace can stop the authorities of another one.
+ */
 export const awaitsMount = (mounts: Pick<ObjectStore, "by">, object: KubernetesObject): boolean =>
-  mounts.by("mount", mountOf(object)[0] ?? "").some((one) => isStaying(one) && !isSetUp(one))
+  mounts
+    .by("mount", mountOf(object)[0] ?? "")
+    .some((one) => one.metadata.namespace === object.metadata.namespace && isStaying(one) && !isSetUp(one))
 
 /** Returns whether the settings of the mount are in force, which certificates contain. ACME may wait for roles and issuers. */
 function isSetUp({ metadata: { generation }, status }: KubernetesObject): boolean {
