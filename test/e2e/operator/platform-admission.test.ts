@@ -1,4 +1,6 @@
 // Mounts, authorities and projects that the API server rejects before the operator sees them. The TypeScript schemas apply the same rules without an API server.
+import { readFile } from "node:fs/promises"
+import { join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { certificateAuthority } from "../../../operator/src/api/certificate-authority.ts"
 import { mount } from "../../../operator/src/api/mount.ts"
@@ -251,6 +253,18 @@ describe.skipIf(cluster === undefined)("by its name", () => {
     await kubectl(["create", "namespace", namespace]).catch(() => "")
     const made = JSON.stringify(manifest(certificateAuthority, name, spec))
     await expect(kubectl(["create", "--dry-run=server", "-f", "-"], made)).rejects.toThrow(expected)
+  })
+})
+
+describe.skipIf(cluster === undefined)("the README", () => {
+  test("has a mount, an authority and a project that are admitted as written", async () => {
+    const readme = await readFile(join(import.meta.dirname, "../../../operator/README.md"), "utf8")
+    const [manifests = ""] = readme.match(/(?<=```yaml\n)[^`]*kind: Mount\n[^`]*(?=```)/) ?? []
+    const own = manifests.replaceAll("namespace: platform", `namespace: ${namespace}`)
+    const output = await kubectl(["create", "--dry-run=server", "--validate=strict", "-o", "name", "-f", "-"], own)
+    expect(output).toBe(
+      "mount.chancery.dev/pki\ncertificateauthority.chancery.dev/issuing\nproject.chancery.dev/shop\n",
+    )
   })
 })
 

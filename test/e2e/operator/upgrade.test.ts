@@ -44,6 +44,9 @@ interface Definition {
 const specs: Readonly<Record<string, unknown>> = {
   Connection: { baseURL: "https://chancery.example.com", tokenSecretRef: { name: "engine" } },
   ClusterConnection: { baseURL: "https://chancery.example.com", tokenSecretRef: { name: "engine" } },
+  Mount: { connectionRef: { name: "engine" }, path: "pki" },
+  CertificateAuthority: { connectionRef: { name: "engine" }, mount: "pki", type: "Root", commonName: "Root" },
+  Project: { connectionRef: { name: "engine" } },
   Workspace: { connectionRef: { name: "engine" }, description: "from before" },
   Issuer: { connectionRef: { name: "engine" }, mount: "pki" },
   ClusterIssuer: { connectionRef: { kind: "ClusterConnection", name: "engine" }, mount: "pki" },
