@@ -18,7 +18,8 @@ export interface KubernetesPrograms {
 }
 
 const kubernetesReleases = ["1.32", "1.33", "1.34", "1.35", "1.36", "1.37"] as const
-const etcdReleases = ["3.5", "3.6"] as const
+/** Before 3.5.13, etcd does not report the progress of watches, so that streamed lists do not end. */
+const etcdReleases = ["3.5.12", "3.5", "3.6"] as const
 
 export interface KubernetesVersions {
   readonly kubernetes: (typeof kubernetesReleases)[number]
