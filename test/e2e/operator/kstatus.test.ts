@@ -50,6 +50,21 @@ const lives: Readonly<Record<string, (url: string) => Life>> = {
       reason: "EngineRefused",
     }
   },
+  TrustBundle: () => {
+    const good = {
+      sources: [{ issuerRef: { kind: "Issuer", namespace, name: "ca" } }],
+      target: {
+        configMap: { name: "roots" },
+        namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": namespace } },
+      },
+    }
+    return {
+      good,
+      edited: { ...good, overlap: "48h" },
+      broken: { ...good, sources: [{ issuerRef: { kind: "Issuer", namespace, name: "missing" } }] },
+      reason: "IssuerMissing",
+    }
+  },
   Workspace: () => {
     const good = { connectionRef, description: "before" }
     return {
