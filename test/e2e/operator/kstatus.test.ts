@@ -30,6 +30,34 @@ interface Life {
 const lives: Readonly<Record<string, (url: string) => Life>> = {
   Connection: (baseURL) => connectionLife({ baseURL, tokenSecretRef: { name: "engine" } }),
   ClusterConnection: (baseURL) => connectionLife({ baseURL, tokenSecretRef: { name: "engine" } }),
+  Mount: () => {
+    const good = { connectionRef, path: "life" }
+    return {
+      good,
+      edited: { ...good, description: "after" },
+      broken: { ...good, acme: { defaultDirectoryPolicy: "role:missing" } },
+      reason: "RoleMissing",
+    }
+  },
+  CertificateAuthority: () => {
+    // The mount cuts the lifetime to 400 days.
+    const good = { connectionRef, mount: "authorities", type: "Root", commonName: "Life", duration: "87600h" }
+    return {
+      good,
+      edited: { ...good, renewBefore: "720h" },
+      broken: { ...good, renewBefore: "9700h" },
+      reason: "LifetimeTooShort",
+    }
+  },
+  Project: () => {
+    const good = { connectionRef, description: "before" }
+    return {
+      good,
+      edited: { ...good, description: "after" },
+      broken: { ...good, defaultExecutionMode: "agent", defaultAgentPool: { name: "None" } },
+      reason: "ReferenceMissing",
+    }
+  },
   Issuer: () => issuerLife({ connectionRef, mount: "pki" }),
   ClusterIssuer: () => issuerLife({ connectionRef: clusterWideRef, mount: "pki" }),
   CertificateRole: () => {
@@ -107,7 +135,8 @@ describe.skipIf(sharedCluster() === undefined || kstatusProgram === undefined)("
     actors = { Namespaced: admin.in(namespace), Cluster: admin.in() }
     recorder = closing.use(await recordStatuses(cluster.adminAccess()))
     engine = closing.use(await startEngine())
-    await engine.engine.mounts.create({ path: "pki", config: { maxLeaseTtlMs: 400 * dayMs } })
+    for (const path of ["pki", "authorities"])
+      await engine.engine.mounts.create({ path, config: { maxLeaseTtlMs: 400 * dayMs } })
     const pki = engine.engine.pki("pki")
     await pki.issuers.generateRoot({ commonName: "Root", keyType: "ec", ttlMs: 300 * dayMs })
     await pki.roles.save("web", {

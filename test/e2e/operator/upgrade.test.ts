@@ -47,6 +47,7 @@ const specs: Readonly<Record<string, unknown>> = {
   Mount: { connectionRef: { name: "engine" }, path: "pki" },
   CertificateAuthority: { connectionRef: { name: "engine" }, mount: "pki", type: "Root", commonName: "Root" },
   Project: { connectionRef: { name: "engine" } },
+  TrustBundle: { sources: [{ pem: "-----BEGIN CERTIFICATE-----" }], target: { configMap: { name: "roots" } } },
   Workspace: { connectionRef: { name: "engine" }, description: "from before" },
   Issuer: { connectionRef: { name: "engine" }, mount: "pki" },
   ClusterIssuer: { connectionRef: { kind: "ClusterConnection", name: "engine" }, mount: "pki" },
