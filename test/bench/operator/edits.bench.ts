@@ -28,7 +28,7 @@ const watched = `${calm}?watch=true&resourceVersion=0&timeoutSeconds=3600`
 const watching = (async () => {
   for await (const event of api.follow(watched, ending.signal)) {
     const { object } = event as { readonly object: Shown }
-    const { name, version } = object.metadata
+    const { name, generation: version } = object.metadata
     if (isReady(object)) seen.set(name, [...(seen.get(name) ?? []), { version, at: performance.now() }])
   }
 })()
@@ -82,7 +82,7 @@ async function edit(number: number): Promise<Edit> {
   const edited = { kind, metadata, spec: { ...(spec as object), description: `Edit ${number}` } }
   const path = `${calm}/${metadata.name}`
   const { metadata: now } = (await api.apply(path, { apiVersion: "chancery.dev/v1alpha1", ...edited })) as Shown
-  return { name: now.name, version: now.version, at }
+  return { name: now.name, version: now.generation, at }
 }
 
 /** Returns the delay of an edit. A later edit of the same object may have overtaken it. */

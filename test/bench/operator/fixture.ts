@@ -38,16 +38,21 @@ export interface BenchObject {
 const operatorNamespace = "chancery"
 const readyWithinMs = 3_600_000
 
-export async function openFixture(): Promise<Fixture> {
+export interface FixtureOptions {
+  /** The operator may sign requests, and the API server has those of pods. */
+  readonly signs?: boolean
+}
+
+export async function openFixture({ signs = false }: FixtureOptions = {}): Promise<Fixture> {
   const programs = await findKubernetes()
   if (programs === undefined) throw new Error(kubernetesInstallation)
   await using opening = new AsyncDisposableStack()
   const folder = await mkdtemp(join(tmpdir(), "chancery-bench-"))
   opening.defer(() => rm(folder, { recursive: true, force: true }))
-  const controlPlane = opening.use(await startControlPlane(programs))
+  const controlPlane = opening.use(await startControlPlane(programs, { podCertificates: signs }))
   const cluster = openCluster(controlPlane)
   await cluster.installDefinitions()
-  const config = await cluster.operatorAccess(operatorNamespace)
+  const config = await cluster.operatorAccess(operatorNamespace, { signs })
   const admin = new KubeConfig()
   admin.loadFromFile(controlPlane.kubeconfig)
   const api = opening.use(await openRawApi(admin, clientCount))
@@ -115,7 +120,7 @@ export async function openFixture(): Promise<Fixture> {
 }
 
 export interface Shown {
-  readonly metadata: { readonly name: string; readonly version: number }
+  readonly metadata: { readonly name: string; readonly generation: number }
   readonly status?: {
     readonly observedGeneration?: number
     readonly conditions?: readonly {
@@ -127,7 +132,7 @@ export interface Shown {
 }
 
 export const isReady = ({ metadata, status }: Shown): boolean =>
-  status?.observedGeneration === metadata.version &&
+  status?.observedGeneration === metadata.generation &&
   (status.conditions ?? []).some(({ type, status: holds }) => type === "Ready" && holds === "True")
 
 const connectionRef = { kind: "ClusterConnection", name: "default" }
