@@ -18,7 +18,7 @@ import { createMetrics } from "./metrics.ts"
 import type { OperatorRuntime } from "./runtime.ts"
 import { type RequestKindName, requestKindsOf } from "./signing/request-kinds.ts"
 import type { Shard } from "./controllers/shard.ts"
-import { clusterTrustBundles, trustBundleVersions } from "./signing/trust-bundles/cluster-trust-bundle.ts"
+import { clusterTrustBundles, trustBundleVersions } from "./controllers/issuer/cluster-trust-bundle.ts"
 
 export interface OperatorOptions {
   readonly config: KubeConfig

@@ -22,7 +22,7 @@ import { reconcileMounts } from "./mount/mounts.ts"
 import { managedSelector } from "../kube/owned-objects.ts"
 import { projectOf, projectsUsedBy } from "./project/project-references.ts"
 import { reconcileProjects } from "./project/projects.ts"
-import { clusterTrustBundles } from "../signing/trust-bundles/cluster-trust-bundle.ts"
+import { clusterTrustBundles } from "./issuer/cluster-trust-bundle.ts"
 import { workspace } from "../api/workspace.ts"
 import {
   everyBundle,

@@ -43,7 +43,7 @@ export interface ControlledKind {
   readonly figures?: readonly Figure[]
 }
 
-/** Requests in an API group of others, which the operator answers. Their controller starts without them, since the group may be missing. */
+/** Requests of another API group that the operator answers. The operator starts without the group, which the cluster may lack. */
 export interface RequestKind {
   readonly resource: Resource
   readonly indexes?: Readonly<Record<string, Index>>

@@ -65,11 +65,11 @@ interface OrganizationUse {
   readonly project: string | undefined
 }
 
-interface ConnectionUse {
+interface ConnectOptions {
   /** The object that needs the connection is being deleted. */
   readonly isCleaningUp?: boolean
   /** Use of the engine by the object. The policies of the connection must permit it. */
-  readonly of?: EngineUse | OrganizationUse
+  readonly use?: EngineUse | OrganizationUse
 }
 
 interface Client {
@@ -120,7 +120,7 @@ export class EngineConnections {
     ref: ConnectionRef,
     namespace: string | undefined,
     signal: AbortSignal,
-    use: ConnectionUse = {},
+    options: ConnectOptions = {},
   ): Promise<Connected> {
     const { embedded, connections, clusterConnections } = this.#options
     if (ref.kind === "ClusterConnection" && ref.name === embedded?.name) {
@@ -128,7 +128,8 @@ export class EngineConnections {
       const declared = clusterConnections.get(ref.name)
       if (declared !== undefined && namespace !== undefined) this.#rejectNamespace(declared, namespace)
       const { engine, organization } = embedded
-      const guarded = declared === undefined ? {} : this.#guardedUse(ref, declared, namespace, use.of, organization)
+      const guarded =
+        declared === undefined ? {} : this.#guardedUse(ref, declared, namespace, options.use, organization)
       return { engine, ...(organization === undefined ? {} : { organization }), ...guarded }
     }
     const key = ref.kind === "Connection" ? `${namespace}/${ref.name}` : ref.name
@@ -136,13 +137,13 @@ export class EngineConnections {
     if (object === undefined)
       throw stalled("ConnectionMissing", `There is no ${ref.kind} ${ref.name}${inNamespace(ref, namespace)}.`)
     if (ref.kind === "ClusterConnection" && namespace !== undefined) this.#rejectNamespace(object, namespace)
-    const guarded = this.#guardedUse(ref, object, namespace, use.of, specOf(ref.kind, object).organization)
+    const guarded = this.#guardedUse(ref, object, namespace, options.use, specOf(ref.kind, object).organization)
     // A connection under deletion still serves objects that need it for their cleanup.
     if (!isReady(object) && object.metadata.deletionTimestamp === undefined) {
       // No short retry is needed: the object is requeued when the connection becomes ready.
       throw waiting("ConnectionNotReady", `The ${ref.kind} ${ref.name} is not ready; see its status.`, pollMs)
     }
-    return { ...(await this.client(ref.kind, object, signal, use)), ...guarded }
+    return { ...(await this.client(ref.kind, object, signal, options)), ...guarded }
   }
 
   /** Returns the engine of a connection, whether ready or not. Throws `Unsettled` if the connection is incomplete. */
@@ -150,7 +151,7 @@ export class EngineConnections {
     kind: ConnectionRef["kind"],
     object: KubernetesObject,
     signal: AbortSignal,
-    { isCleaningUp = false }: ConnectionUse = {},
+    { isCleaningUp = false }: ConnectOptions = {},
   ): Promise<Connected> {
     const spec = specOf(kind, object)
     const owner = `${kind}/${keyOf(object)}`
@@ -219,7 +220,7 @@ export class EngineConnections {
     { kind }: ConnectionRef,
     object: KubernetesObject,
     namespace: string | undefined,
-    use: ConnectionUse["of"],
+    use: ConnectOptions["use"],
     ownOrganization: string | undefined,
   ): Pick<Connected, "assertPermitted"> {
     const { policies } = specOf(kind, object)

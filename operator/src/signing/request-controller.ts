@@ -1,4 +1,4 @@
-// Controller of requests: objects of other API groups that ask once for something, get an answer in their status, and never change after it.
+// Controller of requests: objects of other API groups whose status gets one final answer.
 import type { Changed, Cluster } from "../kube/cluster.ts"
 import { isRejection } from "../kube/cluster.ts"
 import type { EventRecorder, EventToRecord } from "../kube/event-recorder.ts"
@@ -16,13 +16,13 @@ export interface Answer {
   readonly status?: Readonly<Record<string, unknown>>
   /** Recorded unless it is the last one of this object. */
   readonly event?: EventToRecord
-  /** When the object is handled again without a change: after a delay in milliseconds, or after one that grows. Undefined: never. */
+  /** Delay in milliseconds until the object is handled again without a change, or one that grows. Undefined: never. */
   readonly again?: number | "backoff"
 }
 
 /** Port of a kind of request. */
 export interface Answerer {
-  /** Returns undefined for an object that needs nothing. Not called again for an answer that could not be written. */
+  /** Returns undefined if the object needs no answer. An answer that could not be written is kept, and not computed again. */
   answer(object: KubernetesObject, signal: AbortSignal): Promise<Answer | undefined>
 }
 

@@ -55,7 +55,7 @@ export async function readyRole(
       : { name: defaultRole, isReady: true }
   if (!isReady)
     throw waiting("RoleNotReady", `The CertificateRole ${defaultRole} is not ready; see its status.`, pollMs)
-  const { engine } = await connected(parts, issuer, namespace, roleName, signal)
+  const { engine } = await connectFor(parts, issuer, namespace, roleName, signal)
   return { issuer, engine, roleName, role: await readRole(engine, issuer, roleName) }
 }
 
@@ -77,10 +77,10 @@ export async function outcomeOf(work: () => Promise<Signed>): Promise<SigningOut
 }
 
 /** Signs a request by a role. Throws `RequestRefused`, `NotReadyError` and `RequeueAfter`. */
-export async function signed(ready: ReadyRole, request: SigningRequest): Promise<Signed> {
+export async function signByRole(ready: ReadyRole, request: SigningRequest): Promise<Signed> {
   const { engine, issuer, role, roleName } = ready
   const { csr, durationMs, names } = request
-  assertNotTooMuch(ready, request)
+  assertWithinRole(ready, request)
   const choice = issuer.spec.pathMode === "PathOverride" ? { issuerRef: issuer.spec.issuerRef } : {}
   const commonName = commonNameOf(request, role)
   const input = {
@@ -107,7 +107,7 @@ function commonNameOf({ csr, names }: SigningRequest, role: Role): string | unde
   return dnsNames.find(({ length }) => length <= maxCommonName)
 }
 
-function assertNotTooMuch(
+function assertWithinRole(
   { role, roleName }: ReadyRole,
   { csr, durationMs, isCa, usages, names }: SigningRequest,
 ): void {
@@ -126,7 +126,7 @@ function assertNotTooMuch(
     throw new RequestRefused("RequestExceedsRole", `The request exceeds the role ${roleName}: ${excess.join("; ")}.`)
 }
 
-async function connected(
+async function connectFor(
   { engines }: SigningParts,
   { spec }: KnownIssuer,
   namespace: string | undefined,
@@ -134,7 +134,7 @@ async function connected(
   signal: AbortSignal,
 ): Promise<Connected> {
   try {
-    return await engines.connect(spec.connectionRef, namespace, signal, { of: { mount: spec.mount, role } })
+    return await engines.connect(spec.connectionRef, namespace, signal, { use: { mount: spec.mount, role } })
   } catch (error) {
     if (!(error instanceof NotReadyError)) throw error
     const { reason, message } = error.outcome.health
@@ -165,9 +165,9 @@ async function answered<Value>(work: () => Promise<Value>, role?: Role): Promise
     return await work()
   } catch (error) {
     if (!isEngineError(error)) throw error
-    const isOver =
+    const breaksRule =
       role !== undefined && (error.code === "invalid" || error.code === "unprocessable" || error.code === "bad-request")
-    if (isOver) throw new RequestRefused("EngineRefused", error.message.slice(0, maxMessage))
+    if (breaksRule) throw new RequestRefused("EngineRefused", error.message.slice(0, maxMessage))
     const meaning: NotReadyError | RequeueAfter = refused(error)
     throw meaning
   }

@@ -1,6 +1,7 @@
 // A request for a certificate from an object of any API, and how it ends.
-import { type CertificationRequest, parseCertificationRequest, readPem, UnacceptableInput } from "@chancery/engine/x509"
+import { type CertificationRequest, UnacceptableInput } from "@chancery/engine/x509"
 import type { Instant } from "@chancery/engine"
+import { readCsr } from "../controllers/certificate/csr.ts"
 import type { Reason } from "../controllers/event-reasons.ts"
 
 /** Issuer that a request names. */
@@ -66,14 +67,10 @@ const maxCsrBytes = 256 * 1024
 
 /** Parses the CSR of an object: the base64 of PEM. Throws `RequestRefused`. */
 export function csrIn(encoded: string | undefined): CertificationRequest {
-  if (encoded === undefined || encoded === "") throw new RequestRefused("InvalidRequest", "request: it is empty.")
-  if (encoded.length > maxCsrBytes) throw new RequestRefused("InvalidRequest", "request: it is too large.")
+  if (encoded === undefined || encoded === "") throw new RequestRefused("InvalidRequest", "request is empty.")
+  if (encoded.length > maxCsrBytes) throw new RequestRefused("InvalidRequest", "request is too large.")
   try {
-    const blocks = readPem(Buffer.from(encoded, "base64").toString("utf8"), maxCsrBytes)
-    const [block] = blocks
-    if (block === undefined || blocks.length > 1 || !/^(NEW )?CERTIFICATE REQUEST$/.test(block.label))
-      throw new RequestRefused("InvalidRequest", "request: it must be one CERTIFICATE REQUEST (PEM).")
-    return parseCertificationRequest(block.bytes)
+    return readCsr(Buffer.from(encoded, "base64").toString("utf8"), maxCsrBytes)
   } catch (error) {
     if (!(error instanceof UnacceptableInput)) throw error
     throw new RequestRefused("InvalidRequest", `request: ${error.message}`)

@@ -98,7 +98,7 @@ describe.skipIf(certManager === undefined)("CertificateRequests of cert-manager"
     {
       what: "two CSRs",
       csr: () => csrOf("a.example.com") + csrOf("b.example.com"),
-      message: /one CERTIFICATE REQUEST/,
+      message: /^request: must be one PEM block with the label CERTIFICATE REQUEST$/,
     },
     { what: "a forged signature", csr: () => forged(csrOf("web.example.com")), message: /signature/ },
     { what: "a name beyond the role", csr: () => csrOf("web.example.net"), message: /web\.example\.net/ },

@@ -107,7 +107,7 @@ const lives: Readonly<Record<string, (url: string) => Life>> = {
 const connectionLife = (good: object): Life => ({
   good,
   edited: { ...good, organization: "acme" },
-  broken: { ...good, organization: "nobody" },
+  broken: { ...good, organization: "missing" },
   reason: "OrganizationNotFound",
 })
 

@@ -74,7 +74,7 @@ async function reconcile(
 ): Promise<ReconcileResult> {
   const spec = parsedSpec(certificateAuthority, object)
   const { engine } = await options.engines.connect(spec.connectionRef, object.metadata.namespace, request.signal, {
-    of: { mount: spec.mount, isWhole: true },
+    use: { mount: spec.mount, isWhole: true },
   })
   const it = contextOf(options, object, request, spec, engine.pki(spec.mount))
   try {
@@ -309,7 +309,7 @@ async function finalize(
     const ref = spec.connectionRef
     const { engine } = await options.engines.connect(ref, object.metadata.namespace, request.signal, {
       isCleaningUp: true,
-      of: { mount: spec.mount, isWhole: true },
+      use: { mount: spec.mount, isWhole: true },
     })
     const it = contextOf(options, object, request, spec, engine.pki(spec.mount))
     try {

@@ -60,7 +60,7 @@ export async function parentFor(
     )
   const spec = parsedSpec(certificateAuthority, found)
   const { engine } = await engines.connect(spec.connectionRef, found.metadata.namespace, signal, {
-    of: { mount: spec.mount, isWhole: true },
+    use: { mount: spec.mount, isWhole: true },
   })
   return { pki: engine.pki(spec.mount), issuerId: issuerID, notAfter: Date.parse(notAfter) }
 }

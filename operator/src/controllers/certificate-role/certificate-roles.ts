@@ -50,7 +50,7 @@ async function reconcile(
       faults.map(({ field = [], detail }) => `spec.${field.join(".")}: ${detail}`).join("; "),
     )
   const { engine } = await engines.connect(spec.connectionRef, object.metadata.namespace, request.signal, {
-    of: { mount: spec.mount, role: engineRoleName(spec, object) },
+    use: { mount: spec.mount, role: engineRoleName(spec, object) },
   })
   try {
     const { id } = request.status as { readonly id?: string }
@@ -206,7 +206,7 @@ async function finalize(
     if (othersOf(roles, object, wanted).some((other) => isDeepStrictEqual(other.wanted, wanted))) return
     const { engine } = await engines.connect(parsed.connectionRef, object.metadata.namespace, request.signal, {
       isCleaningUp: true,
-      of: { mount: parsed.mount, role: engineRoleName(parsed, object) },
+      use: { mount: parsed.mount, role: engineRoleName(parsed, object) },
     })
     try {
       await pkiRoleResource.delete(engine, id, {}, "safe", { before: {}, now: request.now })

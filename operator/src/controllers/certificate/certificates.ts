@@ -42,7 +42,7 @@ import {
   serialNumberIn,
   writtenIn,
 } from "./secret-layout.ts"
-import { withRequestedNames } from "./signing-request.ts"
+import { withRequestedNames } from "./csr.ts"
 import { publishTrust, type Trust } from "./trust-publication.ts"
 import { isRejection } from "../../kube/cluster.ts"
 import type { Condition, Health } from "../conditions.ts"

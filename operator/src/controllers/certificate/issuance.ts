@@ -44,7 +44,7 @@ import { commonNameOf, differences, inputOf, missingUsages, requestContent } fro
 import { isDueAtOnce } from "./renewal.ts"
 import { renewalFor } from "./renewal-terms.ts"
 import { splitChain } from "./secret-layout.ts"
-import { readSigningRequest } from "./signing-request.ts"
+import { readSigningRequest } from "./csr.ts"
 import { subjectDifferencesToRole } from "./subject.ts"
 
 export interface IssuanceParts {

@@ -7,7 +7,7 @@ import {
   type PrivateKey,
 } from "@chancery/engine/x509"
 import type { CertificateSpec } from "../../api/certificate.ts"
-import { readSigningRequest } from "./signing-request.ts"
+import { readSigningRequest } from "./csr.ts"
 import type { StoredCertificate } from "./stored-certificate.ts"
 
 const types = { RSA: "rsa", ECDSA: "ec", Ed25519: "ed25519" } as const

@@ -101,14 +101,15 @@ export const connect = (
 ): Promise<Connected> =>
   connectBy(parts, one, {
     connectionRef,
-    of: { mount, ...(role === undefined ? {} : one.spec.isCA ? { isWhole: true } : { role }) },
+    use: { mount, ...(role === undefined ? {} : one.spec.isCA ? { isWhole: true } : { role }) },
   })
 
 export const connectBy = (
   { engines }: CertificateParts,
   { object, request, isCleaningUp }: CertificateContext,
-  { connectionRef, of }: { readonly connectionRef: ConnectionRef; readonly of: EngineUse },
-): Promise<Connected> => engines.connect(connectionRef, object.metadata.namespace, request.signal, { isCleaningUp, of })
+  { connectionRef, use }: { readonly connectionRef: ConnectionRef; readonly use: EngineUse },
+): Promise<Connected> =>
+  engines.connect(connectionRef, object.metadata.namespace, request.signal, { isCleaningUp, use })
 
 /** Returns since when the object is ready; undefined if it is not ready at its current generation. */
 function readySinceOf(object: KubernetesObject): number | undefined {

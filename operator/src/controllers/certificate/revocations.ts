@@ -76,7 +76,7 @@ export class Revocations {
 
   async revoke(one: CertificateContext, serialNumber: string, reason: string): Promise<void> {
     const { connectionRef, mount } = this.#issuedBy(one)
-    const { engine } = await connectBy(this.#parts, one, { connectionRef, of: { mount } })
+    const { engine } = await connectBy(this.#parts, one, { connectionRef, use: { mount } })
     const { revocations, certificates } = engine.pki(mount)
     try {
       await revocations.revoke({ serialNumber, reason })

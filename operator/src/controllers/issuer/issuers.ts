@@ -23,7 +23,7 @@ import {
   waiting,
 } from "../reconcile-result.ts"
 import type { SigningIssuer } from "../../signing/signer-name.ts"
-import { bundleNameOf, publishRoots } from "../../signing/trust-bundles/cluster-trust-bundle.ts"
+import { bundleNameOf, publishRoots } from "./cluster-trust-bundle.ts"
 import { parsedSpec, type Reconciler, type ReconcileRequest } from "../reconciler.ts"
 
 export interface IssuersOptions {
@@ -77,7 +77,7 @@ async function reconcile(
   const kind = options.kind === "Issuer" ? issuer : clusterIssuer
   const spec = parsedSpec(kind, object)
   const { engine } = await options.engines.connect(spec.connectionRef, object.metadata.namespace, request.signal, {
-    of: { mount: spec.mount },
+    use: { mount: spec.mount },
   })
   // Without changes, a poll checks only one of CA and ACME; they take turns.
   const isAcmesTurn = spec.acme !== undefined && (lacksToken(options, object, spec) || request.turn % 2 === 1)

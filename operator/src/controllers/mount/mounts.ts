@@ -62,7 +62,7 @@ async function reconcile(
     )
   rejectOlderRival("Mount", options.mounts.by("mount", mountOf(object)[0] ?? ""), object)
   const { engine } = await options.engines.connect(spec.connectionRef, object.metadata.namespace, request.signal, {
-    of: { mount: spec.path, isWhole: true },
+    use: { mount: spec.path, isWhole: true },
   })
   try {
     return await settle({ options, object, request, spec, engine, wanted })
@@ -216,7 +216,7 @@ async function finalize(
     const spec = parsedSpec(mount, object)
     const { engine } = await options.engines.connect(spec.connectionRef, object.metadata.namespace, request.signal, {
       isCleaningUp: true,
-      of: { mount: spec.path, isWhole: true },
+      use: { mount: spec.path, isWhole: true },
     })
     try {
       const { path } = spec

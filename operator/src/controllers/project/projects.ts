@@ -63,7 +63,7 @@ async function reconcile(
 ): Promise<ReconcileResult> {
   const spec = parsedSpec(project, object)
   const connected = await options.engines.connect(spec.connectionRef, object.metadata.namespace, request.signal, {
-    of: useOf(spec, object),
+    use: useOf(spec, object),
   })
   const { engine } = connected
   const organization = spec.organization ?? connected.organization
@@ -228,7 +228,7 @@ async function finalize(
     const spec = parsedSpec(project, object)
     const connected = await options.engines.connect(spec.connectionRef, object.metadata.namespace, request.signal, {
       isCleaningUp: true,
-      of: useOf(spec, object),
+      use: useOf(spec, object),
     })
     const { engine } = connected
     const place = spec.organization ?? connected.organization

@@ -111,7 +111,7 @@ async function reconcile(
 ): Promise<ReconcileResult> {
   const { namespace = "" } = object.metadata
   const spec = parsedSpec(workspace, object)
-  const connected = await options.engines.connect(spec.connectionRef, namespace, request.signal, { of: useOf(spec) })
+  const connected = await options.engines.connect(spec.connectionRef, namespace, request.signal, { use: useOf(spec) })
   const { engine } = connected
   const organization = spec.organization ?? connected.organization
   if (organization === undefined)
@@ -437,7 +437,7 @@ async function connectedToDelete(
   try {
     return await engines.connect(spec.connectionRef, object.metadata.namespace ?? "", request.signal, {
       isCleaningUp: true,
-      of: useOf(spec),
+      use: useOf(spec),
     })
   } catch (error) {
     throw error instanceof NotReadyError ? withPatch(error, object) : error

@@ -5,7 +5,7 @@ import { type KubernetesObject, secondTime } from "../../kube/kubernetes-object.
 import type { Index } from "../../kube/object-store.ts"
 import { base64Pem } from "../certificate-pem.ts"
 import type { Answer, Answerer } from "../request-controller.ts"
-import { outcomeOf, readyRole, signed, type SigningParts } from "../sign-request.ts"
+import { outcomeOf, readyRole, signByRole, type SigningParts } from "../sign-request.ts"
 import {
   csrIn,
   type IssuerReference,
@@ -36,7 +36,7 @@ export const answerCertificateRequests = (parts: CertificateRequestsParts): Answ
     if (step === "deny") return ended(object, parts.now(), "Denied", "An approver denied the request.")
     const outcome = await outcomeOf(async () => {
       const request = requestIn(object)
-      return signed(await readyRole(parts, issuerIn(object), signal), request)
+      return signByRole(await readyRole(parts, issuerIn(object), signal), request)
     })
     return answerFor(object, outcome, parts.now())
   },
@@ -62,7 +62,7 @@ function requestIn(object: KubernetesObject): SigningRequest {
   const { request, duration, isCA = false, usages = [] } = specOf(object)
   const durationMs = duration === undefined ? undefined : parseGoDuration(duration)
   if (duration !== undefined && durationMs === undefined)
-    throw new RequestRefused("InvalidRequest", "duration: it is not a duration.")
+    throw new RequestRefused("InvalidRequest", "duration is not a duration, such as 2160h.")
   return { csr: csrIn(request), durationMs, isCa: isCA, usages }
 }
 

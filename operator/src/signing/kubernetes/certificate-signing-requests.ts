@@ -6,7 +6,7 @@ import { type KubernetesObject, secondTime } from "../../kube/kubernetes-object.
 import type { Index } from "../../kube/object-store.ts"
 import { base64Pem } from "../certificate-pem.ts"
 import type { Answer, Answerer } from "../request-controller.ts"
-import { outcomeOf, readyRole, signed, type SigningParts } from "../sign-request.ts"
+import { outcomeOf, readyRole, signByRole, type SigningParts } from "../sign-request.ts"
 import { indexValueOf, issuerOfSigner, type SigningIssuer } from "../signer-name.ts"
 import { csrIn, RequestRefused, type SigningOutcome } from "../signing-request.ts"
 import { awaitsSigner, specOf } from "./certificate-signing-request.ts"
@@ -28,7 +28,7 @@ export const answerCertificateSigningRequests = (parts: CertificateSigningReques
       await assertPermitted(parts, object, issuer)
       const reference = { ...issuer, namespace: issuer.kind === "Issuer" ? issuer.namespace : undefined }
       const durationMs = expirationSeconds === undefined ? undefined : expirationSeconds * secondMs
-      return signed(await readyRole(parts, reference, signal), { csr, durationMs, isCa: false, usages })
+      return signByRole(await readyRole(parts, reference, signal), { csr, durationMs, isCa: false, usages })
     })
     return answerFor(outcome, parts.now())
   },

@@ -7,7 +7,7 @@ import { secondTime } from "../../kube/kubernetes-object.ts"
 import type { Index } from "../../kube/object-store.ts"
 import { pemOf } from "../certificate-pem.ts"
 import type { Answer, Answerer } from "../request-controller.ts"
-import { outcomeOf, readyRole, type ReadyRole, signed, type SigningParts } from "../sign-request.ts"
+import { outcomeOf, readyRole, type ReadyRole, signByRole, type SigningParts } from "../sign-request.ts"
 import { indexValueOf, issuerOfSigner, type SigningIssuer } from "../signer-name.ts"
 import { RequestRefused, type Signed, type SigningOutcome } from "../signing-request.ts"
 import {
@@ -106,7 +106,13 @@ async function signForPod(
       "UnsupportedKeyType",
       `The role ${roleName} does not accept the key; set keyType to ${keyType}.`,
     )
-  return signed(ready, { csr, durationMs, isCa: false, usages: [], names: namesOf(podCertificates, spec, namespace) })
+  return signByRole(ready, {
+    csr,
+    durationMs,
+    isCa: false,
+    usages: [],
+    names: namesOf(podCertificates, spec, namespace),
+  })
 }
 
 /** A request that is pending has no condition, so only an event tells the cause. */

@@ -1,4 +1,4 @@
-// CSR of a spec, whose key is elsewhere: its names take the place of those in the spec.
+// CSRs whose key is elsewhere. The names of a CSR in a spec take the place of those of the spec.
 import { formatIpAddress } from "@chancery/engine"
 import {
   type CertificationRequest,
@@ -23,14 +23,19 @@ export interface SigningRequest {
 const maxPem = 65_536
 const labels: readonly string[] = ["CERTIFICATE REQUEST", "NEW CERTIFICATE REQUEST"]
 
+/** Parses a text with one CSR (PEM). Does not verify the signature. Throws `UnacceptableInput`. */
+export function readCsr(pem: string, maximumLength: number): CertificationRequest {
+  const [block, ...others] = readPem(pem, maximumLength)
+  if (block === undefined || !labels.includes(block.label) || others.length > 0)
+    throw new UnacceptableInput("must be one PEM block with the label CERTIFICATE REQUEST")
+  return parseCertificationRequest(block.bytes)
+}
+
 /** Throws `NotReadyError` unless the text is one CSR with a valid signature. */
 export function readSigningRequest(pem: string): SigningRequest {
   const invalid = (problem: string) => stalled("InvalidSpec", `spec.csr: ${problem}`)
   try {
-    const [block, ...others] = readPem(pem, maxPem)
-    if (block === undefined || !labels.includes(block.label) || others.length > 0)
-      throw invalid("must be one PEM block with the label CERTIFICATE REQUEST")
-    const request = parseCertificationRequest(block.bytes)
+    const request = readCsr(pem, maxPem)
     const publicKey = readPublicKey(request.subjectPublicKeyInfo)
     const { certificationRequestInfo: data, signatureAlgorithm: algorithm, signature } = request
     if (!isSignedBy(publicKey, { data, algorithm, signature })) throw invalid("the signature is wrong")

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import { openssl } from "../../../../engine/testing/openssl.ts"
 import { secrets } from "../../kube/kubernetes-object.ts"
 import { openCertificate } from "../../../testing/certificate-fixture.ts"
-import { readSigningRequest } from "./signing-request.ts"
+import { readSigningRequest } from "./csr.ts"
 
 const key = openssl(["genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256"])
 const csrOf = (subject: string, altNames: string, privateKey = key): string =>

@@ -1,18 +1,12 @@
 // Publishes the roots of each issuer as the ClusterTrustBundle of its signer, which pods mount (API reference, certificates.k8s.io; KEP-3257).
 import type { Instant } from "@chancery/engine"
-import { certificatesIn, isSelfIssued } from "../../controllers/certificate/stored-certificate.ts"
-import {
-  nextEnd,
-  trusted,
-  trustedInPem,
-  trustedPem,
-  untilAnnotation,
-} from "../../controllers/certificate/trust-bundle.ts"
+import { certificatesIn, isSelfIssued } from "../certificate/stored-certificate.ts"
+import { nextEnd, trusted, trustedInPem, trustedPem, untilAnnotation } from "../certificate/trust-bundle.ts"
 import type { Cluster } from "../../kube/cluster.ts"
 import type { KubernetesObject, Resource } from "../../kube/kubernetes-object.ts"
 import type { ObjectStore } from "../../kube/object-store.ts"
 import { labels } from "../../kube/owned-objects.ts"
-import { signerNameOf, type SigningIssuer } from "../signer-name.ts"
+import { signerNameOf, type SigningIssuer } from "../../signing/signer-name.ts"
 
 export const clusterTrustBundles: Resource = {
   group: "certificates.k8s.io",
