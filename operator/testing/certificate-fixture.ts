@@ -31,6 +31,7 @@ interface Status {
   readonly serialNumber?: string
   readonly notAfter?: string
   readonly revision?: number
+  readonly issuedBy?: object
   readonly failedIssuanceAttempts?: number
   readonly nextAttemptTime?: string
   readonly secretName?: string
@@ -141,7 +142,11 @@ export async function openCertificate(spec: object, role: object = {}, issuerSpe
     quiet: false,
     turn: 0,
     status: status as Record<string, unknown>,
-    saveStatus: async () => {},
+    async saveStatus(saved: object) {
+      const object = present()
+      const { observedGeneration, conditions = [] } = (object["status"] ?? {}) as Record<string, unknown>
+      set(certificate, { ...object, status: { ...saved, observedGeneration, conditions } })
+    },
     record: async (happening: EventToRecord) => void events.push(happening),
   })
   const ca = set(issuer, {

@@ -383,3 +383,10 @@ describe("a Certificate that revokes when it is deleted", () => {
     }
   })
 })
+
+test("a certificate that is revoked at deletion has its connection in the status before it is requested", async () => {
+  await using one = await openCertificate({ revocationPolicy: { onDelete: true } })
+  one.loseAnswers(true)
+  await expect(one.look()).rejects.toThrow("the process ends here")
+  expect(one.status.issuedBy).toEqual({ connectionRef: { kind: "Connection", name: "engine" }, mount: "pki" })
+})

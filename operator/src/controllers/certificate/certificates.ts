@@ -1,5 +1,6 @@
 // Reconciles Certificates: compares the Secret with the spec, and issues another certificate if it is needed and possible. A usable
 // certificate stays in the Secret until a better one is available, whatever fails.
+import { isDeepStrictEqual } from "node:util"
 import { isEngineError } from "@chancery/engine"
 import { backoffOf, failed, type Failure, renewAnnotation, usable, waitingOn } from "./attempts.ts"
 import {
@@ -387,6 +388,7 @@ class Certificates {
     const known = readyIssuer(spec, issuer)
     const role = this.#readyRole(one, known)
     const revision = Math.max(one.before.revision ?? 0, revisionIn(one.secret)) + 1
+    await saveIssuer(one, known)
     const { isNew, stored } = await this.#nextCertificate(one, { known, role, revision, trigger })
     request.signal.throwIfAborted()
     const content = {
@@ -638,6 +640,17 @@ class Certificates {
       ? undefined
       : { connectionRef: known.spec.connectionRef, mount: known.spec.mount }
   }
+}
+
+/**
+ * Records the connection and the mount of a certificate that is revoked at deletion, before it is requested. Otherwise it could not be
+ * revoked if the issuer were deleted before the status is written.
+ */
+async function saveIssuer(one: CertificateContext, { spec: { connectionRef, mount } }: KnownIssuer): Promise<void> {
+  const issuedBy = { connectionRef, mount }
+  if (!one.spec.revocationPolicy.onDelete || isDeepStrictEqual(one.before.issuedBy, issuedBy)) return
+  one.before = { ...one.before, issuedBy }
+  await one.request.saveStatus({ ...one.before })
 }
 
 interface Good {
