@@ -382,6 +382,15 @@ describe("a Certificate that revokes when it is deleted", () => {
       expect(await one.finalize()).toBeUndefined()
     }
   })
+
+  test("is deleted if it has neither an issuer nor a certificate but that of an earlier object of its name", async () => {
+    await using one = await openCertificate({ revocationPolicy: { onDelete: true } })
+    await one.look()
+    one.storeOf(issuer).delete("team/ca")
+    const { status: _, ...again } = one.storeOf(certificate).get("team/web")!
+    one.set(certificate, again)
+    expect(await one.finalize()).toBeUndefined()
+  })
 })
 
 test("a certificate that is revoked at deletion has its connection in the status before it is requested", async () => {

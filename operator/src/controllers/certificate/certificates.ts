@@ -179,7 +179,9 @@ class Certificates {
       const spec = parsedSpec(certificate, object)
       const secret = this.#parts.storeOf(secrets).get(inNamespaceOf(object, spec.secretName))
       const one = { ...this.#caseOf(object, request, spec, secret), isCleaningUp: true }
-      for (const serialNumber of toBeRevokedAtLast(one))
+      const mayHaveIssued = one.before.issuedBy !== undefined || knownIssuer(this.#parts, one) !== undefined
+      // Without an issuer, a Secret that was there before can contain only the certificate of an earlier object of the same name.
+      for (const serialNumber of mayHaveIssued ? toBeRevokedAtLast(one) : [])
         await this.#revocations.revoke(one, serialNumber, "cessationOfOperation")
     })
   }
