@@ -11,6 +11,7 @@ import type { EventToRecord } from "../src/kube/event-recorder.ts"
 import { reconcileIssuers } from "../src/controllers/issuer/issuers.ts"
 import { certificateRole } from "../src/api/certificate-role.ts"
 import { certificate } from "../src/api/certificate.ts"
+import { connection } from "../src/api/connection.ts"
 import { clusterIssuer, issuer } from "../src/api/issuer.ts"
 import {
   configMaps,
@@ -149,6 +150,7 @@ export async function openCertificate(spec: object, role: object = {}, issuerSpe
     },
     record: async (happening: EventToRecord) => void events.push(happening),
   })
+  set(connection, { metadata: { name: "engine", namespace: "team" }, spec: {} })
   const ca = set(issuer, {
     metadata: { name: "ca", namespace: "team" },
     spec: { connectionRef, mount: "pki", defaultRole: "any", ...issuerSpec },

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest"
 import { ApiError } from "../../kube/cluster.ts"
 import { certificateFigures } from "./certificate-metrics.ts"
 import { certificate } from "../../api/certificate.ts"
+import { connection } from "../../api/connection.ts"
 import { issuer } from "../../api/issuer.ts"
 import { configMaps, secrets } from "../../kube/kubernetes-object.ts"
 import { forbidden, openCertificate, type Rejects } from "../../../testing/certificate-fixture.ts"
@@ -398,4 +399,19 @@ test("a certificate that is revoked at deletion has its connection in the status
   one.loseAnswers(true)
   await expect(one.look()).rejects.toThrow("the process ends here")
   expect(one.status.issuedBy).toEqual({ connectionRef: { kind: "Connection", name: "engine" }, mount: "pki" })
+})
+
+test.each([
+  { when: "is gone", change: undefined },
+  { when: "is being deleted", change: { deletionTimestamp: "2026-01-01T00:00:00Z" } },
+])("a certificate that is revoked at deletion is not requested when its connection $when", async ({ change }) => {
+  await using one = await openCertificate({ revocationPolicy: { onDelete: true } })
+  const key = "team/engine"
+  const used = one.storeOf(connection).get(key)!
+  if (change === undefined) one.storeOf(connection).delete(key)
+  else one.set(connection, { ...used, metadata: { ...used.metadata, ...change } })
+  await one.look()
+  expect(one.conditions()).toContain("Ready=False ConnectionMissing")
+  expect(one.status.issuedBy).toBeUndefined()
+  expect(await one.issued()).toEqual([])
 })

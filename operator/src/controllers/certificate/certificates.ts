@@ -48,6 +48,8 @@ import { publishTrust, type Trust } from "./trust-publication.ts"
 import { isRejection } from "../../kube/cluster.ts"
 import type { Condition, Health } from "../conditions.ts"
 import { certificate, type CertificateSpec } from "../../api/certificate.ts"
+import { clusterConnection } from "../../api/cluster-connection.ts"
+import { connection } from "../../api/connection.ts"
 import { keyOf, type KubernetesObject, secondTime, secrets } from "../../kube/kubernetes-object.ts"
 import { withFinalizerHint } from "../finalizer.ts"
 import {
@@ -390,7 +392,7 @@ class Certificates {
     const known = readyIssuer(spec, issuer)
     const role = this.#readyRole(one, known)
     const revision = Math.max(one.before.revision ?? 0, revisionIn(one.secret)) + 1
-    await saveIssuer(one, known)
+    await this.#saveIssuer(one, known)
     const { isNew, stored } = await this.#nextCertificate(one, { known, role, revision, trigger })
     request.signal.throwIfAborted()
     const content = {
@@ -642,17 +644,28 @@ class Certificates {
       ? undefined
       : { connectionRef: known.spec.connectionRef, mount: known.spec.mount }
   }
-}
 
-/**
- * Records the connection and the mount of a certificate that is revoked at deletion, before it is requested. Otherwise it could not be
- * revoked if the issuer were deleted before the status is written.
- */
-async function saveIssuer(one: CertificateContext, { spec: { connectionRef, mount } }: KnownIssuer): Promise<void> {
-  const issuedBy = { connectionRef, mount }
-  if (!one.spec.revocationPolicy.onDelete || isDeepStrictEqual(one.before.issuedBy, issuedBy)) return
-  one.before = { ...one.before, issuedBy }
-  await one.request.saveStatus({ ...one.before })
+  /**
+   * Records the connection and the mount of a certificate that is revoked at deletion, before it is requested. Otherwise it could not be
+   * revoked if the issuer were deleted before the status is written. A connection stays while a status names it, so one that was deleted
+   * before is not used.
+   */
+  async #saveIssuer(one: CertificateContext, { spec: { connectionRef, mount } }: KnownIssuer): Promise<void> {
+    const { object, spec, before, request } = one
+    const issuedBy = { connectionRef, mount }
+    if (!spec.revocationPolicy.onDelete || isDeepStrictEqual(before.issuedBy, issuedBy)) return
+    await request.saveStatus({ ...before, issuedBy })
+    const { kind, name } = connectionRef
+    const used =
+      kind === "Connection"
+        ? await this.#parts.cluster.get(connection, inNamespaceOf(object, name))
+        : await this.#parts.cluster.get(clusterConnection, name)
+    if (used === undefined || used.metadata.deletionTimestamp !== undefined) {
+      await request.saveStatus({ ...before })
+      throw waiting("ConnectionMissing", `The ${kind} ${name} is being deleted.`)
+    }
+    one.before = { ...before, issuedBy }
+  }
 }
 
 interface Good {
