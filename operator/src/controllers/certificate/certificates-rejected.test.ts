@@ -415,3 +415,17 @@ test.each([
   expect(one.status.issuedBy).toBeUndefined()
   expect(await one.issued()).toEqual([])
 })
+
+test("a certificate of an earlier object is not revoked at deletion when its connection is being deleted", async () => {
+  await using one = await openCertificate({ revocationPolicy: { onDelete: true } })
+  await one.look()
+  const { status: _, ...again } = one.storeOf(certificate).get("team/web")!
+  one.set(certificate, again)
+  one.restart()
+  one.storeOf(connection).delete("team/engine")
+  await one.look()
+  expect(one.status.serialNumber).toBeDefined()
+  expect(one.status.issuedBy).toBeUndefined()
+  one.storeOf(issuer).delete("team/ca")
+  expect(await one.finalize()).toBeUndefined()
+})

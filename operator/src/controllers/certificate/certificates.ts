@@ -601,7 +601,7 @@ class Certificates {
       renewRequest: renewRequestIn(secret) || (before.lastHandledRenewAt ?? ""),
       discarded: one.memory.discarded,
       formerSecrets,
-      issuedBy: one.issuedBy ?? before.issuedBy ?? this.#issuedByNow(one),
+      issuedBy: one.issuedBy ?? before.issuedBy ?? (await this.#adoptedFrom(one)),
     })
     const settled =
       failure === undefined || failure.waitsForTurn === true || one.memory.discarded.length > 0
@@ -635,36 +635,41 @@ class Certificates {
     return { ...outcome, againAfterMs, ...(nextAt === undefined ? {} : { nextAttemptAt: nextAt }) }
   }
 
-  /** Returns the current connection and mount for a certificate that was issued before the status recorded them. */
-  #issuedByNow(one: CertificateContext): IssuedBy | undefined {
+  /** Returns the connection and the mount of a certificate that was in the Secret before the Certificate was created. */
+  async #adoptedFrom(one: CertificateContext): Promise<IssuedBy | undefined> {
     const known = knownIssuer(this.#parts, one)
     const { issuerKind, issuerName } = writtenIn(one.secret) ?? {}
     const { kind, name } = one.spec.issuerRef
-    return known === undefined || issuerKind !== kind || issuerName !== name
-      ? undefined
-      : { connectionRef: known.spec.connectionRef, mount: known.spec.mount }
+    if (known === undefined || issuerKind !== kind || issuerName !== name) return undefined
+    const issuedBy = { connectionRef: known.spec.connectionRef, mount: known.spec.mount }
+    return (await this.#recordsIssuer(one, issuedBy)) ? issuedBy : undefined
+  }
+
+  /** Records the issuer before a certificate is requested. Throws `NotReadyError` if its connection is being deleted. */
+  async #saveIssuer(one: CertificateContext, { spec: { connectionRef, mount } }: KnownIssuer): Promise<void> {
+    if (!(await this.#recordsIssuer(one, { connectionRef, mount })))
+      throw waiting("ConnectionMissing", `The ${connectionRef.kind} ${connectionRef.name} is being deleted.`)
   }
 
   /**
-   * Records the connection and the mount of a certificate that is revoked at deletion, before it is requested. Otherwise it could not be
-   * revoked if the issuer were deleted before the status is written. A connection stays while a status names it, so one that was deleted
-   * before is not used.
+   * Records the connection and the mount of a certificate that is revoked at deletion, in the status. The connection then stays until the
+   * Certificate is gone, even if the issuer is deleted. Returns false, with nothing recorded, if the connection was deleted before.
    */
-  async #saveIssuer(one: CertificateContext, { spec: { connectionRef, mount } }: KnownIssuer): Promise<void> {
+  async #recordsIssuer(one: CertificateContext, issuedBy: IssuedBy): Promise<boolean> {
     const { object, spec, before, request } = one
-    const issuedBy = { connectionRef, mount }
-    if (!spec.revocationPolicy.onDelete || isDeepStrictEqual(before.issuedBy, issuedBy)) return
+    if (!spec.revocationPolicy.onDelete || isDeepStrictEqual(before.issuedBy, issuedBy)) return true
     await request.saveStatus({ ...before, issuedBy })
-    const { kind, name } = connectionRef
+    const { kind, name } = issuedBy.connectionRef
     const used =
       kind === "Connection"
         ? await this.#parts.cluster.get(connection, inNamespaceOf(object, name))
         : await this.#parts.cluster.get(clusterConnection, name)
     if (used === undefined || used.metadata.deletionTimestamp !== undefined) {
       await request.saveStatus({ ...before })
-      throw waiting("ConnectionMissing", `The ${kind} ${name} is being deleted.`)
+      return false
     }
     one.before = { ...before, issuedBy }
+    return true
   }
 }
 
