@@ -46,6 +46,7 @@ export type IdPrefix =
   | "order"
   | "authz"
   | "whk"
+  | "enrol"
 
 declare const brand: unique symbol
 /** Id with a type that differs by prefix, so that ids of different resources cannot be confused. */

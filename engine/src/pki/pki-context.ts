@@ -17,6 +17,7 @@ import type { MountVersionRepository } from "./mounts/mount-snapshot.ts"
 import type { CertificateRepository } from "./issuance/certificate.ts"
 import type { CrlPublisher } from "./crl/crl-publisher.ts"
 import type { CrlRepository } from "./crl/crl-repository.ts"
+import type { EnrolmentRepository } from "./enrolments/enrolment-repository.ts"
 import type { PolicyClient, PolicyServiceActivity } from "./external-policy/external-policy.ts"
 import type { IssuerRepository } from "./issuers/issuer.ts"
 import type { BlockedKeyRepository } from "./keys/blocked-key.ts"
@@ -49,6 +50,7 @@ export interface PkiRepositories {
   readonly tidyRuns: TidyRunRepository
   readonly statistics: StatisticsRepository
   readonly certificateLeases: LeaseRepository
+  readonly enrolments: EnrolmentRepository
   readonly entityNames: EntityNameRepository
   readonly users: UserRepository
   readonly teams: TeamRepository

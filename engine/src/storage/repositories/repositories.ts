@@ -33,6 +33,7 @@ import type { UserRepository } from "../../organizations/user.ts"
 import type { VcsConnectionRepository } from "../../organizations/vcs-connection.ts"
 import type { CrlRepository } from "../../pki/crl/crl-repository.ts"
 import type { CertificateRepository } from "../../pki/issuance/certificate.ts"
+import type { EnrolmentRepository } from "../../pki/enrolments/enrolment-repository.ts"
 import type { IssuerRepository } from "../../pki/issuers/issuer.ts"
 import type { BlockedKeyRepository } from "../../pki/keys/blocked-key.ts"
 import type { CaKeyStore } from "../../pki/keys/key.ts"
@@ -91,6 +92,7 @@ import { SqlBlockedKeyRepository } from "./pki/blocked-key-repository.ts"
 import { SqlCaKeyRepository } from "./pki/ca-key-repository.ts"
 import { SqlCertificateRepository } from "./pki/certificate-repository.ts"
 import { SqlCrlRepository } from "./pki/crl-repository.ts"
+import { SqlEnrolmentRepository } from "./pki/enrolment-repository.ts"
 import { SqlIssuerRepository } from "./pki/issuer-repository.ts"
 import { SqlAuthorityRepository, SqlMountRepository, SqlMountSettingRepository } from "./pki/mount-repository.ts"
 import { SqlRevocationRepository } from "./pki/revocation-repository.ts"
@@ -245,6 +247,9 @@ class SessionRepositories implements Repositories {
   }
   get blockedKeys() {
     return this.#once("blockedKeys", SqlBlockedKeyRepository)
+  }
+  get enrolments() {
+    return this.#once("enrolments", SqlEnrolmentRepository)
   }
   get policies() {
     return this.#once("policies", SqlPolicyRepository)
@@ -449,6 +454,7 @@ export interface Repositories {
   readonly renewalSignals: RenewalSignalRepository
   readonly policies: PolicyRepository
   readonly blockedKeys: BlockedKeyRepository
+  readonly enrolments: EnrolmentRepository
   readonly serviceTokens: ServiceTokenRepository
   readonly tokenRoles: TokenRoleRepository
   readonly authMethods: AuthMethodRepository

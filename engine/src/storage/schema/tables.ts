@@ -83,6 +83,7 @@ export interface Tables {
   acme_renewal_signals: AcmeRenewalSignalRow
   acme_renewal_serial_numbers: AcmeRenewalSerialNumberRow
   blocked_keys: BlockedKeyRow
+  enrolments: EnrolmentRow
   entity_names: EntityNameRow
   policies: PolicyRow
   policy_attachments: PolicyAttachmentRow
@@ -759,6 +760,34 @@ export interface BlockedKeyRow {
   serial_number: Uint8Array | null
   comment: string
   created_at: number
+}
+
+export interface EnrolmentRow {
+  id: string
+  mount_id: string
+  protocol: string
+  operation: string
+  path: string
+  policy: string
+  decider: string
+  accessor: string
+  display_name: string
+  /** DER. */
+  csr: Uint8Array
+  csr_sha256: string
+  subject: string
+  /** JSON array. */
+  names: string
+  state: string
+  created_at: number
+  expires_at: number
+  retry_after_ms: number
+  asked_at: number
+  decided_at: number | null
+  decided_by: string
+  comment: string
+  serial_number: Uint8Array | null
+  superseded_at: number | null
 }
 
 export interface TokenRoleRow {

@@ -59,4 +59,5 @@ export const migrations: readonly Migration[] = [
   loaded("0051-run-events", async () => (await import("./0051-run-events.ts")).runEventsMigration),
   loaded("0052-remote-operations", async () => (await import("./0052-remote-operations.ts")).remoteOperationsMigration),
   loaded("0053-waiting-reasons", async () => (await import("./0053-waiting-reasons.ts")).waitingReasonsMigration),
+  loaded("0056-enrolments", async () => (await import("./0056-enrolments.ts")).enrolmentsMigration),
 ]
