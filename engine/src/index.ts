@@ -58,6 +58,19 @@ export type {
 } from "./organizations/vcs-connection.ts"
 export type { VcsConnections } from "./organizations/vcs-connection.ts"
 export type { BlockedKey, BlockedKeySource, KeyDigest } from "./pki/keys/blocked-key.ts"
+export type {
+  EnrolmentDecisionInput,
+  EnrolmentListQuery,
+  Enrolments,
+  EnrolmentView,
+  EnrolmentWithCsr,
+} from "./pki/enrolments/enrolment-api.ts"
+export type {
+  EnrolmentDecider,
+  EnrolmentOperation,
+  EnrolmentProtocol,
+  EnrolmentState,
+} from "./pki/enrolments/enrolment.ts"
 export type { ImportedCrl } from "./pki/crl/crl-api.ts"
 export type { ImportedCertificates } from "./pki/issuance/certificate-api.ts"
 export type {

@@ -1042,6 +1042,8 @@ export const operations: readonly RegExp[] = [
   /^(\/issuer\/:issuer_ref)?(\/roles\/:role)?(\/external-policy(\/:policy)?)?\/acme\/new-eab$/,
   // The status of an account, which the account's own requests change as well.
   /^\/acme\/mgmt\/account\/keyid\/:key_id$/,
+  // A decision, which is final.
+  /^\/enrolments\/:enrolment_id\/(approve|deny)$/,
   // The second address of one resource.
   /^\/sys\/(blocked-keys\/:digest|remount)$/,
   /^\/sys\/policies\/attachments\//,

@@ -4,6 +4,7 @@ import { accessCases } from "./access-cases.ts"
 import { acmeCases } from "./acme-cases.ts"
 import { appRoleCases } from "./app-role-cases.ts"
 import { certificateCases } from "./certificate-cases.ts"
+import { enrolmentCases } from "./enrolment-cases.ts"
 import { eventCases } from "./event-cases.ts"
 import { externalCases } from "./external-cases.ts"
 import { identityCases } from "./identity-cases.ts"
@@ -79,6 +80,9 @@ export function engineContract(open: () => Promise<OpenedEngine>): void {
   })
   describe("OCSP and external policy services:", () => {
     externalCases(engine)
+  })
+  describe("enrolments:", () => {
+    enrolmentCases(engine)
   })
   describe("revocations and CRLs:", () => {
     revocationCases(engine)

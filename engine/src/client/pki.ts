@@ -1,6 +1,7 @@
 import { blockedKeys } from "../contracts/vault/blocked-key.ts"
 import { issued } from "../contracts/vault/certificate.ts"
 import { crls } from "../contracts/vault/crl.ts"
+import { enrolments } from "../contracts/vault/enrolment.ts"
 import { externalPolicy, policyIssue, policySign, policySignIntermediate } from "../contracts/vault/external-policy.ts"
 import { unreadable } from "../contracts/vault/format/parameters.ts"
 import { keys } from "../contracts/vault/key.ts"
@@ -13,6 +14,7 @@ import { roles } from "../contracts/vault/role.ts"
 import { tidy } from "../contracts/vault/tidy.ts"
 import type { CrlChoice, Crls } from "../pki/crl/crl-api.ts"
 import { formatShard } from "../pki/crl/shard.ts"
+import type { Enrolments } from "../pki/enrolments/enrolment-api.ts"
 import type { ExternalPolicy, PolicyIssueRequest, PolicyRequest } from "../pki/external-policy/external-policy.ts"
 import type { BlockedKeys } from "../pki/keys/blocked-key.ts"
 import type { Keys } from "../pki/keys/key.ts"
@@ -119,6 +121,16 @@ function addressOf({ issuerRef, delta = false, shard }: CrlChoice): string {
   return `${base}${delta ? "/delta" : ""}${shard === undefined ? "" : `/shard/${formatShard(shard)}`}`
 }
 
+function remoteEnrolments(calls: PkiCalls): Enrolments {
+  const { list, get, approve, deny } = remote(enrolments, calls)
+  return {
+    list: (query = {}) => list(query),
+    get,
+    approve: (id, input = {}) => approve(id, input),
+    deny: (id, input = {}) => deny(id, input),
+  }
+}
+
 export function remotePki(transport: Transport, mountPath: string): Pki {
   const calls = pkiCallsOver(transport, mountPath)
   return {
@@ -132,6 +144,7 @@ export function remotePki(transport: Transport, mountPath: string): Pki {
     ocsp: remoteOcsp(calls),
     externalPolicy: remoteExternalPolicy(calls),
     tidy: remote(tidy, calls),
+    enrolments: remoteEnrolments(calls),
   }
 }
 

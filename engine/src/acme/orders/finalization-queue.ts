@@ -13,6 +13,7 @@ import type { AcmeTools } from "../directory-service.ts"
 import { DueQueue } from "../due-queue.ts"
 import { OrderSigning, LeaseLostError } from "./order-signing.ts"
 import { caaLeaseMs, assertCaaPermits } from "./caa-check.ts"
+import { PolicyPending } from "../../pki/external-policy/external-policy.ts"
 import { AcmeProblem, type Problem, type ProblemType } from "../problem.ts"
 import type { AcmeNetwork } from "../validation/validation.ts"
 
@@ -89,8 +90,8 @@ async function giveUp(
   error: unknown,
 ): Promise<Finalized | Instant | undefined> {
   const problem = problemIn(error)
-  const delayMs = mayPass(error) ? retryDelaysMs[order.attempts - 1] : undefined
-  if (mayPass(error))
+  const delayMs = retryDelayOf(order, error, runtime.clock.now())
+  if (mayPass(error) && !(error instanceof PolicyPending))
     logFailure(runtime.log, "warn", "acme-order-not-finalized", { order: order.id, attempts: order.attempts, error })
   if (delayMs !== undefined) {
     const retryAt = runtime.clock.now() + delayMs
@@ -98,6 +99,13 @@ async function giveUp(
   }
   const isFailed = await storage.transact(({ acmeOrders }) => acmeOrders.fail(order, problem))
   return isFailed ? { status: "invalid", error: problem } : undefined
+}
+
+/** Returns the delay of the next attempt; undefined if there is none. */
+function retryDelayOf({ attempts, expiresAt }: ClaimedOrder, error: unknown, now: Instant): number | undefined {
+  // A policy service may decide until the order expires.
+  if (error instanceof PolicyPending) return now + error.retryAfterMs < expiresAt ? error.retryAfterMs : undefined
+  return mayPass(error) ? retryDelaysMs[attempts - 1] : undefined
 }
 
 /** Codes of errors that may be temporary. */

@@ -13,6 +13,7 @@ import { accountBindings, newAccountBindings } from "./account-binding.ts"
 import { acmeAccounts, acmeOrders, renewalSignals } from "./acme-management.ts"
 import { certificates } from "./certificate.ts"
 import { crlFileEndpoints, crls } from "./crl.ts"
+import { enrolments } from "./enrolment.ts"
 import { externalPolicy, policyIssue, policySign, policySignIntermediate } from "./external-policy.ts"
 import { blockedKeys } from "./blocked-key.ts"
 import { health } from "./health.ts"
@@ -124,6 +125,12 @@ place of the one of the role or the mount. Policies, periods of validity and dia
     introduction: `Certificate revocation lists (RFC 5280) are public. Addresses of issuers answer DER, and JSON to Vault's clients. They have an
 ETag, and 304 for a client that has the list.`,
     contracts: { crls, crlFiles: crlFileEndpoints },
+  },
+  enrolments: {
+    title: "Enrolments",
+    below: "mount",
+    introduction: `Enrolment requests that wait for a decision. See [enrolments.md](../enrolments.md).`,
+    contracts: { enrolments },
   },
   "external-policy": {
     title: "External policy",

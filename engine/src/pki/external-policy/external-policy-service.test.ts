@@ -27,7 +27,7 @@ import {
 } from "../../../testing/policy-server.ts"
 import { testKeyGenerator } from "../../../testing/test-keys.ts"
 import { openTestEngine, type TestEngine } from "../../../testing/test-engine.ts"
-import type { PolicyRequest } from "./external-policy.ts"
+import { PolicyPending, type PolicyRequest } from "./external-policy.ts"
 
 const loopback = { kinds: ["loopback"], ranges: [] } as const
 
@@ -235,6 +235,16 @@ test("a rejection by the service has the text of the service, and a certificate 
   await expect(pki().sign({ ...questions(), csr: await request() })).rejects.toMatchObject({
     message: expect.stringContaining("its public key differs from that of the request") as string,
   })
+})
+
+test("a request that the service has not decided fails with the time to repeat it", async () => {
+  server.answerWith(() => ({ decision: "pending", retry_after: 90 }))
+  const refused = pki().sign({ ...questions(), csr: await request() })
+  await expect(refused).rejects.toBeInstanceOf(PolicyPending)
+  await expect(refused).rejects.toMatchObject({ code: "pending", retryAfterMs: 90_000 })
+  const answer = await testEngine.pki("POST", "/pki/external-policy/sign", { body: { csr: await request() } })
+  expect(answer).toMatchObject({ status: 503, body: { errors: [expect.stringContaining("has not decided yet")] } })
+  expect(answer.headers.get("retry-after")).toBe("90")
 })
 
 test("requests fail when the service is disabled or unreachable", async () => {

@@ -36,17 +36,19 @@ import { signerOf } from "../issuers/issuer-signer.ts"
 import { leaseTtls } from "../mounts/mount.ts"
 import type { Identity } from "../names/identity-template.ts"
 import { isKeyType, keyBitsProblem } from "../policy/key-strength.ts"
-import type {
-  ExternalPolicy,
-  ExternalPolicyView,
-  IssuanceMode,
-  PolicyAnswer,
-  PolicyIdentity,
-  PolicyIssueRequest,
-  PolicyQuestion,
-  PolicyRequest,
-  PolicyService,
-  PolicySignRequest,
+import {
+  type ExternalPolicy,
+  type ExternalPolicyView,
+  type IssuanceMode,
+  type PolicyAnswer,
+  type PolicyIdentity,
+  type PolicyIssueRequest,
+  PolicyPending,
+  type PolicyQuestion,
+  PolicyRefused,
+  type PolicyRequest,
+  type PolicyService,
+  type PolicySignRequest,
 } from "./external-policy.ts"
 import {
   changeExternalPolicy,
@@ -149,7 +151,8 @@ async function decide<Repositories extends PkiRepositories>(
     at: clock.now(),
     settingsOf: settings.externalPolicy.updatedAt,
   })
-  if (answer.kind === "refused") throw unprocessable(answer.reason)
+  if (answer.kind === "pending") throw new PolicyPending(answer.retryAfterMs)
+  if (answer.kind === "refused") throw new PolicyRefused(answer.reason)
   return recordIssued(access, (current) => sign(access, mode, request, subject, answer, current, proved))
 }
 

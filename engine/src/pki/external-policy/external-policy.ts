@@ -1,4 +1,5 @@
 import { LRUCache } from "lru-cache"
+import { EngineError } from "../../core/errors.ts"
 import type { Trust } from "../../core/fetch.ts"
 import type { Instant } from "../../core/time.ts"
 import type { IssuedCertificate } from "../issuance/certificate-api.ts"
@@ -102,6 +103,8 @@ export interface ProposedIssuer {
 
 export type PolicyAnswer =
   | { readonly kind: "refused"; readonly reason: string; readonly warnings: readonly string[] }
+  /** The service has not decided yet. The same request is to be sent again after the pause. */
+  | { readonly kind: "pending"; readonly retryAfterMs: number }
   | {
       readonly kind: "allowed"
       /** PEM. Its signature is ignored. */
@@ -115,6 +118,25 @@ export type PolicyAnswer =
 
 /** Calls the service. Throws `EngineError("unavailable")` if there is no usable response. */
 export type PolicyClient = (service: PolicyService, question: PolicyQuestion) => Promise<PolicyAnswer>
+
+/**
+ * The service has not decided yet. Clients of a protocol that can wait repeat their request (docs/enrolments.md). Others get this error,
+ * with the time to try again.
+ */
+export class PolicyPending extends EngineError {
+  declare readonly retryAfterMs: number
+
+  constructor(retryAfterMs: number) {
+    super("pending", "The external policy service has not decided yet; repeat the same request.", { retryAfterMs })
+  }
+}
+
+/** The service rejected the request, with the reason as the message. */
+export class PolicyRefused extends EngineError {
+  constructor(reason: string) {
+    super("unprocessable", reason)
+  }
+}
 
 interface Success {
   readonly at: Instant

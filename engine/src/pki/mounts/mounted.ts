@@ -1,6 +1,7 @@
 import type { MountAccess } from "../pki-context.ts"
 import { CrlService } from "../crl/crl-service.ts"
 import { RevokeService } from "../revocation/revocation-service.ts"
+import { EnrolmentService } from "../enrolments/enrolment-service.ts"
 import { ExternalPolicyService } from "../external-policy/external-policy-service.ts"
 import { CertificateService } from "../issuance/certificate-service.ts"
 import { IssuerService } from "../issuers/issuer-service.ts"
@@ -57,5 +58,9 @@ export class MountedPki implements ServedPki {
 
   get externalPolicy() {
     return new ExternalPolicyService(this.#access)
+  }
+
+  get enrolments() {
+    return new EnrolmentService(this.#access)
   }
 }

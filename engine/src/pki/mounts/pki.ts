@@ -1,5 +1,6 @@
 // One mount as clients see it, with one API for each kind of resource. The embedded and the remote engine implement it.
 import type { Certificates, ServedCertificates } from "../issuance/certificate-api.ts"
+import type { Enrolments } from "../enrolments/enrolment-api.ts"
 import type { Crls } from "../crl/crl-api.ts"
 import type { Revocations } from "../revocation/revocation.ts"
 import type { ExternalPolicy } from "../external-policy/external-policy.ts"
@@ -22,6 +23,7 @@ export interface Pki {
   readonly ocsp: Ocsp
   readonly externalPolicy: ExternalPolicy
   readonly tidy: Tidy
+  readonly enrolments: Enrolments
 }
 
 /** API of a mount inside the server. */

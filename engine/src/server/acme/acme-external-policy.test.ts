@@ -143,6 +143,32 @@ describe("ACME with an external policy service", () => {
     expect(policy.seen).toHaveLength(1)
   })
 
+  test("an order is processing until the service has decided", async () => {
+    const { world, responder, policy } = await newDecidedWorld(hurriedTime())
+    let asked = 0
+    policy.answerWith((question) => {
+      asked += 1
+      return asked < 7
+        ? { decision: "pending", retry_after: 5 }
+        : { certificate: templateFor(question, { commonName: "localhost", extensions: names(["localhost"]) }) }
+    })
+    const client = await AcmeTestClient.registered(world, base)
+    const { finalize, url } = await readyOrder(client, responder)
+    expect((await client.post(finalize, { csr: await csrFor(["localhost"]) })).body.status).toBe("processing")
+    await expect.poll(async () => (await client.post(url)).body.status, { timeout: 10_000 }).toBe("valid")
+    expect(asked).toBe(7)
+  })
+
+  test("an order fails when the service would decide after its expiry", async () => {
+    const { world, responder, policy } = await newDecidedWorld()
+    policy.answerWith(() => ({ decision: "pending", retry_after: 1_000_000 }))
+    const client = await AcmeTestClient.registered(world, base)
+    const { finalize, url } = await readyOrder(client, responder)
+    await client.post(finalize, { csr: await csrFor(["localhost"]) })
+    await expect.poll(async () => (await client.post(url)).body.status, { timeout: 10_000 }).toBe("invalid")
+    expect((await client.post(url)).body.error.detail).toContain("has not decided yet")
+  })
+
   test("an order fails when the service never answers", async () => {
     const { world, responder, policy } = await newDecidedWorld(hurriedTime())
     const client = await AcmeTestClient.registered(world, base)

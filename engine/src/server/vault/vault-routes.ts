@@ -4,6 +4,7 @@ import { accountBindingRoutes, acmeManagementRoutes } from "./acme-management.ts
 import { blockedKeyRoutes } from "./blocked-keys.ts"
 import { certificateRoutes, inventoryRoutes, revocationRoutes, storedCertificateRoutes } from "./certificates.ts"
 import { crlRoutes } from "./crls.ts"
+import { enrolmentRoutes } from "./enrolments.ts"
 import { externalPolicyRoutes } from "./external-policy.ts"
 import { healthRoutes } from "./health.ts"
 import { issuerRoutes } from "./issuers.ts"
@@ -31,6 +32,7 @@ export const pkiRoutes: readonly PkiRoute[] = [
   ...tidyRoutes,
   ...ocspRoutes,
   ...externalPolicyRoutes,
+  ...enrolmentRoutes,
   ...acmeRoutes,
   ...accountBindingRoutes,
   ...acmeManagementRoutes,

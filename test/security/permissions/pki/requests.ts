@@ -1,6 +1,7 @@
 import { acmeRequests } from "./acme-requests.ts"
 import { appRoleRequests } from "./app-role-requests.ts"
 import { certificateRequests, storedCertificateRequests } from "./certificate-requests.ts"
+import { enrolmentRequests } from "./enrolment-requests.ts"
 import { externalPolicyRequests } from "./external-policy-requests.ts"
 import { kubernetesRequests } from "./kubernetes-requests.ts"
 import { leaseRequests } from "./lease-requests.ts"
@@ -28,5 +29,6 @@ export const requests: Readonly<Record<string, PreparePki>> = {
   ...certificateRequests,
   ...storedCertificateRequests,
   ...externalPolicyRequests,
+  ...enrolmentRequests,
   ...acmeRequests,
 }

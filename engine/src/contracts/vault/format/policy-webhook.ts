@@ -68,6 +68,8 @@ const answer = z.strictObject({
   issuer_ref: z.string().max(1_000).nullish(),
   store_certificate: z.boolean().nullish(),
   generate_lease: z.boolean().nullish(),
+  decision: z.literal("pending").nullish(),
+  retry_after: z.int().min(0).nullish(),
 })
 
 /**
@@ -81,6 +83,10 @@ export function decodePolicyAnswer(body: Uint8Array, questionId: string): Policy
   if (!read.success) return problemOf(read.error)
   const { request_uuid: id, error, certificate, issuer_ref: issuerRef } = read.data
   if (id !== questionId) return 'contains a "request_uuid" other than that of the request'
+  if (read.data.decision) {
+    if (certificate || error) return 'has "decision" together with "certificate" or "error"'
+    return { kind: "pending", retryAfterMs: pauseOf(read.data.retry_after) }
+  }
   const warnings = read.data.warnings ?? []
   if (!certificate) {
     return error ? { kind: "refused", reason: error, warnings } : 'has neither "certificate" nor "error"'
@@ -95,6 +101,12 @@ export function decodePolicyAnswer(body: Uint8Array, questionId: string): Policy
     warnings: error ? [...warnings, error] : warnings,
   }
 }
+
+/** A shorter pause costs more requests than it saves time; clients give up before a longer one ends. */
+const pauses = { minMs: secondMs, defaultMs: minuteMs, maxMs: 24 * hourMs }
+
+const pauseOf = (seconds: number | null | undefined): number =>
+  Math.min(Math.max((seconds ?? pauses.defaultMs / secondMs) * secondMs, pauses.minMs), pauses.maxMs)
 
 /** A certificate template in Vault's format nests four levels; the client reads no more than a megabyte. */
 const answerBounds: JsonBounds = { ...defaultJsonBounds, depth: 20 }
