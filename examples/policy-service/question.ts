@@ -20,6 +20,9 @@ export interface Question {
 export interface Decision {
   readonly error?: string
   readonly certificate?: string
+  /** The service decides later. The request is repeated after `retry_after` seconds. */
+  readonly decision?: "pending"
+  readonly retry_after?: number
   readonly warnings?: readonly string[]
   readonly issuer_ref?: string
   readonly store_certificate?: boolean

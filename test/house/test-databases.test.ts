@@ -15,6 +15,7 @@ const onSqliteAlone: Readonly<Record<string, string>> = {
   "engine/src/cli/acme.test.ts": "commands over the data folder of a machine",
   "engine/src/cli/certificate.test.ts": "commands over the data folder of a machine",
   "engine/src/cli/configuration.test.ts": "what may be written as a storage URL; opens none",
+  "engine/src/cli/enrolment.test.ts": "commands over the data folder of a machine",
   "engine/src/cli/organization.test.ts": "commands over the data folder of a machine",
   "engine/src/cli/workspace.test.ts": "commands over the data folder of a machine",
   "engine/src/embedded.test.ts": "the seal key beside the file of a store",

@@ -128,6 +128,16 @@ export const alertCases: readonly AlertCase[] = [
     quiet: { 'chancery_pki_counted_timestamp_seconds{mount="pki"}': "0+60x300" },
   },
   {
+    alert: "EnrolmentsWait",
+    fires: { 'chancery_pki_enrolment_oldest_timestamp_seconds{mount="pki"}': `${-day}x300` },
+    quiet: { 'chancery_pki_enrolment_oldest_timestamp_seconds{mount="pki"}': "0x300" },
+  },
+  {
+    alert: "EnrolmentQueueIsNearlyFull",
+    fires: { 'chancery_pki_enrolments_pending{mount="pki"}': "8001x300" },
+    quiet: { 'chancery_pki_enrolments_pending{mount="pki"}': "8000x300" },
+  },
+  {
     alert: "AuthoritiesAreNotWatched",
     fires: { chancery_pki_series_left_out: "4x300" },
     quiet: { chancery_pki_series_left_out: "0x300" },

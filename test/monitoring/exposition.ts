@@ -4,6 +4,7 @@ import { createAcmeMetrics, recordOrder, recordValidation } from "../../engine/s
 import { startServer } from "../../engine/src/server/server.ts"
 import { createReplicaMetrics } from "../../engine/src/storage/sql/storage-metrics.ts"
 import { createMetrics as createServerMetrics } from "../../engine/src/telemetry/metrics.ts"
+import { pendingEnrolment } from "../../engine/testing/pending-enrolment.ts"
 import { openTestEngine } from "../../engine/testing/test-engine.ts"
 import { certificateFigures } from "../../operator/src/controllers/certificate/certificate-metrics.ts"
 import { createMetrics } from "../../operator/src/metrics.ts"
@@ -67,6 +68,7 @@ async function usedAuthority(url: string): Promise<void> {
     const { status } = await testEngine.pki("POST", `/pki/${path}`, { body })
     if (status >= 300) throw new Error(`${path} was answered with ${status}`)
   }
+  await pendingEnrolment(testEngine.engine, "pki")
   const { status } = await testEngine.pki("GET", "/pki/crl", { token: null })
   if (status !== 200) throw new Error(`the revocation list was answered with ${status}`)
 }

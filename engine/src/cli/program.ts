@@ -17,6 +17,7 @@ import { organizationCommand } from "./organization.ts"
 import { certificateCommand } from "./certificate.ts"
 import { crlCommand } from "./crl.ts"
 import { blockedKeyCommand } from "./blocked-key.ts"
+import { enrolmentCommand } from "./enrolment.ts"
 import { policyCommand } from "./policy.ts"
 import { restoreCommand } from "./restore.ts"
 import { sealCommand } from "./seal.ts"
@@ -39,6 +40,7 @@ export function createProgram(terminal: Terminal, further: readonly Command[] = 
     .addCommand(tokenCommand(terminal))
     .addCommand(mountCommand(terminal))
     .addCommand(acmeCommand(terminal))
+    .addCommand(enrolmentCommand(terminal))
     .addCommand(workspaceCommand(terminal))
     .addCommand(policyCommand(terminal))
     .addCommand(blockedKeyCommand(terminal))

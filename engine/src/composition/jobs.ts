@@ -9,6 +9,7 @@ import { WebhookDelivery, webhooksJob } from "../events/webhooks/webhook-deliver
 import { createWebhookMetrics } from "../events/webhooks/webhook-metrics.ts"
 import type { Job } from "../jobs/job.ts"
 import { type JobRunner, startJobs } from "../jobs/runner.ts"
+import { sweepEnrolments, sweepEnrolmentsJob } from "../pki/enrolments/delete-expired-enrolments.ts"
 import { refreshCrls, refreshCrlsJob } from "../pki/crl/refresh-crls.ts"
 import { endLeases, endLeasesJob } from "../access/leases/expire-leases.ts"
 import { sweepSecretIds, sweepSecretIdsJob } from "../access/approle/delete-expired-secret-ids.ts"
@@ -89,6 +90,7 @@ export const jobSchedules: readonly Omit<Job, "run">[] = [
   webhooksJob,
   sweepEventsJob,
   sweepSecretIdsJob,
+  sweepEnrolmentsJob,
   stateUpkeepJob,
 ]
 
@@ -134,5 +136,6 @@ const jobsOver = (context: JobContext, { tidying, expiredOrders, webhookDelivery
   { ...webhooksJob, run: (held) => webhookDelivery.run(held) },
   { ...sweepEventsJob, run: (held) => sweepEvents(context, held) },
   { ...sweepSecretIdsJob, run: (held) => sweepSecretIds(context, held) },
+  { ...sweepEnrolmentsJob, run: (held) => sweepEnrolments(context, held) },
   { ...stateUpkeepJob, run: (held) => keepStates(context, held) },
 ]

@@ -151,7 +151,9 @@ describe("authorities", () => {
     lists: readonly ReturnType<typeof list>[] = [],
     leftOut = 0,
   ) =>
-    authorityFindings({ issuers, lists, mounts: [], leftOut }, now).map(({ level, message }) => `${level} ${message}`)
+    authorityFindings({ issuers, lists, mounts: [], enrolments: [], leftOut }, now).map(
+      ({ level, message }) => `${level} ${message}`,
+    )
 
   test.each([
     { issuers: [issuer("a", now + 90 * dayMs)], expected: ["ok All are valid: 1 issuer and 0 revocation lists."] },

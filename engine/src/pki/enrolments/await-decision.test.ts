@@ -10,6 +10,7 @@ import { defaultSharedKind } from "../../../testing/temporary-database.ts"
 import { openTestEngine } from "../../../testing/test-engine.ts"
 import { recordIssued } from "../mounts/with-mount-snapshot.ts"
 import { awaitDecision, enrolmentStepOf, recordPolicyRefusal, settleEnrolment } from "./await-decision.ts"
+import { sweepEnrolments } from "./delete-expired-enrolments.ts"
 import type { EnrolmentId } from "./enrolment.ts"
 import { maxPendingPerRequester } from "./enrolment.ts"
 
@@ -160,6 +161,16 @@ describe("a request that needs an approval", () => {
     )
     expect(await queue.list()).toHaveLength(1)
   })
+})
+
+test("expired enrolments are deleted, and others stay", async () => {
+  const { clock, one, queue } = await newServers()
+  const [expired, other] = [await pendingEnrolment(one, "pki", { ttlMs: dayMs }), await pendingEnrolment(one, "pki")]
+  clock.advance(dayMs)
+  expect(await queue.get(expired)).toMatchObject({ state: "pending" })
+  await sweepEnrolments(protocolAccess(one, "pki").context, { signal: new AbortController().signal })
+  await expect(queue.get(expired)).rejects.toMatchObject({ code: "not-found" })
+  expect(await queue.get(other)).toMatchObject({ state: "pending" })
 })
 
 describe("a request that waits for the external policy service", () => {

@@ -51,12 +51,12 @@ export interface EnrolmentRepository {
   markIssued(id: EnrolmentId, serialNumber: SerialNumber, now: Instant): Promise<boolean>
   /** Deletes enrolments that expired before `now`. Returns their number, at most `limit`. */
   sweep(now: Instant, limit: number): Promise<number>
-  /** Returns the pending enrolments of each mount that has any. */
-  pendingByMount(now: Instant): Promise<readonly PendingEnrolments[]>
+  /** Returns the number and the age of the pending enrolments of a mount; undefined if there are none. */
+  pending(mountId: MountId, now: Instant): Promise<PendingEnrolments | undefined>
 }
 
 export interface PendingEnrolments {
-  readonly mountId: MountId
   readonly count: number
+  /** Time of the oldest request. */
   readonly oldestAt: Instant
 }

@@ -62,6 +62,7 @@ test("a mount has figures of issuers and lists at once, and of certificates when
       },
     ],
     mounts: [],
+    enrolments: [],
     leftOut: 0,
   })
   const soonest = clock.now() + hourMs - secondMs

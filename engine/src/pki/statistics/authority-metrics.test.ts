@@ -36,6 +36,7 @@ const figures: AuthorityFigures = {
       },
     },
   ],
+  enrolments: [{ mount: "pki", count: 3, oldestAt: 4_000 }],
   leftOut: 1,
 }
 
@@ -61,9 +62,11 @@ test("metrics of issuers, lists and certificates have labels that administrators
     'chancery_pki_certificates_expiring{mount="pki",within="30d"} 9',
     'chancery_pki_role_expiration_timestamp_seconds{mount="pki",role="web"} 5.5',
     'chancery_pki_counted_timestamp_seconds{mount="pki"} 2',
+    'chancery_pki_enrolments_pending{mount="pki"} 3',
+    'chancery_pki_enrolment_oldest_timestamp_seconds{mount="pki"} 4',
     "chancery_pki_series_left_out 3",
   ])
-  known = { issuers: [], lists: [], mounts: [], leftOut: 0 }
+  known = { issuers: [], lists: [], mounts: [], enrolments: [], leftOut: 0 }
   expect(await samples()).toEqual(["chancery_pki_series_left_out 0"])
 })
 

@@ -8,7 +8,7 @@ import { type AuthorityFigures, FigureBoard } from "./mount-metrics.ts"
 
 type Context = ConstructorParameters<typeof FigureBoard>[0]
 
-const nothing: AuthorityFigures = { issuers: [], lists: [], mounts: [], leftOut: 0 }
+const nothing: AuthorityFigures = { issuers: [], lists: [], mounts: [], enrolments: [], leftOut: 0 }
 const statistics = {
   countedAt: 1,
   valid: 1,
@@ -47,6 +47,7 @@ function opened(paths: readonly string[] = ["pki"]) {
           authorities: { cacheVersion: async () => version },
           crls: { states: async () => [] },
           statistics: { find: async () => statistics },
+          enrolments: { pending: async () => undefined },
         })
       },
     },

@@ -1,6 +1,7 @@
 // Figures for operators of CAs: expiry of issuers, age of revocation lists, numbers of certificates.
 import type { Attributes, Meter } from "@opentelemetry/api"
 import { logFailure } from "../../core/failure-log.ts"
+import type { PendingEnrolments } from "../enrolments/enrolment-repository.ts"
 import type { IssuerId } from "../../core/ids.ts"
 import type { Log } from "../../core/runtime.ts"
 import { type Instant, secondMs } from "../../core/time.ts"
@@ -41,6 +42,8 @@ export interface AuthorityFigures {
   readonly lists: readonly ListFigures[]
   /** Mounts whose certificates were counted. */
   readonly mounts: readonly { readonly mount: string; readonly statistics: MountStatistics }[]
+  /** Mounts with pending enrolments. */
+  readonly enrolments: readonly (PendingEnrolments & { readonly mount: string })[]
   /** Number of issuers, lists and mounts that were left out because of the limit. Roles are counted per mount. */
   readonly leftOut: number
 }
@@ -56,7 +59,7 @@ type Context = Pick<PkiContext, "storage" | "mountDirectory" | "mountSnapshots">
   readonly timers: Timers
 }
 
-const none: AuthorityFigures = { issuers: [], lists: [], mounts: [], leftOut: 0 }
+const none: AuthorityFigures = { issuers: [], lists: [], mounts: [], enrolments: [], leftOut: 0 }
 
 /** Caches the figures. Concurrent calls share one read. */
 export class FigureBoard {
@@ -98,10 +101,11 @@ export class FigureBoard {
     const issuers: IssuerFigures[] = []
     const lists: ListFigures[] = []
     const counted: { readonly mount: string; readonly statistics: MountStatistics }[] = []
+    const enrolments: (PendingEnrolments & { readonly mount: string })[] = []
     const facts = new Map<MountId, MountFacts>()
     let rolesLeft = maxFigures
     for (const mount of mounts.slice(0, maxFigures)) {
-      const { known, states, statistics } = await this.#readMount(mount)
+      const { known, states, statistics, pending } = await this.#readMount(mount, at)
       facts.set(mount.id, known)
       issuers.push(...known.issuers.map(({ list: _list, ...issuer }) => issuer))
       lists.push(...listsOf(known, states, at))
@@ -110,12 +114,14 @@ export class FigureBoard {
         rolesLeft -= shown.soonestOfRoles.length
         counted.push({ mount: mount.path, statistics: shown })
       }
+      if (pending !== undefined) enrolments.push({ mount: mount.path, ...pending })
       await nextTurn()
     }
     const figures = {
       issuers: issuers.slice(0, maxFigures),
       lists: lists.slice(0, maxFigures),
       mounts: counted,
+      enrolments,
       leftOut: [issuers, lists, mounts].reduce((sum, { length }) => sum + Math.max(0, length - maxFigures), 0),
     }
     this.#cached = { at, figures }
@@ -123,7 +129,7 @@ export class FigureBoard {
     return figures
   }
 
-  #readMount(mount: Mount) {
+  #readMount(mount: Mount, now: Instant) {
     const { storage, mountSnapshots } = this.#context
     return storage.read(async (repositories) => {
       const known = this.#facts.get(mount.id)
@@ -132,6 +138,7 @@ export class FigureBoard {
         known: isSame ? known : factsOf(await mountSnapshots.within(repositories, mount)),
         states: await repositories.crls.states(mount.id),
         statistics: await repositories.statistics.find(mount.id),
+        pending: await repositories.enrolments.pending(mount.id, now),
       }
     })
   }
@@ -267,6 +274,16 @@ export function registerAuthorities(meter: Meter, figures: () => Promise<Authori
     "chancery_pki_counted_timestamp_seconds",
     "Time of the last count of a mount's certificates, in seconds since the Unix epoch, by mount.",
     ({ mounts }) => mounts.map(({ mount, statistics }) => [{ mount }, statistics.countedAt / secondMs]),
+  )
+  gauge(
+    "chancery_pki_enrolments_pending",
+    "Enrolments that wait for a decision, by mount. Mounts without any have no series.",
+    ({ enrolments }) => enrolments.map(({ mount, count }) => [{ mount }, count]),
+  )
+  gauge(
+    "chancery_pki_enrolment_oldest_timestamp_seconds",
+    "Time of the oldest request that waits for a decision, in seconds since the Unix epoch, by mount.",
+    ({ enrolments }) => enrolments.map(({ mount, oldestAt }) => [{ mount }, oldestAt / secondMs]),
   )
   gauge(
     "chancery_pki_series_left_out",

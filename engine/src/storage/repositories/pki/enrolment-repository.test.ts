@@ -141,9 +141,10 @@ describe.each(sharedDatabaseKinds)("on $name", (kind) => {
       await enrolments.countPending(mountId, { requester, now, limit: 10 }),
       await enrolments.countPending(mountId, { now, limit: 10 }),
       await enrolments.countPending(mountId, { now, limit: 2 }),
-      await enrolments.pendingByMount(now),
+      await enrolments.pending(mountId, now),
+      await enrolments.pending(mountId, now + dayMs),
     ])
-    expect(counted).toEqual([2, 3, 2, [{ mountId, count: 3, oldestAt: now - 5 }]])
+    expect(counted).toEqual([2, 3, 2, { count: 3, oldestAt: now - 5 }, undefined])
     expect(await storage().transact(({ enrolments }) => enrolments.sweep(now, 10))).toBe(1)
     expect(await listed({})).toHaveLength(4)
   })

@@ -91,13 +91,9 @@ export class SqlEnrolmentRepository implements EnrolmentRepository {
     return this.#session.execute(sweep, { now, limit })
   }
 
-  async pendingByMount(now: Instant): Promise<readonly PendingEnrolments[]> {
-    const rows = await this.#session.queryMany(pendingByMount, { now })
-    return rows.map(({ mount_id: mountId, total, oldest }) => ({
-      mountId: mountId as MountId,
-      count: total,
-      oldestAt: oldest,
-    }))
+  async pending(mountId: MountId, now: Instant): Promise<PendingEnrolments | undefined> {
+    const row = await this.#session.queryOne(pendingFigures, { mountId, now })
+    return row === undefined || row.oldest === null ? undefined : { count: row.total, oldestAt: row.oldest }
   }
 }
 
@@ -312,11 +308,11 @@ const sweep = statement((db, { now, limit }: { now: Instant; limit: number }) =>
     ),
 )
 
-const pendingByMount = statement((db, { now }: { now: Instant }) =>
+const pendingFigures = statement((db, { mountId, now }: OfMount & { readonly now: Instant }) =>
   db
     .selectFrom("enrolments")
-    .select((row) => ["mount_id", row.fn.countAll<number>().as("total"), row.fn.min("created_at").as("oldest")])
+    .select((row) => [row.fn.countAll<number>().as("total"), row.fn.min<number | null>("created_at").as("oldest")])
+    .where("mount_id", "=", mountId)
     .where("state", "=", "pending")
-    .where("expires_at", ">", now)
-    .groupBy("mount_id"),
+    .where("expires_at", ">", now),
 )
