@@ -1,4 +1,4 @@
-// What protocols get from the queue, on two servers with one database.
+// Steps of protocols, on two servers with one database.
 import { describe, expect, onTestFinished, test } from "vitest"
 import { systemRuntime } from "../../core/runtime.ts"
 import { dayMs, hourMs, minuteMs } from "../../core/time.ts"

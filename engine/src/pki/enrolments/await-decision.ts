@@ -1,4 +1,4 @@
-// What protocols do with a request that needs a decision. These are functions without a permission check, so that no method of a mount
+// Steps of protocols for a request that needs a decision. These are functions without a permission check, so that no method of a mount
 // exposes them: the protocol has authorized the client already.
 import { busy, conflict } from "../../core/errors.ts"
 import { newOrderedId } from "../../core/ids.ts"
@@ -49,7 +49,7 @@ export interface AwaitOptions {
   readonly ttlMs?: number
 }
 
-/** Returns what a request gets from its enrolment, and stores nothing. */
+/** Returns the step for a request, and stores nothing. */
 export async function enrolmentStepOf<Repositories extends PkiRepositories>(
   access: MountAccess<Repositories>,
   request: EnrolmentRequest,
@@ -61,7 +61,7 @@ export async function enrolmentStepOf<Repositories extends PkiRepositories>(
 }
 
 /**
- * Returns what a request gets from its enrolment. A request without a current enrolment is stored as a new one and waits. With
+ * Returns the step for a request. A request without a current enrolment is stored as a new one and waits. With
  * `decider: "external-policy"`, the service has just answered that it has not decided: the client waits `retryAfterMs` from now on. Throws
  * `rate-limited` if the queue is full.
  */
@@ -74,7 +74,7 @@ export async function awaitDecision<Repositories extends PkiRepositories>(
   const { id: mountId } = (await access.context.mountDirectory.current()).at(access.mountPath)
   const retryAfterMs = bounded(options.retryAfterMs ?? defaultRetryAfterMs)
   // Repeatable read: the unique index decides which of two concurrent requests is stored. The bounds of the queue may be exceeded by the
-  // number of concurrent requests, which harms nobody.
+  // number of concurrent requests, which does no harm.
   return access.context.storage.transact(async ({ enrolments }) => {
     const now = clock.now()
     const key = keyOf(mountId, request)

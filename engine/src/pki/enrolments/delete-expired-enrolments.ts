@@ -8,7 +8,7 @@ import type { EnrolmentRepository } from "./enrolment-repository.ts"
 export const sweepEnrolmentsJob = { name: "enrolments", everyMs: 5 * minuteMs, timeoutMs: 5 * minuteMs } as const
 
 /** Enrolments deleted in one transaction. Each has a CSR of some kilobytes. */
-export const enrolmentsPerWrite = 500
+const enrolmentsPerWrite = 500
 /** Transactions of one run of the job. The rest waits for the next run. */
 const maxWrites = 2_000
 

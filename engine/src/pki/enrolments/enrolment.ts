@@ -28,7 +28,7 @@ export interface EnrolmentRequester {
   readonly displayName: string
 }
 
-/** What identifies a repeated request. A mount has at most one current enrolment for it. */
+/** Values by which the server recognizes a repeated request. A mount has at most one current enrolment for them. */
 export interface EnrolmentKey extends EnrolmentRequester {
   readonly mountId: MountId
   /** Path below the mount that the login was authorized for: `roles/web/est/simpleenroll`. */
@@ -77,7 +77,7 @@ export const maxPendingPerRequester = 100
 
 export const isExpired = ({ expiresAt }: Pick<Enrolment, "expiresAt">, now: Instant): boolean => expiresAt <= now
 
-/** What the server does with a request for which it may have an enrolment. */
+/** Step that the server takes for a request, depending on its enrolment. */
 export type EnrolmentStep =
   /** Store it as a new enrolment. */
   | { readonly kind: "new" }
@@ -91,7 +91,7 @@ export type EnrolmentStep =
   | { readonly kind: "issued"; readonly id: EnrolmentId; readonly serialNumber: SerialNumber }
   | { readonly kind: "denied"; readonly id: EnrolmentId; readonly comment: string }
 
-/** Parts of an enrolment that decide what a repeated request gets. */
+/** Parts of an enrolment that the step depends on. */
 export type EnrolmentProgress = Pick<
   Enrolment,
   | "id"
@@ -106,7 +106,7 @@ export type EnrolmentProgress = Pick<
   | "serialNumber"
 >
 
-/** Decides what a request with `policy` gets from its current enrolment, if there is one. */
+/** Returns the step for a request with `policy`, depending on its current enrolment if there is one. */
 export function enrolmentStep(enrolment: EnrolmentProgress | undefined, policy: string, now: Instant): EnrolmentStep {
   if (enrolment === undefined || isExpired(enrolment, now)) return { kind: "new" }
   const { id, operation, state, serialNumber, comment } = enrolment
