@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises"
+import { mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, onTestFinished, test } from "vitest"
@@ -55,6 +55,19 @@ test("enrolments are listed, shown, approved and denied", async () => {
     code: 1,
     stderr: expect.stringContaining("was approved already") as string,
   })
+})
+
+test("every documented command works as written", async () => {
+  const page = await readFile(new URL("../../../docs/enrolments.md", import.meta.url), "utf8")
+  const written = page.split("\n").filter((line) => line.startsWith("chancery enrolment "))
+  expect(written).toHaveLength(3)
+  const { enrolment, ids } = await queue()
+  for (const [index, line] of written.entries()) {
+    const words = [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? "")
+    const ofQueue = words.map((word) => (word.startsWith("enrol-") ? (ids[index % 2] ?? "") : word))
+    expect(await enrolment(...ofQueue.slice(2))).toMatchObject({ code: 0 })
+  }
+  expect((await enrolment("list", "pki", "--state", "pending", "--json")).out).toBe("[]\n")
 })
 
 test("an enrolment that does not exist and an unknown state are rejected", async () => {
