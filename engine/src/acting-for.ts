@@ -27,6 +27,8 @@ export function actingFor(served: ServedEngine, token: string): Engine {
       proxied(served.acme(mountPath), async () => (await forCaller()).acme(mountPath) as unknown as Families),
     appRoles: (methodPath) =>
       proxied(served.appRoles(methodPath), async () => (await forCaller()).appRoles(methodPath) as unknown as Families),
+    userpass: (methodPath) =>
+      proxied(served.userpass(methodPath), async () => (await forCaller()).userpass(methodPath) as unknown as Families),
     // This method returns one family and not an object of several.
     kubernetesLogins: (methodPath) =>
       proxied({ logins: served.kubernetesLogins(methodPath) }, async () => ({

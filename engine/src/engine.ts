@@ -30,6 +30,7 @@ import type { AppRoleMethod } from "./access/approle/app-role-api.ts"
 import type { AuthMethodTable } from "./access/logins/auth-method-directory.ts"
 import type { AuthMethods } from "./access/logins/auth-method-api.ts"
 import type { KubernetesLogins } from "./access/kubernetes/kubernetes-login-api.ts"
+import type { LockedUsers, UserpassMethod } from "./access/userpass/userpass-api.ts"
 import type { MountTable } from "./pki/mounts/mount-directory.ts"
 import type { AuthorityFigures } from "./pki/statistics/mount-metrics.ts"
 import type { Leases, ServedLeases } from "./access/leases/lease.ts"
@@ -108,6 +109,7 @@ export interface Engine extends AsyncDisposable {
   readonly serviceTokens: ServiceTokens
   readonly tokenRoles: TokenRoles
   readonly authMethods: AuthMethods
+  readonly lockedUsers: LockedUsers
   readonly leases: Leases
   readonly mounts: Mounts
   /** Returns logins of the `kubernetes` auth method at a path below `auth/`. If there is none, its methods throw `not-found`. */
@@ -119,6 +121,8 @@ export interface Engine extends AsyncDisposable {
    * `not-found`.
    */
   acme(mountPath: string): AcmeManagement
+  /** Returns users and logins of the `userpass` auth method at a path below `auth/`. If there is none, its methods throw `not-found`. */
+  userpass(methodPath: string): UserpassMethod
   /** Returns roles of the AppRole auth method at a path below `auth/`. If there is none, its methods throw `not-found`. */
   appRoles(methodPath: string): AppRoleMethod
 }

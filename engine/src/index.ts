@@ -118,6 +118,17 @@ export type {
   KubernetesLogins,
   SavedKubernetesRole,
 } from "./access/kubernetes/kubernetes-login-api.ts"
+export type {
+  LockedUserQuery,
+  LockedUsers,
+  LockedUsersOfMethod,
+  UserpassCredentials,
+  UserpassLogins,
+  UserpassMethod,
+  UserpassUsers,
+} from "./access/userpass/userpass-api.ts"
+export type { UserpassPassword, UserpassUser, UserpassUserInput } from "./access/userpass/userpass-user.ts"
+export type { UserLockout } from "./access/logins/user-lockout.ts"
 export type { KubernetesRole, KubernetesRoleInput } from "./access/kubernetes/kubernetes-role.ts"
 export type { SecretId, SecretIdInput } from "./access/approle/secret-id.ts"
 export type { TokenTerms } from "./access/logins/token-terms.ts"

@@ -1,6 +1,6 @@
 // Writable parameters of `/v1`: every one that docs/conformance.md, Vault's API documentation
 // (https://developer.hashicorp.com/vault/api-docs/secret/pki, /system/mounts, /system/auth, /system/policies, /auth/token, /auth/approle,
-// /auth/kubernetes; November 2026) or a parser of this server names for a resource. Values are not the defaults.
+// /auth/kubernetes, /auth/userpass; November 2026) or a parser of this server names for a resource. Values are not the defaults.
 import { createPrivateKey } from "node:crypto"
 import { appRoleParts } from "../../engine/src/access/approle/app-role.ts"
 import { expect } from "vitest"
@@ -18,6 +18,8 @@ import {
 import { intermediateParameters, issuerParameters, rootParameters } from "../../engine/src/contracts/vault/issuer.ts"
 import { keyImportParameters, keyRenameParameters, newKeyParameters } from "../../engine/src/contracts/vault/key.ts"
 import { kubernetesLogins } from "../../engine/src/contracts/vault/kubernetes-login.ts"
+import * as userpass from "../../engine/src/contracts/vault/userpass.ts"
+import { cheapPasswordHash } from "../../engine/testing/cheap-password.ts"
 import { enableAuthMethod, tuneAuthMethod } from "../../engine/src/contracts/vault/auth-method.ts"
 import { enableMount, tuneMount } from "../../engine/src/contracts/vault/mount.ts"
 import { policies } from "../../engine/src/contracts/vault/policy.ts"
@@ -176,6 +178,8 @@ const mountConfig: readonly WritableMember[] = [
 ]
 const userLockout = refusing({ user_lockout_config: { lockout_threshold: "3" } })
 const notOfMounts = [...userLockout, ...refusing({ token_type: "service" })]
+const lockout = { lockout_threshold: 3, lockout_duration: 60, lockout_counter_reset: 30, lockout_disable: true }
+const ofUserpass = stored({ user_lockout_config: lockout, token_type: "service" })
 const ofAuthMethods = [...userLockout, ...stored({ token_type: "service" })]
 
 const described = stored({ description: "about it" })
@@ -213,7 +217,7 @@ const enabledMounts = resource(
 
 const tuned = (kind: "mounts" | "auth", type: string, own: readonly WritableMember[], parsed: readonly string[]) =>
   resource(
-    `tuning of ${kind}`,
+    `tuning of ${kind}: ${type}`,
     {
       prepare: async (testEngine, unique) => {
         await succeeded(send(testEngine, "POST", `/sys/${kind}/${unique}`, { type }))
@@ -981,11 +985,37 @@ const kubernetesRoles = resource(
   },
 )
 
+const passwordHash = cheapPasswordHash.replace("$2b$", "$2y$")
+const userpassUsers = resource(
+  "users of userpass",
+  {
+    prepare: async (testEngine, unique) => `${await method("userpass")(testEngine, unique)}/users/web`,
+    update: { method: "POST", path: (address) => address },
+    read: (address) => address,
+  },
+  {
+    required: { password_hash: cheapPasswordHash },
+    members: [
+      ...tokenTerms,
+      shownBy("ttl", 3_600, { token_ttl: 3_600 }),
+      shownBy("max_ttl", 7_200, { token_max_ttl: 7_200 }),
+      shownBy("policies", ["a"], { token_policies: ["a"] }),
+      shownBy("bound_cidrs", ["10.0.0.0/8"], { token_bound_cidrs: ["10.0.0.0/8"] }),
+      shownBy("password_hash", passwordHash, {}),
+      ...on("update", [shownBy("password", "another", {})]),
+    ],
+    readOnly: [nameMember],
+    routes: ["/users/:name"],
+    parsed: namesOf(userpass.userpassUsers.save.body.table),
+  },
+)
+
 export const vaultResources: readonly VaultResource[] = [
   enabledMounts,
   tuned("mounts", "pki", notOfMounts, namesOf(tuneMount.table)),
   enabledAuthMethods,
   tuned("auth", "approle", ofAuthMethods, namesOf(tuneAuthMethod.table)),
+  tuned("auth", "userpass", ofUserpass, namesOf(tuneAuthMethod.table)),
   roles,
   issuers,
   keys,
@@ -1005,6 +1035,7 @@ export const vaultResources: readonly VaultResource[] = [
   secretIds("custom-secret-id"),
   kubernetesConfig,
   kubernetesRoles,
+  userpassUsers,
 ]
 
 export const vaultFormat: WireFormat<Refs> = {
@@ -1050,7 +1081,10 @@ export const operations: readonly RegExp[] = [
   /^\/sys\/(capabilities|leases|renew|revoke|revoke-prefix|revoke-force)(-self|-accessor)?(\/|$)/,
   /^\/auth\/token\/(lookup|renew|revoke)(-self|-accessor|-orphan)?$/,
   /^\/role\/:name\/secret-id(-accessor)?\/(lookup|destroy)$/,
-  /^\/login$/,
+  /^\/login(\/:name)?$/,
+  // Members of a user with a path of their own.
+  /^\/users\/:name\/(password|policies)$/,
+  /^\/sys\/locked-users\/:mount_accessor\/unlock\/:alias_identifier$/,
 ]
 
 const subject = [

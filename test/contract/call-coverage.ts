@@ -18,7 +18,9 @@ export function watched(engine: Engine, record: CallRecord, behind?: Engine): En
   const logins = (one: Engine, path: string) => ({ kubernetesLogins: one.kubernetesLogins(path) })
   const kubernetesLogins = (path: string) =>
     watchedFamilies(logins(engine, path), "", record, behind && logins(behind, path)).kubernetesLogins
-  const ofPaths: Readonly<Record<string | symbol, unknown>> = { pki, acme, appRoles, kubernetesLogins }
+  const userpass = (methodPath: string) =>
+    watchedFamilies(engine.userpass(methodPath), "userpass.", record, behind?.userpass(methodPath))
+  const ofPaths: Readonly<Record<string | symbol, unknown>> = { pki, acme, appRoles, kubernetesLogins, userpass }
   return new Proxy(watchedFamilies(engine, "", record, behind), {
     get: (target, name) => (Object.hasOwn(ofPaths, name) ? ofPaths[name] : Reflect.get(target, name, target)),
   })

@@ -22,6 +22,7 @@ import { revocationCases } from "./revocation-cases.ts"
 import { stateCases } from "./state-cases.ts"
 import { tidyCases } from "./tidy-cases.ts"
 import { tagCases } from "./tag-cases.ts"
+import { userpassCases } from "./userpass-cases.ts"
 import { workspaceCases } from "./workspace-cases.ts"
 
 export function engineContract(open: () => Promise<OpenedEngine>): void {
@@ -71,6 +72,9 @@ export function engineContract(open: () => Promise<OpenedEngine>): void {
   })
   describe("Kubernetes logins:", () => {
     kubernetesLoginCases(engine)
+  })
+  describe("userpass:", () => {
+    userpassCases(engine)
   })
   describe("issuers and keys:", () => {
     issuerCases(engine)

@@ -3,6 +3,7 @@ import { beforeAll, expect, test } from "vitest"
 import { firstPage as page } from "../../engine/src/core/page.ts"
 import type { Engine } from "../../engine/src/engine.ts"
 import { inPieces } from "../../engine/src/workspaces/state/state-upload.ts"
+import { cheapPasswordHash } from "../../engine/testing/cheap-password.ts"
 import { type Users, newUsers } from "./users.ts"
 import type { OpenedEngine } from "./engines.ts"
 import { methodsOf } from "./methods.ts"
@@ -386,6 +387,18 @@ export const calls: Readonly<Record<string, Call>> = {
   "acme.renewals.list": ({ acme }, { mountPath }) => acme(mountPath).renewals.list(),
   "acme.renewals.get": ({ acme }, { mountPath }) => acme(mountPath).renewals.get("any"),
   "acme.renewals.withdraw": ({ acme }, { mountPath }) => acme(mountPath).renewals.withdraw("any"),
+  "userpass.users.list": ({ userpass }, { userpassPath }) => userpass(userpassPath).users.list(),
+  "userpass.users.get": ({ userpass }, { userpassPath }) => userpass(userpassPath).users.get("web"),
+  "userpass.users.save": ({ userpass }, { userpassPath }) => userpass(userpassPath).users.save("web", {}),
+  "userpass.users.changePassword": ({ userpass }, { userpassPath }) =>
+    userpass(userpassPath).users.changePassword("web", { passwordHash: cheapPasswordHash }),
+  "userpass.users.changePolicies": ({ userpass }, { userpassPath }) =>
+    userpass(userpassPath).users.changePolicies("web", []),
+  "userpass.logins.logIn": ({ userpass }, { userpassPath }) =>
+    userpass(userpassPath).logins.logIn({ name: "web", password: "password" }),
+  "userpass.users.delete": ({ userpass }, { userpassPath }) => userpass(userpassPath).users.delete("web"),
+  "lockedUsers.list": ({ lockedUsers }) => lockedUsers.list(),
+  "lockedUsers.unlock": ({ lockedUsers }, { userpassAccessor }) => lockedUsers.unlock(userpassAccessor, "web"),
   "kubernetesLogins.getConfig": ({ kubernetesLogins }, { kubernetesPath }) =>
     kubernetesLogins(kubernetesPath).getConfig(),
   "kubernetesLogins.configure": ({ kubernetesLogins }, { kubernetesPath }) =>
@@ -458,7 +471,7 @@ export const calls: Readonly<Record<string, Call>> = {
 
 /** Returns true for methods of the certificate API, which answer forbidden instead of not-found. */
 const isOfMounts = (method: string): boolean =>
-  /^(mounts|pki|acme|policies|blockedKeys|certificateInventory|serviceTokens|tokenRoles|authMethods|appRoles|kubernetesLogins|leases)\./.test(
+  /^(mounts|pki|acme|policies|blockedKeys|certificateInventory|serviceTokens|tokenRoles|authMethods|appRoles|kubernetesLogins|userpass|lockedUsers|leases)\./.test(
     method,
   )
 
@@ -476,6 +489,7 @@ const openToAll = new Set([
   "appRoles.logins.logIn",
   "discovery.apiVersion",
   "kubernetesLogins.login",
+  "userpass.logins.logIn",
   "pki.issuers.list",
   "pki.issuers.certificate",
   "pki.certificates.get",
@@ -512,12 +526,17 @@ export async function newSubject({ root, organization, owner, newMember, newWork
   await root.appRoles(methodPath).secretIds.create("web", { secretId: "chosen", numUses: 10 })
   const kubernetesPath = newName("contract-kubernetes")
   await root.authMethods.enable({ path: kubernetesPath, type: "kubernetes" })
+  const userpassPath = newName("contract-userpass")
+  const { accessor: userpassAccessor } = await root.authMethods.enable({ path: userpassPath, type: "userpass" })
+  await root.userpass(userpassPath).users.save("web", { passwordHash: cheapPasswordHash })
   const installation = await engine.vcsConnections.createInstallation(organization, { name: "app", installationId: 1 })
   return {
     organization,
     mountPath,
     methodPath,
     kubernetesPath,
+    userpassPath,
+    userpassAccessor,
     workspace,
     workspaceId,
     projectId: project.id,

@@ -22,6 +22,7 @@ export const methodsOf = (engine: Engine): string[] =>
     ...methodsIn(engine.pki("any"), new Set()).map((method) => `pki.${method}`),
     ...methodsIn(engine.acme("any"), new Set()).map((method) => `acme.${method}`),
     ...methodsIn(engine.appRoles("any"), new Set()).map((method) => `appRoles.${method}`),
+    ...methodsIn(engine.userpass("any"), new Set()).map((method) => `userpass.${method}`),
     ...methodsIn({ kubernetesLogins: engine.kubernetesLogins("any") }, new Set()),
   ].toSorted()
 

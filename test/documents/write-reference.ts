@@ -165,6 +165,7 @@ const basePaths: Readonly<Record<Above, string>> = {
   mount: "/v1/<mount>",
   approle: "/v1/auth/<method>",
   kubernetes: "/v1/auth/<method>",
+  userpass: "/v1/auth/<method>",
 }
 
 function vaultPage({ title, below, introduction, contracts, record }: VaultResource): string {

@@ -13,6 +13,7 @@ export const bundledVariable = "CHANCERY_TEST_PROGRAM"
 const programs = {
   main: "cli/main.ts",
   "rsa-key-thread": "jobs/rsa-key-thread.ts",
+  "password-thread": "jobs/password-thread.ts",
   "checkpoint-thread": "storage/sqlite/checkpoint-thread.ts",
   "state-contents-thread": "storage/repositories/workspaces/state-contents-thread.ts",
 }

@@ -1,5 +1,6 @@
 import type { AppRoleMethod, AppRoles, SecretIdRef, SecretIds } from "../access/approle/app-role-api.ts"
 import type { KubernetesLogins } from "../access/kubernetes/kubernetes-login-api.ts"
+import type { LockedUsers, UserpassMethod } from "../access/userpass/userpass-api.ts"
 import type { AuthMethods } from "../access/logins/auth-method-api.ts"
 import { authMethodPathFaults } from "../access/logins/auth-method.ts"
 import {
@@ -13,6 +14,8 @@ import {
 } from "../contracts/vault/app-role.ts"
 import { authMethods } from "../contracts/vault/auth-method.ts"
 import { kubernetesLogins } from "../contracts/vault/kubernetes-login.ts"
+import { lockedUsers } from "../contracts/vault/locked-user.ts"
+import { userpassLogins, userpassUsers } from "../contracts/vault/userpass.ts"
 import { mountPathOf } from "../pki/mounts/mount.ts"
 import { addressablePath, type PkiCalls, pkiCallsOver } from "./pki-calls.ts"
 import { remote } from "./remote-vault-contract.ts"
@@ -82,3 +85,15 @@ export function remoteKubernetesLogins(calls: PkiCalls): KubernetesLogins {
     login: (credentials) => login(credentials),
   }
 }
+
+export function remoteUserpassMethod(transport: Transport, methodPath: string): UserpassMethod {
+  const calls = pkiCallsOver(transport, `auth/${mountPathOf(methodPath)}`)
+  const { logIn } = remote(userpassLogins, calls)
+  return {
+    users: remote(userpassUsers, calls),
+    // The remote address is not sent: the server uses that of the connection.
+    logins: { logIn: ({ name, password }) => logIn(name, password) },
+  }
+}
+
+export const remoteLockedUsers = (calls: PkiCalls): LockedUsers => remote(lockedUsers, calls)

@@ -10,7 +10,13 @@ import {
   remoteSshKeys,
   remoteVcsConnections,
 } from "./organizations.ts"
-import { remoteAppRoleMethod, remoteAuthMethods, remoteKubernetesLogins } from "./logins.ts"
+import {
+  remoteAppRoleMethod,
+  remoteAuthMethods,
+  remoteKubernetesLogins,
+  remoteLockedUsers,
+  remoteUserpassMethod,
+} from "./logins.ts"
 import {
   remoteAssessments,
   remoteConfigurationVersions,
@@ -76,11 +82,13 @@ export function openRemote(url: string, options: TransportOptions): Engine {
     serviceTokens: remoteServiceTokens(system),
     tokenRoles: remoteTokenRoles(system),
     authMethods: remoteAuthMethods(system),
+    lockedUsers: remoteLockedUsers(system),
     leases: remoteLeases(system),
     mounts: remoteMounts(system),
     kubernetesLogins: (methodPath) =>
       remoteKubernetesLogins(pkiCallsOver(transport, `auth/${mountPathOf(methodPath)}`)),
     pki: (mountPath) => remotePki(transport, mountPath),
+    userpass: (methodPath) => remoteUserpassMethod(transport, methodPath),
     appRoles: (methodPath) => remoteAppRoleMethod(transport, methodPath),
     acme: (mountPath) => remoteAcmeManagement(pkiCallsOver(transport, mountPath)),
     [Symbol.asyncDispose]: () => transport[Symbol.asyncDispose](),

@@ -8,6 +8,7 @@ import type { Exclusively } from "../core/leases.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { Signer } from "../core/signing.ts"
 import { systemTimers } from "../core/timers.ts"
+import { openPasswordHashing } from "../jobs/password-hashing.ts"
 import { openRsaKeys } from "../jobs/rsa-keys.ts"
 import { PolicyService } from "../access/policies/policy-service.ts"
 import { ServiceTokenService } from "../access/service-tokens/service-token-service.ts"
@@ -24,6 +25,10 @@ import { LeaseService } from "../access/leases/lease-service.ts"
 import { appRoleMethod } from "../access/approle/app-role-login-service.ts"
 import { AuthMethodDirectory } from "../access/logins/auth-method-directory.ts"
 import { AuthMethodService } from "../access/logins/auth-method-service.ts"
+import { FailedLoginLimit } from "../access/logins/failed-login-limit.ts"
+import { LockedUserService } from "../access/userpass/locked-user-service.ts"
+import type { PasswordHasher } from "../access/userpass/password-hasher.ts"
+import { userpassMethod } from "../access/userpass/userpass-login-service.ts"
 import { KubernetesLoginService } from "../access/kubernetes/kubernetes-login-service.ts"
 import type { ReadPodAccount, TokenReviewer } from "../access/kubernetes/token-reviewer.ts"
 import { MountDirectory } from "../pki/mounts/mount-directory.ts"
@@ -46,10 +51,17 @@ import type { Parts } from "./options.ts"
 import type { FetchFrom } from "./outgoing.ts"
 import type { StorageContext } from "./storage.ts"
 
+/** Passwords that are hashed at once, each with 16 MiB of memory. All other work of the server keeps most of the processors. */
+const passwordThreads = 2
+/** Some seconds of work. A login that waits longer helps no client. */
+const maxWaitingPasswords = 30
+
 export interface PkiParts extends PkiContext<Repositories> {
   readonly authMethodDirectory: AuthMethodDirectory
   readonly reviewToken: TokenReviewer
   readonly readPodAccount: ReadPodAccount
+  readonly passwordHasher: PasswordHasher
+  readonly failedLoginLimit: FailedLoginLimit
   readonly figures: FigureBoard
   readonly tidyMetrics: TidyMetrics
   readonly filingRanges: FilingRanges
@@ -102,6 +114,10 @@ export function composePki(
     policyServiceActivity: new PolicyServiceActivity(),
     reviewToken: kubernetesTokenReviewer(fetchFrom("kubernetes", false)),
     readPodAccount: podAccount(options.podAccountFolder),
+    passwordHasher: opening.use(
+      openPasswordHashing({ timers, threadCount: passwordThreads, maxWaiting: maxWaitingPasswords }),
+    ),
+    failedLoginLimit: new FailedLoginLimit(clock),
     crlPublisher: new CrlPublisher({
       storage,
       clock,
@@ -139,6 +155,12 @@ export const pkiFamilies = {
     ({ context, caller }: PkiRequest) =>
     (methodPath: string) =>
       new KubernetesLoginService(context, caller, methodPath),
+  userpass:
+    ({ context, caller }: PkiRequest) =>
+    (methodPath: string) =>
+      userpassMethod(context, methodPath, caller),
+  lockedUsers: ({ context: { storage, runtime, authMethodDirectory }, caller }: PkiRequest) =>
+    new LockedUserService(storage, runtime, authMethodDirectory, caller),
   leases: ({ context, caller }: PkiRequest) => new LeaseService(context, caller),
   policies: ({ context: { storage }, caller }: PkiRequest) => new PolicyService(storage, caller),
   blockedKeys: ({ context: { storage, runtime }, caller }: PkiRequest) =>

@@ -4,7 +4,7 @@ import { during, recordedSpan, type SpanAttributes, type Tracer } from "../core/
 import type { ServingEngine } from "../engine.ts"
 
 /** Functions that take a path and return services. */
-const perMount: ReadonlySet<string> = new Set(["pki", "acme", "acmeDirectory", "appRoles"])
+const perMount: ReadonlySet<string> = new Set(["pki", "acme", "acmeDirectory", "appRoles", "userpass"])
 const noFamilies: ReadonlySet<string> = new Set(["caller"])
 
 export const tracedEngine = (engine: ServingEngine, tracer: Tracer): ServingEngine =>

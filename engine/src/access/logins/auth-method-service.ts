@@ -14,6 +14,7 @@ import {
 } from "../../pki/mounts/mount.ts"
 import {
   type AuthMethod,
+  type AuthMethodConfig,
   authMethodFaults,
   type AuthMethodInput,
   type AuthMethodPatch,
@@ -112,7 +113,7 @@ export class AuthMethodService implements AuthMethods {
       const after: AuthMethod = {
         ...before,
         description: description ?? before.description,
-        config: { ...before.config, ...config },
+        config: configAfter(before.config, config),
         options: mountOptionsAfter(before.options, options),
       }
       rejectFaults(authMethodFaults(after))
@@ -131,6 +132,14 @@ export class AuthMethodService implements AuthMethods {
       await repositories.identity.bumpCacheVersion()
     })
   }
+}
+
+/** Returns the changed configuration. Members of the lockout are changed one by one. */
+function configAfter(before: AuthMethodConfig, change: Partial<AuthMethodConfig> = {}): AuthMethodConfig {
+  const config = { ...before, ...change }
+  return change.userLockout === undefined
+    ? config
+    : { ...config, userLockout: { ...before.userLockout, ...change.userLockout } }
 }
 
 function rejectTokenMethod(path: string, done: string): void {

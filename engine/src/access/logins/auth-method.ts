@@ -12,17 +12,26 @@ import {
   pathFaults,
 } from "../../pki/mounts/mount.ts"
 import type { TokenType } from "./token-terms.ts"
+import { initialUserLockout, type UserLockout, userLockoutFaults } from "./user-lockout.ts"
 
 export type AuthMethodId = Id<"auth">
 
 /** Types that can be enabled. `server/vault/logins.ts` has their endpoints. */
-export const authMethodTypes = ["approle", "kubernetes"] as const
+export const authMethodTypes = ["approle", "kubernetes", "userpass"] as const
 export type AuthMethodType = (typeof authMethodTypes)[number]
 
 /** Configuration of a method. Its lifetimes apply to the tokens of logins, unless their role sets its own. */
 export interface AuthMethodConfig extends MountConfig {
   readonly tokenType: TokenType
+  /** Members that differ from the defaults. Only methods of type `userpass` can have them. */
+  readonly userLockout?: Partial<UserLockout>
 }
+
+/** Returns the lockout of users that applies to a method. */
+export const userLockoutOf = ({ config }: Pick<AuthMethod, "config">): UserLockout => ({
+  ...initialUserLockout,
+  ...config.userLockout,
+})
 
 export interface AuthMethod {
   readonly id: AuthMethodId
@@ -69,8 +78,16 @@ export function authMethodPathFaults(path: string): Fault[] {
 }
 
 /** Returns the faults of a method as it would be after a change. */
-export const authMethodFaults = (method: Pick<AuthMethod, "description" | "config" | "options">): Fault[] =>
-  mountFaults(method)
+export function authMethodFaults(method: Pick<AuthMethod, "type" | "description" | "config" | "options">): Fault[] {
+  const { userLockout = {} } = method.config
+  const isUnsupported = method.type !== "userpass" && Object.keys(userLockout).length > 0
+  return [
+    ...mountFaults(method),
+    ...(isUnsupported
+      ? [{ field: ["userLockout"], detail: '"user_lockout_config" is supported only by auth methods of type userpass' }]
+      : userLockoutFaults(userLockout)),
+  ]
+}
 
 /** Every change increments the version of mounts, under which replicas cache auth methods too. */
 export interface AuthMethodRepository {

@@ -21,6 +21,11 @@ export interface LoggedIn {
   readonly meta: Readonly<Record<string, string>>
 }
 
+/** Client whose credentials were verified, and the terms of its tokens. */
+export interface VerifiedLogin extends LoggedIn {
+  readonly terms: TokenTerms
+}
+
 /** Returns the token of a login, without `root`, and warnings about lifetimes that were capped. */
 export function loginToken(
   terms: TokenTerms,
@@ -92,7 +97,7 @@ export async function logIn(
   repositories: LoginRepositories,
   { clock, random, digest }: Pick<Runtime, "clock" | "random" | "digest">,
   method: AuthMethod,
-  { terms, ...who }: LoggedIn & { readonly terms: TokenTerms },
+  { terms, ...who }: VerifiedLogin,
 ): Promise<CreatedServiceToken> {
   if ((await repositories.authMethods.find(method.id)) === undefined) throw noAuthMethod(method.path)
   const now = clock.now()

@@ -19,6 +19,7 @@ import { blockedKeys } from "./blocked-key.ts"
 import { health } from "./health.ts"
 import { issuers } from "./issuer.ts"
 import { kubernetesLogins } from "./kubernetes-login.ts"
+import { lockedUsers } from "./locked-user.ts"
 import { leasePrefixRevocations, leaseRenewals, leaseRevocations, leases } from "./lease.ts"
 import { mounts } from "./mount.ts"
 import { mountSettings } from "./mount-settings.ts"
@@ -29,13 +30,14 @@ import { ocsp } from "./ocsp.ts"
 import { revocations } from "./revocation.ts"
 import { tokenRoles } from "./token-role.ts"
 import { role, roles } from "./role.ts"
+import { userpassLogins, userpassUsers } from "./userpass.ts"
 import { certificateInventory, storedCertificates } from "./stored-certificate.ts"
 import { tidy } from "./tidy.ts"
 import { camelCased } from "./format/dialect.ts"
 import type { AnswerRecord, Contract } from "./endpoint.ts"
 
 /** Base of the paths of a contract: `/v1`, a mount, or an auth method of a type. */
-export type Above = "root" | "mount" | "approle" | "kubernetes"
+export type Above = "root" | "mount" | "approle" | "kubernetes" | "userpass"
 
 /** Page of docs/reference. Keys of `contracts` are tags and prefixes of operation ids in OpenAPI. */
 export interface Resource {
@@ -171,6 +173,12 @@ defaults. \`PATCH\` keeps them.`,
     introduction: `A lease ends with its certificate, or with the token that requested it, which revokes the certificate.`,
     contracts: { ...leaseContracts },
   },
+  "locked-users": {
+    title: "Locked users",
+    below: "root",
+    introduction: `Users of userpass methods who are locked after failed logins. See [logins.md](../logins.md#lockout-of-users).`,
+    contracts: { lockedUsers },
+  },
   "mount-settings": {
     title: "Settings of a mount",
     below: "mount",
@@ -238,5 +246,11 @@ hyphens. Answers about the default issuer have an ETag, and 304 for a client tha
     introduction: `A token role creates service tokens with policies that its users need not hold. Answers have the members that have an older name
 under that name as well.`,
     contracts: { tokenRoles },
+  },
+  "userpass-logins": {
+    title: "Userpass logins",
+    below: "userpass",
+    introduction: `People and devices log in with a name and a password. See [logins.md](../logins.md#userpass).`,
+    contracts: { userpassUsers, userpass: userpassLogins },
   },
 }

@@ -114,7 +114,7 @@ export interface EnableInput<Type extends string, Config> {
 
 const enableTable = fields(
   {
-    type: parameter(text, "pki for a mount; approle or kubernetes for an auth method.", { example: "pki" }),
+    type: parameter(text, "pki for a mount; approle, kubernetes or userpass for an auth method.", { example: "pki" }),
     description,
     config: parameter(anything, "Configuration, which can be tuned later.", { example: { max_lease_ttl: "8760h" } }),
     pluginName: parameter(text, "Empty, or the same as type, which it replaces if that is left out.", {
@@ -217,7 +217,7 @@ export const tuneBody = <Config extends object>(change: Body<object>): Body<Tune
 })
 
 const mountedTable = fields({
-  type: parameter(text, "Type: pki, approle, kubernetes, or token.", { example: "pki" }),
+  type: parameter(text, "Type: pki, approle, kubernetes, userpass, or token.", { example: "pki" }),
   description,
   config: parameter(anything, "Configuration as it was set; tune returns what holds.", {
     example: { max_lease_ttl: 31_536_000 },

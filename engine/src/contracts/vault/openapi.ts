@@ -167,7 +167,7 @@ function eitherContent(one: unknown, other: unknown): Json {
 
 const methods = { read: "get", list: "get", write: "post", patch: "patch", delete: "delete" } as const
 const hasBody = (operation: Endpoint["operation"]): boolean => operation === "write" || operation === "patch"
-const isMethod = (below: Above): boolean => below === "approle" || below === "kubernetes"
+const isMethod = (below: Above): boolean => below !== "root" && below !== "mount"
 const pathOfSegments = (name: string, description: string, example: string) => ({
   name,
   in: "path",
@@ -188,6 +188,7 @@ const above: Readonly<Record<Above, { readonly prefix: string; readonly paramete
   },
   approle: methodPath("approle"),
   kubernetes: methodPath("kubernetes"),
+  userpass: methodPath("userpass"),
 }
 const list = { name: "list", in: "query", required: true, description: "LIST as GET.", schema: { const: "true" } }
 

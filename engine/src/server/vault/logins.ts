@@ -12,6 +12,9 @@ import {
 } from "../../contracts/vault/app-role.ts"
 import { authMethods } from "../../contracts/vault/auth-method.ts"
 import { kubernetesLogins } from "../../contracts/vault/kubernetes-login.ts"
+import { lockedUsers } from "../../contracts/vault/locked-user.ts"
+import { userpassLogins, userpassUsers } from "../../contracts/vault/userpass.ts"
+import type { UserpassMethod } from "../../access/userpass/userpass-api.ts"
 import { implement } from "./implement.ts"
 import { deleteMounted } from "./mounts.ts"
 import type { AuthRequest, SystemRequest } from "./vault-route.ts"
@@ -76,4 +79,26 @@ export const kubernetesRoutes = implement(kubernetesLogins, {
   saveRole: (request, name, input) => logins(request).saveRole(name, input),
   deleteRole: (request, name) => logins(request).deleteRole(name),
   login: (request, login) => logins(request).login(login, { remoteAddress: request.remoteAddress }),
+})
+
+const userpass = ({ engine, authMethod }: AuthRequest): UserpassMethod => engine.userpass(authMethod.path)
+
+export const userpassRoutes = [
+  ...implement(userpassUsers, {
+    list: (request: AuthRequest, page) => userpass(request).users.list(page),
+    get: (request, name) => userpass(request).users.get(name),
+    save: (request, name, input) => userpass(request).users.save(name, input),
+    delete: (request, name) => userpass(request).users.delete(name),
+    changePassword: (request, name, password) => userpass(request).users.changePassword(name, password),
+    changePolicies: (request, name, policies) => userpass(request).users.changePolicies(name, policies),
+  }),
+  ...implement(userpassLogins, {
+    logIn: (request: AuthRequest, name, password) =>
+      userpass(request).logins.logIn({ name, password }, request.remoteAddress),
+  }),
+]
+
+export const lockedUserRoutes = implement(lockedUsers, {
+  list: ({ engine }: SystemRequest, query) => engine.lockedUsers.list(query),
+  unlock: ({ engine }, mountAccessor, name) => engine.lockedUsers.unlock(mountAccessor, name),
 })

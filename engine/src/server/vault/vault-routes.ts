@@ -10,7 +10,7 @@ import { healthRoutes } from "./health.ts"
 import { issuerRoutes } from "./issuers.ts"
 import { keyRoutes } from "./keys.ts"
 import { leaseRoutes } from "./leases.ts"
-import { appRoleRoutes, authMethodRoutes, kubernetesRoutes } from "./logins.ts"
+import { appRoleRoutes, authMethodRoutes, kubernetesRoutes, lockedUserRoutes, userpassRoutes } from "./logins.ts"
 import { mountRoutes, mountSettingsRoutes } from "./mounts.ts"
 import { ocspRoutes } from "./ocsp.ts"
 import { policyRoutes } from "./policies.ts"
@@ -43,6 +43,7 @@ export const systemRoutes: readonly SystemRoute[] = [
   ...healthRoutes,
   ...mountRoutes,
   ...authMethodRoutes,
+  ...lockedUserRoutes,
   ...policyRoutes,
   ...blockedKeyRoutes,
   ...inventoryRoutes,
@@ -55,4 +56,5 @@ export const systemRoutes: readonly SystemRoute[] = [
 export const authRoutes: Readonly<Record<AuthMethodType, readonly AuthRoute[]>> = {
   approle: appRoleRoutes,
   kubernetes: kubernetesRoutes,
+  userpass: userpassRoutes,
 }

@@ -1,5 +1,6 @@
 import type { AppRoleRepository, SecretIdRepository } from "../../access/approle/app-role-repository.ts"
 import type { KubernetesLoginRepository } from "../../access/kubernetes/kubernetes-login-repository.ts"
+import type { UserpassRepository } from "../../access/userpass/userpass-repository.ts"
 import type { LeaseRepository } from "../../access/leases/lease.ts"
 import type { AuthMethodRepository } from "../../access/logins/auth-method.ts"
 import type { PolicyRepository } from "../../access/policies/policy.ts"
@@ -67,6 +68,7 @@ import type { QueryRunner } from "../sql/query-runner.ts"
 import { SqlAppRoleRepository, SqlSecretIdRepository } from "./access/app-role-repository.ts"
 import { SqlAuthMethodRepository } from "./access/auth-method-repository.ts"
 import { SqlKubernetesLoginRepository } from "./access/kubernetes-login-repository.ts"
+import { SqlUserpassRepository } from "./access/userpass-repository.ts"
 import { SqlLeaseRepository } from "./access/lease-repository.ts"
 import { SqlPolicyRepository } from "./access/policy-repository.ts"
 import { SqlServiceTokenRepository, SqlTokenRoleRepository } from "./access/service-token-repository.ts"
@@ -291,6 +293,9 @@ class SessionRepositories implements Repositories {
   get kubernetesLogins() {
     return this.#once("kubernetesLogins", SqlKubernetesLoginRepository)
   }
+  get userpassUsers() {
+    return this.#once("userpassUsers", SqlUserpassRepository)
+  }
   get certificates() {
     return this.#once("certificates", SqlCertificateRepository)
   }
@@ -461,4 +466,5 @@ export interface Repositories {
   readonly appRoles: AppRoleRepository
   readonly secretIds: SecretIdRepository
   readonly kubernetesLogins: KubernetesLoginRepository
+  readonly userpassUsers: UserpassRepository
 }

@@ -62,6 +62,7 @@ export interface Tables {
   mount_secrets: MountSecretRow
   kubernetes_clusters: KubernetesClusterRow
   kubernetes_roles: KubernetesRoleRow
+  userpass_users: UserpassUserRow
   certificates: CertificateTable
   certificate_names: CertificateNameRow
   revocations: RevocationRow
@@ -887,6 +888,18 @@ export interface KubernetesRoleRow {
   name: string
   /** JSON object. */
   definition: string
+}
+
+export interface UserpassUserRow {
+  auth_method_id: string
+  /** In lower case. */
+  name: string
+  /** JSON object of the terms of tokens. */
+  definition: string
+  /** Hash of scrypt or bcrypt, with its parameters. */
+  password_hash: string
+  failed_logins: number
+  last_failed_at: number | null
 }
 
 export interface CertificateRow {

@@ -13,6 +13,7 @@ import { roleRequests } from "./role-requests.ts"
 import { systemRequests } from "./system-requests.ts"
 import { tidyRequests } from "./tidy-requests.ts"
 import { tokenRequests } from "./token-requests.ts"
+import { userpassRequests } from "./userpass-requests.ts"
 
 /** Keyed by endpoint, as `METHOD path`. */
 export const requests: Readonly<Record<string, PreparePki>> = {
@@ -20,6 +21,7 @@ export const requests: Readonly<Record<string, PreparePki>> = {
   ...tokenRequests,
   ...appRoleRequests,
   ...kubernetesRequests,
+  ...userpassRequests,
   ...leaseRequests,
   ...issuerRequests,
   ...roleRequests,

@@ -60,4 +60,5 @@ export const migrations: readonly Migration[] = [
   loaded("0052-remote-operations", async () => (await import("./0052-remote-operations.ts")).remoteOperationsMigration),
   loaded("0053-waiting-reasons", async () => (await import("./0053-waiting-reasons.ts")).waitingReasonsMigration),
   loaded("0056-enrolments", async () => (await import("./0056-enrolments.ts")).enrolmentsMigration),
+  loaded("0054-userpass-users", async () => (await import("./0054-userpass-users.ts")).userpassUsersMigration),
 ]

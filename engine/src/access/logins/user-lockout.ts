@@ -1,0 +1,63 @@
+// Lockout of users after failed logins, as in Vault (https://developer.hashicorp.com/vault/docs/concepts/user-lockout). Failures are
+// counted in the row of the user, so that all replicas share the count.
+import type { Fault } from "../../core/errors.ts"
+import { dayMs, type Instant, minuteMs, secondMs } from "../../core/time.ts"
+
+export interface UserLockout {
+  /** Number of failures after which a user is locked. */
+  readonly threshold: number
+  readonly durationMs: number
+  /** Time since the last failure after which the count starts again. */
+  readonly counterResetMs: number
+  readonly disabled: boolean
+}
+
+export const initialUserLockout: UserLockout = {
+  threshold: 5,
+  durationMs: 15 * minuteMs,
+  counterResetMs: 15 * minuteMs,
+  disabled: false,
+}
+
+/** Failed logins of a user since the last successful one. */
+export interface FailedLogins {
+  readonly count: number
+  /** Undefined if there was none. */
+  readonly lastAt: Instant | undefined
+}
+
+export const noFailedLogins: FailedLogins = { count: 0, lastAt: undefined }
+
+export const isLocked = ({ count, lastAt }: FailedLogins, lockout: UserLockout, now: Instant): boolean =>
+  !lockout.disabled && lastAt !== undefined && count >= lockout.threshold && now < lastAt + lockout.durationMs
+
+/** Returns the count after a failure of a user who is not locked. After a lock that has ended, the count starts again. */
+export function afterFailure(before: FailedLogins, lockout: UserLockout, now: Instant): FailedLogins {
+  const { count, lastAt } = before
+  const continues = lastAt !== undefined && now < lastAt + lockout.counterResetMs && count < lockout.threshold
+  return { count: continues ? count + 1 : 1, lastAt: now }
+}
+
+const maxThreshold = 1_000
+const maxPeriodMs = 366 * dayMs
+
+/** Returns the faults of a lockout. Details have the names of the wire. */
+export function userLockoutFaults({ threshold, durationMs, counterResetMs }: Partial<UserLockout>): Fault[] {
+  const fault = (detail: string): Fault => ({ field: ["userLockout"], detail: `"user_lockout_config" ${detail}` })
+  const isPeriod = (ms: number) =>
+    Number.isSafeInteger(ms) && ms >= secondMs && ms % secondMs === 0 && ms <= maxPeriodMs
+  const periods = [
+    ["lockout_duration", durationMs],
+    ["lockout_counter_reset", counterResetMs],
+  ] as const
+  return [
+    ...(threshold === undefined || (Number.isSafeInteger(threshold) && threshold >= 1 && threshold <= maxThreshold)
+      ? []
+      : [fault(`must have a "lockout_threshold" from 1 to ${maxThreshold}; set "lockout_disable" to lock no user`)]),
+    ...periods.flatMap(([name, ms]) =>
+      ms === undefined || isPeriod(ms)
+        ? []
+        : [fault(`must have a "${name}" of whole seconds from 1 to ${maxPeriodMs / secondMs}`)],
+    ),
+  ]
+}
