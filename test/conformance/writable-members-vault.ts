@@ -180,6 +180,9 @@ const userLockout = refusing({ user_lockout_config: { lockout_threshold: "3" } }
 const notOfMounts = [...userLockout, ...refusing({ token_type: "service" })]
 const lockout = { lockout_threshold: 3, lockout_duration: 60, lockout_counter_reset: 30, lockout_disable: true }
 const ofUserpass = stored({ user_lockout_config: lockout, token_type: "service" })
+const lockoutInForce = ["threshold", "duration", "counter_reset_duration", "disable"].map(
+  (name) => `user_lockout_${name}`,
+)
 const ofAuthMethods = [...userLockout, ...stored({ token_type: "service" })]
 
 const described = stored({ description: "about it" })
@@ -215,7 +218,12 @@ const enabledMounts = resource(
   },
 )
 
-const tuned = (kind: "mounts" | "auth", type: string, own: readonly WritableMember[], parsed: readonly string[]) =>
+const tuned = (
+  kind: "mounts" | "auth",
+  type: string,
+  { own, readOnly = [] }: { readonly own: readonly WritableMember[]; readonly readOnly?: readonly string[] },
+  parsed: readonly string[],
+) =>
   resource(
     `tuning of ${kind}: ${type}`,
     {
@@ -228,7 +236,7 @@ const tuned = (kind: "mounts" | "auth", type: string, own: readonly WritableMemb
     },
     {
       members: [...described, ...options, ...mountConfig, ...own],
-      readOnly: [],
+      readOnly,
       routes: kind === "mounts" ? ["/sys/mounts/*path/tune"] : ["/sys/auth/*path/tune", "/sys/mounts/auth/*path/tune"],
       parsed,
     },
@@ -1012,10 +1020,10 @@ const userpassUsers = resource(
 
 export const vaultResources: readonly VaultResource[] = [
   enabledMounts,
-  tuned("mounts", "pki", notOfMounts, namesOf(tuneMount.table)),
+  tuned("mounts", "pki", { own: notOfMounts }, namesOf(tuneMount.table)),
   enabledAuthMethods,
-  tuned("auth", "approle", ofAuthMethods, namesOf(tuneAuthMethod.table)),
-  tuned("auth", "userpass", ofUserpass, namesOf(tuneAuthMethod.table)),
+  tuned("auth", "approle", { own: ofAuthMethods }, namesOf(tuneAuthMethod.table)),
+  tuned("auth", "userpass", { own: ofUserpass, readOnly: lockoutInForce }, namesOf(tuneAuthMethod.table)),
   roles,
   issuers,
   keys,

@@ -60,7 +60,7 @@ async function targetOf(testUsers: PkiUsers, endpoint: string): Promise<FuzzTarg
     async attempt(input) {
       attempts += 1
       if (attempts % attemptsPerMount === 0) {
-        if (endpoint.includes("/:mount")) await testUsers.testEngine.pki("DELETE", `/sys/mounts/${mount}`)
+        if (endpoint.includes(" /:mount/")) await testUsers.testEngine.pki("DELETE", `/sys/mounts/${mount}`)
         ;({ request, mount } = await prepared(testUsers, endpoint))
       }
       const { method, address, headers, token } = request

@@ -83,11 +83,13 @@ export async function preparePki(endpoint: string, subject: PkiSubject, caller: 
   if (make === undefined) throw new Error(`test/security/permissions/pki/requests.ts has no request for ${endpoint}`)
   const { params = {}, query = "", body, headers, token } = await make(subject, caller)
   const [method = "", path = ""] = endpoint.split(" ")
-  const address = path.replace("/:mount", `/${subject.mount}`).replaceAll(/([:*])([a-z_]+)/g, (_, kind, name) => {
-    const value = params[name]
-    if (value === undefined) throw new Error(`${endpoint}: no value for ${kind}${name}`)
-    return kind === "*" ? value : encodeURIComponent(value)
-  })
+  const address = path
+    .replace(/^\/:mount(?=\/)/, `/${subject.mount}`)
+    .replaceAll(/([:*])([a-z_]+)/g, (_, kind, name) => {
+      const value = params[name]
+      if (value === undefined) throw new Error(`${endpoint}: no value for ${kind}${name}`)
+      return kind === "*" ? value : encodeURIComponent(value)
+    })
   return { method, address: `${address}${query}`, body, headers, token }
 }
 
