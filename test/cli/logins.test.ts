@@ -15,7 +15,7 @@ const hasTools = await promisify(execFile)("sh", ["-c", "command -v curl && comm
 if (!hasTools) printNotice("There is no curl or no jq, so what the guide does with them is not typed.")
 
 test.skipIf(!hasTools)(
-  "an auth method and a token role are created and used, typed as written",
+  "auth methods, a user and a token role are created and used, typed as written",
   { timeout: 300_000 },
   async () => {
     await using folder = await temporaryFolder()
@@ -32,6 +32,14 @@ test.skipIf(!hasTools)(
     const output = await first.type(shell)
     expect(output).toContain('"machines/"')
     expect(output).toContain('"description": "Build machines"')
+
+    const loggedIn = await guide.block("Userpass").type({ ...shell, before: post })
+    expect(JSON.parse(loggedIn)).toEqual({
+      policies: ["default", "printers"],
+      metadata: { username: "printer-1" },
+      lease_duration: 600,
+    })
+    expect((await guide.block("Lockout of users").type({ ...shell, before: post })).trim()).toBe("0")
 
     const made = await guide.block("Token roles").type({ ...shell, before: post })
     expect(JSON.parse(made)).toEqual({ policies: ["default", "issue"], orphan: true, num_uses: 1_000 })

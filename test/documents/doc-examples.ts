@@ -94,6 +94,8 @@ export const docExamples: Readonly<Record<string, Readonly<Record<string, DocExa
     AppRole: { test: "test/cli/approle-logins.test.ts" },
     "Connect a cluster": { test: "test/e2e/operator/kubernetes-logins.test.ts" },
     "cert-manager": { test: "test/e2e/operator/kubernetes-logins.test.ts" },
+    Userpass: logins,
+    "Lockout of users": logins,
     "Token roles": logins,
   },
   "docs/openapi.md": {

@@ -7,7 +7,7 @@ import { publicProgram } from "../../toolchain/public-program.ts"
 import { type Step, scenariosOf, runScenarios, unmet } from "./client-scenario.ts"
 
 /** The scenarios of the program, in its order. */
-const scenarios = ["connection", "mounts", "authorities", "certificates", "leases", "access"] as const
+const scenarios = ["connection", "mounts", "authorities", "certificates", "leases", "access", "userpass"] as const
 
 const python = (await publicProgram(pythonWithHvac)) ?? ""
 

@@ -266,6 +266,50 @@ def access():
     yield "makes an orphan, ends it, and deletes the policy", orphans
 
 
+def userpass():
+    path = f"users-{secrets.token_hex(6)}"
+    name = f"policy-{secrets.token_hex(6)}"
+    method = root.auth.userpass
+
+    def users():
+        root.sys.create_or_update_policy(name, {"path": {"pki/issue/*": {"capabilities": ["update"]}}})
+        root.sys.enable_auth_method("userpass", path=path)
+        method.create_or_update_user("Web", password="first", policies=[name], mount_point=path)
+        equal("the names", method.list_user(mount_point=path)["data"]["keys"], ["web"])
+        user = method.read_user("web", mount_point=path)["data"]
+        equal("the policies", user["token_policies"], [name])
+        is_true("no password", not any("password" in member for member in user))
+
+    def logins():
+        client = connect()
+        auth = client.auth.userpass.login("web", "first", mount_point=path)["auth"]
+        equal("the policies", auth["policies"], sorted(["default", name]))
+        equal("the metadata", auth["metadata"], {"username": "web"})
+        is_true("the client has the token", client.is_authenticated())
+        method.update_password_on_user("web", "second", mount_point=path)
+        sentence = "invalid username or password"
+        login = connect().auth.userpass.login
+        fails_with(exceptions.InvalidRequest, sentence, lambda: login("web", "first", mount_point=path))
+        fails_with(exceptions.InvalidRequest, sentence, lambda: login("other", "second", mount_point=path))
+        login("web", "second", mount_point=path)
+
+    def lockout():
+        login = connect().auth.userpass.login
+        for _ in range(5):
+            fails_with(exceptions.InvalidRequest, "invalid", lambda: login("web", "third", mount_point=path))
+        fails_with(exceptions.Forbidden, "permission denied", lambda: login("web", "second", mount_point=path))
+        accessor = root.sys.list_auth_methods()["data"][f"{path}/"]["accessor"]
+        root.write(f"sys/locked-users/{accessor}/unlock/web")
+        login("web", "second", mount_point=path)
+        method.delete_user("web", mount_point=path)
+        is_absent(lambda: method.read_user("web", mount_point=path))
+        root.sys.disable_auth_method(path)
+
+    yield "creates a user and reads it without the password", users
+    yield "logs in until the password is changed", logins
+    yield "is locked after failures, unlocked and deleted", lockout
+
+
 STORIES = {
     "connection": connection,
     "mounts": mounts,
@@ -273,6 +317,7 @@ STORIES = {
     "certificates": certificates,
     "leases": leases,
     "access": access,
+    "userpass": userpass,
 }
 
 
