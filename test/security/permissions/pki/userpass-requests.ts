@@ -5,7 +5,9 @@ import type { PreparePki } from "./prepared-request.ts"
 /** Creates an auth method with a user, at a path that no other cell uses. */
 async function withUser({ root, unique }: PkiSubject) {
   const userpass = `matrix/${unique}`
-  await root("POST", `/sys/auth/${userpass}`, { type: "userpass" })
+  // A refused request must change nothing, so wrong passwords are not counted.
+  const config = { user_lockout_config: { lockout_disable: true } }
+  await root("POST", `/sys/auth/${userpass}`, { type: "userpass", config })
   await root("POST", `/auth/${userpass}/users/web`, { password_hash: cheapPasswordHash })
   return { userpass, name: "web" }
 }
