@@ -112,6 +112,7 @@ test("every setting can be set from the environment", () => {
     CHANCERY_TLS_CERT: "cert.pem",
     CHANCERY_TLS_KEY: "key.pem",
     CHANCERY_TLS_LISTEN: ":8443",
+    CHANCERY_DEVICE_LISTEN: ":8444",
     CHANCERY_RSA_KEY_STOCK: "2048:200",
     CHANCERY_OUTGOING_RANGES: "none",
     CHANCERY_PUBLIC_ACME: "off",
@@ -162,6 +163,7 @@ test("every setting can be set from the environment", () => {
     tlsCert: "cert.pem",
     tlsKey: "key.pem",
     tlsListen: { host: "::", port: 8443 },
+    deviceListen: { host: "::", port: 8444 },
     rsaKeyStock: new Map([[2048, 200]]),
     outgoingRanges: { kinds: [], ranges: [] },
     publicAcme: "off",
@@ -277,6 +279,18 @@ describe("an invalid setting is one sentence with problem and remedy", () => {
       why: "HTTPS without a certificate",
       sources: { flags: { tlsListen: ":8443" } },
       sentence: "--tls-listen serves HTTPS, which needs a certificate; set --tls-cert and --tls-key, or --tls-managed.",
+    },
+    {
+      why: "a device listener without a certificate",
+      sources: { flags: { deviceListen: ":8443" } },
+      sentence:
+        "--device-listen serves HTTPS, which needs a certificate; set --tls-cert and --tls-key, or --tls-managed.",
+    },
+    {
+      why: "a device listener without HTTPS in dev",
+      sources: { dev: true, flags: { deviceListen: ":8443", tlsListen: "off" } },
+      sentence:
+        "--device-listen serves HTTPS, which needs a certificate; set --tls-cert and --tls-key, or --tls-managed.",
     },
     {
       why: "a read replica that is not PostgreSQL",

@@ -37,10 +37,18 @@ export function configure(sources: ConfigurationSources): Settings {
   if (values.tlsCert !== undefined && values.tlsManaged !== undefined) {
     wrong.push(`${flagOf("tlsCert")} and ${flagOf("tlsManaged")} both set a certificate; omit one of them.`)
   }
-  const hasCertificate = values.tlsCert !== undefined || values.tlsManaged !== undefined || sources.dev
+  const isWithoutOwnCertificate = values.tlsCert === undefined && values.tlsManaged === undefined
+  const hasCertificate = !isWithoutOwnCertificate || sources.dev
   if (values.tlsListen !== undefined && values.tlsListen !== "off" && !hasCertificate) {
     wrong.push(
       `${flagOf("tlsListen")} serves HTTPS, which needs a certificate; set ${flagOf("tlsCert")} and ${flagOf("tlsKey")}, or ${flagOf("tlsManaged")}.`,
+    )
+  }
+  // The certificate of dev is issued only for an address of HTTPS.
+  const hasDeviceCertificate = hasCertificate && !(isWithoutOwnCertificate && values.tlsListen === "off")
+  if (values.deviceListen !== undefined && !hasDeviceCertificate) {
+    wrong.push(
+      `${flagOf("deviceListen")} serves HTTPS, which needs a certificate; set ${flagOf("tlsCert")} and ${flagOf("tlsKey")}, or ${flagOf("tlsManaged")}.`,
     )
   }
   if (values.storageReadReplica !== undefined && !String(values.storage).startsWith("postgres")) {

@@ -64,6 +64,7 @@ export async function runServer(settings: Settings, terminal: Terminal, hooks: S
       ...(settings.maxConnectionsPerAddress === "off"
         ? {}
         : { connectionsPerAddress: settings.maxConnectionsPerAddress }),
+      ...(settings.deviceListen && { deviceListen: settings.deviceListen }),
       ...(settings.metricsListen && { metricsListen: settings.metricsListen }),
       ...(settings.hsts === "off" ? {} : { hstsMs: settings.hsts }),
       proxies: { trusted: settings.trustedProxies, header: settings.proxyHeader },
@@ -101,6 +102,7 @@ export async function runServer(settings: Settings, terminal: Terminal, hooks: S
       url: server.url,
       httpsUrl: server.httpsUrl,
       metricsUrl: server.metricsUrl,
+      deviceUrl: server.deviceUrl,
       storage: describeStorage(storageUrl(settings)),
       edition: settings.edition,
     })
@@ -125,7 +127,7 @@ export async function runServer(settings: Settings, terminal: Terminal, hooks: S
 
 /** Throws if an address is taken, before a data folder is created. */
 async function assertAllListenable(settings: Settings): Promise<void> {
-  for (const address of [settings.listen, tlsAddressOf(settings), settings.metricsListen])
+  for (const address of [settings.listen, tlsAddressOf(settings), settings.deviceListen, settings.metricsListen])
     if (address !== undefined) await listening(() => assertListenable(address))
 }
 

@@ -212,7 +212,7 @@ export const settings = {
   trustedProxies: setting({
     placeholder: "<addresses>",
     summary:
-      "Proxies whose forwarding header sets the client address for rate limits, the audit log and the access log.",
+      "Proxies whose forwarding header sets the client address for rate limits, the audit log and the access log, and that may report client certificates in Client-Cert headers (RFC 9440).",
     expects:
       "private, loopback, unix (clients on a unix socket), and ranges such as 192.0.2.1/32, separated by commas, or none",
     schema: parsed(parseTrustedProxies),
@@ -349,6 +349,14 @@ export const settings = {
     schema: parsed(parseTlsListen),
     default: "off",
     devDefault: "next",
+  }),
+  deviceListen: setting({
+    placeholder: "<address>",
+    summary:
+      "Address to serve devices on, over HTTPS, with the certificate of the server. It requests client certificates and serves only EST and logins with certificates.",
+    expects: "like listen, such as 127.0.0.1:8443",
+    schema: parsed(parseListenAddress),
+    defaultNote: "none, no listener requests client certificates",
   }),
   rsaKeyStock: setting({
     placeholder: "<bits:count>",

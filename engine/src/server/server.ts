@@ -33,6 +33,8 @@ export interface ServerOptions {
   readonly listen?: ListenAddress
   /** HTTPS. With `listen`, it is served in addition to HTTP; otherwise instead of HTTP. */
   readonly tls?: { readonly source: SecureContextSource; readonly listen?: ListenAddress }
+  /** Address of the listener that requests client certificates. Serves only endpoints for devices. Needs `tls`. */
+  readonly deviceListen?: ListenAddress
   readonly publicUrl?: URL
   /** Requests per second for each token, or for each address without a token. Default: no limit. */
   readonly rateLimit?: number
@@ -62,6 +64,8 @@ export interface RunningServer {
   readonly httpsUrl: string | undefined
   /** URL of the separate metrics listener. */
   readonly metricsUrl: string | undefined
+  /** URL of the device listener. */
+  readonly deviceUrl: string | undefined
   /** Stops all listeners. Resolves after the last connection has closed; `cut` is the number of requests that were cut. */
   close(): Promise<{ readonly cut: number }>
 }
@@ -151,12 +155,13 @@ export async function serveApp(
     url: urls.http ?? urls.https ?? "",
     httpsUrl: urls.https,
     metricsUrl: urls.metrics,
+    deviceUrl: urls.device,
     close: () => (closing ??= close()),
   }
 }
 
 interface Listener {
-  readonly scheme: "http" | "https" | "metrics"
+  readonly scheme: "http" | "https" | "metrics" | "device"
   readonly address: ListenAddress
   readonly server: NodeServer
 }
@@ -172,6 +177,7 @@ function listenersOf(
     listen,
     uploadLimitBytes,
     hstsMs,
+    deviceListen,
     ...options
   }: Omit<ServerOptions, "engine"> & { readonly runtime: Runtime; readonly uploadLimitBytes?: number },
 ): Listener[] {
@@ -196,7 +202,15 @@ function listenersOf(
       ...(hstsMs && { headers: { "strict-transport-security": `max-age=${Math.floor(hstsMs / 1_000)}` } }),
     }),
   })
-  return tls.listen === undefined ? [secured(address, "--listen")] : [plain, secured(tls.listen, "--tls-listen")]
+  const usual = tls.listen === undefined ? [secured(address, "--listen")] : [plain, secured(tls.listen, "--tls-listen")]
+  if (deviceListen === undefined) return usual
+  const server = createNodeServer(serve, {
+    ...limits,
+    tls: tls.source,
+    isDevice: true,
+    listenFlag: "--device-listen",
+  })
+  return [...usual, { scheme: "device", address: deviceListen, server }]
 }
 
 const rejectionLogMs = 60_000
@@ -225,7 +239,7 @@ async function listening(listeners: readonly Listener[]): Promise<Partial<Record
   const urls: Partial<Record<Listener["scheme"], string>> = {}
   try {
     for (const { scheme, address, server } of listeners)
-      urls[scheme] = urlOf(await server.listen(address), scheme === "https" ? "https" : "http")
+      urls[scheme] = urlOf(await server.listen(address), scheme === "http" || scheme === "metrics" ? "http" : "https")
     return urls
   } catch (error) {
     await Promise.all(listeners.map(({ server }) => server.close(0)))

@@ -1,4 +1,5 @@
 // Context of one request, filled in while the server handles it.
+import type { ClientCertificate } from "../../core/client-certificate.ts"
 import { newUuid } from "../../core/ids.ts"
 import type { RandomSource } from "../../core/random.ts"
 import type { HttpRequest, HttpResponse } from "./message.ts"
@@ -7,6 +8,10 @@ export interface Exchange {
   readonly requestId: string
   /** Address of the client, as a trusted proxy forwarded it. Undefined on a unix socket and without a socket. */
   readonly remoteAddress?: string | undefined
+  /** Certificate that the client presented to the device listener, or to a trusted proxy. */
+  readonly clientCertificate?: ClientCertificate | undefined
+  /** The request arrived on the device listener. Only endpoints for devices exist there. */
+  readonly isDevice?: boolean
   /**
    * Pattern of the matched route, such as `/api/v2/workspaces/:id`; set by the app. Metrics use it as a label, because the number of paths
    * has no limit.
@@ -37,6 +42,10 @@ export const isUploadPath = (path: string): boolean => path.startsWith("/uploads
 
 /** Returns true for paths of the certificate API. */
 export const isPkiPath = (path: string): boolean => path === "/v1" || path.startsWith("/v1/")
+
+/** Returns true for paths that may have endpoints for devices: below mounts and auth methods, and EST's (RFC 7030, section 3.2.2). */
+export const isDevicePath = (path: string): boolean =>
+  (path.startsWith("/v1/") && !/^\/v1\/sys(?:\/|$)/.test(path)) || /^\/\.well-known\/est(?:\/|$)/.test(path)
 
 const sane = /^[A-Za-z0-9._:+/=-]{1,128}$/
 

@@ -1,13 +1,15 @@
 // Handles what is common to all requests: request id, rate limit, metrics, access log and probes. It runs on every request, so each part is
 // a plain call and not a chain of wrappers.
+import type { ClientCertificate } from "../../core/client-certificate.ts"
 import { isEngineError, isStoreFull } from "../../core/errors.ts"
 import { logFailure } from "../../core/failure-log.ts"
 import type { Metrics } from "../../core/metrics.ts"
 import type { Runtime } from "../../core/runtime.ts"
 import { during, type Span } from "../../core/tracing.ts"
 import { serviceTokenIn, tokenIn } from "./authenticate.ts"
+import { clientCertificateOf } from "./client-certificate.ts"
 import { clientAddressOf, type ProxyHeader, type TrustedProxies } from "./client-address.ts"
-import { type App, type Exchange, isPkiPath, pathOf, requestIdOf, type Serve } from "./exchange.ts"
+import { type App, type Exchange, isDevicePath, isPkiPath, pathOf, requestIdOf, type Serve } from "./exchange.ts"
 import { type HttpRequest, type HttpResponse, respond } from "./message.ts"
 import type { Allowance, RateLimiter } from "./rate-limit.ts"
 import { errorAnswer } from "./responses.ts"
@@ -39,17 +41,23 @@ export function createFront(options: FrontOptions): Serve {
     requestMetrics.begin()
     const peer = request.remoteAddress
     const remoteAddress = proxies === undefined ? peer : clientAddressOf(peer, request.headers, proxies)
+    const path = pathOf(request.url)
+    const certificate = certificateOrFault(request, proxies?.trusted)
     const exchange: Exchange = {
       requestId: requestIdOf(request.headers.get("x-request-id"), runtime.random),
       remoteAddress,
+      clientCertificate: typeof certificate === "string" ? undefined : certificate,
+      isDevice: request.deviceConnection !== undefined,
       route: undefined,
     }
-    const path = pathOf(request.url)
 
     const added: Record<string, string> = { "x-request-id": exchange.requestId }
     let response: HttpResponse
     try {
-      response = await answer(options, request, { path, exchange, added })
+      response =
+        typeof certificate === "string"
+          ? errorAnswer(path, 400, "bad request", certificate)
+          : await answer(options, request, { path, exchange, added })
     } catch (error) {
       runtime.log.error("request failed", { requestId: exchange.requestId, method: request.method, error })
       response = errorAnswer(path, 500, "internal error", "The server could not complete the request.")
@@ -89,6 +97,19 @@ export function createFront(options: FrontOptions): Serve {
   }
 }
 
+/** Returns the client's certificate, or the error's text if the client or a trusted proxy sent an unusable one. */
+function certificateOrFault(
+  request: HttpRequest,
+  trusted: TrustedProxies | undefined,
+): ClientCertificate | string | undefined {
+  try {
+    return clientCertificateOf(request, trusted)
+  } catch (error) {
+    if (isEngineError(error, "bad-request")) return error.message
+    throw error
+  }
+}
+
 /** Sets the span's attributes. Like the access log, it omits queries, and paths that are credentials. */
 function describe(span: Span, { method, url }: HttpRequest, path: string, exchange: Exchange, status: number): void {
   const { route, secretPath, remoteAddress, requestId } = exchange
@@ -117,6 +138,8 @@ async function answer(
   request: HttpRequest,
   { path, exchange, added }: { path: string; exchange: Exchange; added: Record<string, string> },
 ): Promise<HttpResponse> {
+  const isDevice = exchange.isDevice === true
+  if (isDevice && !isDevicePath(path)) return errorAnswer(path, 404, "not found", "Only devices are served here.")
   const probe = options.metricsApart === true && path === metricsPath ? undefined : probeAt(path)
   if (probe !== undefined && (request.method === "GET" || request.method === "HEAD")) {
     exchange.route = path

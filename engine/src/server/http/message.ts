@@ -14,10 +14,18 @@ export interface HttpRequest {
   readonly headers: RequestHeaders
   /** Address of the socket's peer; undefined on a unix socket or without a socket. */
   readonly remoteAddress: string | undefined
+  /** Set on the device listener only. Its requests reach no endpoints but those for devices. */
+  readonly deviceConnection?: DeviceConnection | undefined
   /** Returns the body if it arrived with the head and was not read before. */
   arrived(): Uint8Array | undefined
   /** Returns the rest of the body as it arrives. A chunk is valid until the next one is requested. Throws if the body ends early. */
   stream(): AsyncIterable<Uint8Array>
+}
+
+/** Connection of the listener that requests client certificates. */
+export interface DeviceConnection {
+  /** Returns the chain that the client presented, leaf first, in DER; undefined if it presented none. */
+  clientChain(): readonly Uint8Array[] | undefined
 }
 
 /**

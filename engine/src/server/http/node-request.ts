@@ -2,15 +2,18 @@
 import type { IncomingMessage } from "node:http"
 import type { TLSSocket } from "node:tls"
 import { arrivedBody, socketBody } from "./body.ts"
-import type { HttpRequest, RequestHeaders } from "./message.ts"
+import { handshakeChain } from "./client-certificate.ts"
+import type { DeviceConnection, HttpRequest, RequestHeaders } from "./message.ts"
 
 export class NodeRequest implements HttpRequest, RequestHeaders {
   readonly url: string
+  readonly deviceConnection: DeviceConnection | undefined
   readonly #incoming: IncomingMessage
 
-  constructor(incoming: IncomingMessage, url: string) {
+  constructor(incoming: IncomingMessage, url: string, isDevice = false) {
     this.#incoming = incoming
     this.url = url
+    this.deviceConnection = isDevice ? { clientChain: () => handshakeChain(incoming.socket as TLSSocket) } : undefined
   }
 
   get method(): string {

@@ -19,12 +19,14 @@ import type { ListenAddress } from "./listen-address.ts"
 import { respond } from "./message.ts"
 import { NodeRequest, requestUrl } from "./node-request.ts"
 import { errorDocument } from "./responses.ts"
-import { type SecureContextSource, secureContextOptions } from "./secure-context.ts"
+import { deviceContextOptions, type SecureContextSource, secureContextOptions } from "./secure-context.ts"
 import { sendResponse, unreadResponses } from "./send-response.ts"
 
 export interface NodeServerOptions {
   /** Serves HTTPS. Each handshake uses the current identity of the source. */
   readonly tls?: SecureContextSource
+  /** Requests a certificate from each client, of any issuer, and marks requests as those of devices. Needs `tls`. */
+  readonly isDevice?: boolean
   /** Command-line option that a `ListenError` names as the remedy. Default: `--listen`. */
   readonly listenFlag?: string
   /** A longer declared body is rejected without `100 Continue`, so that the client does not send it. */
@@ -89,7 +91,7 @@ export function createNodeServer(serve: Serve, options: NodeServerOptions = {}):
     // Repeated headers are joined, as other servers do. By default, Node drops the second value of some headers.
     joinDuplicateHeaders: true,
   }
-  const secure = options.tls === undefined ? undefined : createSecureServer(settings, options.tls)
+  const secure = options.tls === undefined ? undefined : createSecureServer(settings, options.tls, options.isDevice)
   const server: Server = secure?.server ?? createHttpServer(settings)
   server.maxConnections = options.maximumConnections ?? 10_000
   if (options.connectionShare !== undefined) shareConnections(server, options.connectionShare)
@@ -111,7 +113,7 @@ export function createNodeServer(serve: Serve, options: NodeServerOptions = {}):
 
   const answer = async (incoming: IncomingMessage, outgoing: ServerResponse, url: string): Promise<void> => {
     try {
-      const response = await serve(new NodeRequest(incoming, url))
+      const response = await serve(new NodeRequest(incoming, url, options.isDevice))
       // Responses of one turn are written together: each write to a client that sleeps wakes it, which costs 15 to 20 us of the 70 us of an
       // empty response (`npm run bench -- show`).
       await writingTurn()
@@ -252,13 +254,16 @@ interface SecureServer {
   close(): void
 }
 
-function createSecureServer(settings: ServerOptions, source: SecureContextSource): SecureServer {
+function createSecureServer(settings: ServerOptions, source: SecureContextSource, isDevice = false): SecureServer {
+  const contextOptions = isDevice ? deviceContextOptions : secureContextOptions
   const server = createHttpsServer({
     ...settings,
-    ...secureContextOptions(source.current()),
+    ...contextOptions(source.current()),
+    // The endpoints decide which certificates they accept. A handshake that fails tells the client no reason.
+    ...(isDevice && { requestCert: true, rejectUnauthorized: false }),
     ...(settings.headersTimeout === undefined ? {} : { handshakeTimeout: settings.headersTimeout }),
   })
-  const stopFollowing = source.onChange((identity) => server.setSecureContext(secureContextOptions(identity)))
+  const stopFollowing = source.onChange((identity) => server.setSecureContext(contextOptions(identity)))
   // Only the peer's address connects a TLS socket with its plain socket. Peers of unix sockets have no address.
   const handshakes = new Map<string, Socket>()
   server.on("connection", (socket: Socket) => {

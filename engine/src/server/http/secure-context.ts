@@ -1,5 +1,6 @@
 // The certificate of a TLS listener, and its replacement at run time. New handshakes use the new certificate; open connections are
 // unchanged.
+import { constants } from "node:crypto"
 import { createSecureContext, type SecureContextOptions } from "node:tls"
 
 /** Certificate chain and key in PEM; the chain begins with the certificate of the key. */
@@ -66,6 +67,16 @@ export const secureContextOptions = ({ certificate, privateKey }: TlsIdentity): 
   key: privateKey,
   minVersion: "TLSv1.2",
   ciphers: cipherSuites,
+})
+
+/**
+ * Options of the device listener. No session is resumed there: a session ticket carries the client's certificate without its chain. No CA is
+ * named to clients, because any of them may be trusted by an endpoint.
+ */
+export const deviceContextOptions = (identity: TlsIdentity): SecureContextOptions => ({
+  ...secureContextOptions(identity),
+  ca: [],
+  secureOptions: constants.SSL_OP_NO_TICKET,
 })
 
 function rejectUnusable(identity: TlsIdentity): void {

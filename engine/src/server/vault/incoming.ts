@@ -1,5 +1,6 @@
 // A request of the certificate API, as its handler receives it. It records which members were read; the answer warns about all others
 // (docs/compatibility.md, "Requests to the certificate API").
+import type { ClientCertificate } from "../../core/client-certificate.ts"
 import { invalid } from "../../core/errors.ts"
 import type { ServingEngine } from "../../engine.ts"
 import type { Dialect } from "../../contracts/vault/format/dialect.ts"
@@ -20,6 +21,7 @@ interface IncomingParts {
   readonly server: ServerFacts
   readonly requestId: string
   readonly remoteAddress: string | undefined
+  readonly clientCertificate: ClientCertificate | undefined
   readonly dialect: Dialect
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams
@@ -36,6 +38,7 @@ export class IncomingRequest implements SystemRequest {
   readonly server: ServerFacts
   readonly requestId: string
   readonly remoteAddress: string | undefined
+  readonly clientCertificate: ClientCertificate | undefined
   readonly dialect: Dialect
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams
@@ -57,6 +60,7 @@ export class IncomingRequest implements SystemRequest {
     this.server = parts.server
     this.requestId = parts.requestId
     this.remoteAddress = parts.remoteAddress
+    this.clientCertificate = parts.clientCertificate
     this.dialect = parts.dialect
     this.params = parts.params
     this.query = parts.query

@@ -3,7 +3,7 @@
 import { flag } from "../../contracts/vault/types.ts"
 import { capabilitiesOn, permissionDenied } from "../../core/access.ts"
 import { anonymous, type Caller } from "../../core/caller.ts"
-import { badRequest, EngineError, isEngineError } from "../../core/errors.ts"
+import { badRequest, EngineError, isEngineError, notFound } from "../../core/errors.ts"
 import type { RequestSnapshot } from "../../core/cache-versions.ts"
 import { uuidOf } from "../../core/ids.ts"
 import { defaultJsonBounds, type JsonBounds } from "../../core/json-bounds.ts"
@@ -107,6 +107,7 @@ export function createPkiApp(options: PkiAppOptions): ServePki {
     const mounts = await engine.mountTable(visit.requestSnapshot)
     const found = mounts.resolve(segments.map((segment) => decoded(segment) ?? ""))
     if (found === undefined) {
+      if (visit.exchange.isDevice === true) throw notFound()
       await callerOf(visit)
       throw noMount(segments.join("/"))
     }
@@ -125,6 +126,7 @@ export function createPkiApp(options: PkiAppOptions): ServePki {
     const methods = await engine.authMethodTable(visit.requestSnapshot)
     const found = methods.resolve(segments.map((segment) => decoded(segment) ?? ""))
     if (found === undefined) {
+      if (visit.exchange.isDevice === true) throw notFound()
       await callerOf(visit)
       throw noAuthMethod(segments.join("/"))
     }
@@ -148,6 +150,7 @@ export function createPkiApp(options: PkiAppOptions): ServePki {
     const isAcme = found !== undefined && [...found.routes.values()].some((one) => one.problems === true)
     // The certificate API treats PUT as POST. ACME has no PUT (RFC 8555, section 6.2).
     const route = operation && !(isAcme && request.method === "PUT") ? found?.routes.get(operation) : undefined
+    if (exchange.isDevice === true && route?.device !== true) throw notFound()
     // ACME rejects unsupported methods without authentication.
     const problems = route === undefined && isAcme
     if (problems && request.method === "OPTIONS") {
@@ -196,7 +199,7 @@ export function createPkiApp(options: PkiAppOptions): ServePki {
       route.bodyLimitBytes ?? part.bodyLimitBytes,
       options.bodyLimitBytes ?? Number.POSITIVE_INFINITY,
     )
-    const { requestId, remoteAddress } = exchange
+    const { requestId, remoteAddress, clientCertificate } = exchange
     if (route.open !== true) assertMayWrite(caller, operation, part)
     const bounds = { limitBytes, json: jsonBounds }
     const { document, json } = route.raw === true ? noDocument : await documentOf(visit, operation, bounds)
@@ -210,6 +213,7 @@ export function createPkiApp(options: PkiAppOptions): ServePki {
       server,
       requestId,
       remoteAddress,
+      clientCertificate,
       dialect,
       params,
       query,

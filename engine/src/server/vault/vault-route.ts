@@ -1,5 +1,6 @@
 // One endpoint of the certificate API as data. `vault-routes.ts` has three kinds of tables: endpoints of every mount, endpoints of the
 // server itself, and endpoints of auth methods by type.
+import type { ClientCertificate } from "../../core/client-certificate.ts"
 import type { ServingEngine } from "../../engine.ts"
 import type { AuthMethod } from "../../access/logins/auth-method.ts"
 import type { Mount } from "../../pki/mounts/mount.ts"
@@ -22,6 +23,8 @@ export interface SystemRequest {
   readonly requestId: string
   /** Address of the client. Undefined on a unix socket or without a socket. */
   readonly remoteAddress: string | undefined
+  /** Certificate that the client presented to the device listener, or to a trusted proxy. Only possession of its key was verified. */
+  readonly clientCertificate: ClientCertificate | undefined
   readonly dialect: Dialect
   /** Decoded path parameters by wire name. */
   readonly params: Readonly<Record<string, string>>
@@ -74,6 +77,8 @@ export interface ApiRoute<Request> {
   readonly raw?: true
   /** Default: 32 MiB below a mount and 64 KiB elsewhere. */
   readonly bodyLimitBytes?: number
+  /** Also served on the device listener. All other routes answer 404 there. */
+  readonly device?: true
   /** ACME route, whose errors are problem documents (RFC 7807). */
   readonly problems?: true
   /** The request has no effect unless it uses an authority's key. The audit log records it at the latest with that use. */
