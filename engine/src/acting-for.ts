@@ -30,6 +30,11 @@ export function actingFor(served: ServedEngine, token: string): Engine {
     userpass: (methodPath) =>
       proxied(served.userpass(methodPath), async () => (await forCaller()).userpass(methodPath) as unknown as Families),
     // This method returns one family and not an object of several.
+    // These methods return one family and not an object of several.
+    certificateLogins: (methodPath) =>
+      proxied({ logins: served.certificateLogins(methodPath) }, async () => ({
+        logins: (await forCaller()).certificateLogins(methodPath) as unknown as Family,
+      })).logins,
     kubernetesLogins: (methodPath) =>
       proxied({ logins: served.kubernetesLogins(methodPath) }, async () => ({
         logins: (await forCaller()).kubernetesLogins(methodPath) as unknown as Family,

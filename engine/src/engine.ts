@@ -29,6 +29,7 @@ import type { TokenRoles } from "./access/service-tokens/token-role-service.ts"
 import type { AppRoleMethod } from "./access/approle/app-role-api.ts"
 import type { AuthMethodTable } from "./access/logins/auth-method-directory.ts"
 import type { AuthMethods } from "./access/logins/auth-method-api.ts"
+import type { CertificateLogins } from "./access/certificates/certificate-login-api.ts"
 import type { KubernetesLogins } from "./access/kubernetes/kubernetes-login-api.ts"
 import type { LockedUsers, UserpassMethod } from "./access/userpass/userpass-api.ts"
 import type { MountTable } from "./pki/mounts/mount-directory.ts"
@@ -112,6 +113,8 @@ export interface Engine extends AsyncDisposable {
   readonly lockedUsers: LockedUsers
   readonly leases: Leases
   readonly mounts: Mounts
+  /** Returns logins of the `cert` auth method at a path below `auth/`. If there is none, its methods throw `not-found`. */
+  certificateLogins(methodPath: string): CertificateLogins
   /** Returns logins of the `kubernetes` auth method at a path below `auth/`. If there is none, its methods throw `not-found`. */
   kubernetesLogins(methodPath: string): KubernetesLogins
   /** Returns the CA at a mount path. If there is none, its methods throw `not-found`. */

@@ -111,6 +111,16 @@ export type {
 } from "./access/approle/app-role-api.ts"
 export type { AuthMethodConfig, AuthMethodInput, AuthMethodPatch } from "./access/logins/auth-method.ts"
 export type { AuthMethods, AuthMethodView } from "./access/logins/auth-method-api.ts"
+export type {
+  CertificateLogin,
+  CertificateLoginOrigin,
+  CertificateLogins,
+  RevocationListInput,
+  RevocationListView,
+} from "./access/certificates/certificate-login-api.ts"
+export type { CertificateLoginConfig } from "./access/certificates/certificate-login-config.ts"
+export type { CertificateRole, CertificateRoleInput } from "./access/certificates/certificate-role.ts"
+export type { ClientCertificate } from "./core/client-certificate.ts"
 export type { KubernetesConfig, KubernetesConfigInput } from "./access/kubernetes/kubernetes-config.ts"
 export type {
   KubernetesConfigured,

@@ -164,6 +164,7 @@ const basePaths: Readonly<Record<Above, string>> = {
   root: "/v1",
   mount: "/v1/<mount>",
   approle: "/v1/auth/<method>",
+  cert: "/v1/auth/<method>",
   kubernetes: "/v1/auth/<method>",
   userpass: "/v1/auth/<method>",
 }

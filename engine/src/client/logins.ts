@@ -1,4 +1,5 @@
 import type { AppRoleMethod, AppRoles, SecretIdRef, SecretIds } from "../access/approle/app-role-api.ts"
+import type { CertificateLogins } from "../access/certificates/certificate-login-api.ts"
 import type { KubernetesLogins } from "../access/kubernetes/kubernetes-login-api.ts"
 import type { LockedUsers, UserpassMethod } from "../access/userpass/userpass-api.ts"
 import type { AuthMethods } from "../access/logins/auth-method-api.ts"
@@ -13,6 +14,7 @@ import {
   secretIdsBySecret,
 } from "../contracts/vault/app-role.ts"
 import { authMethods } from "../contracts/vault/auth-method.ts"
+import { certificateLogins } from "../contracts/vault/certificate-login.ts"
 import { kubernetesLogins } from "../contracts/vault/kubernetes-login.ts"
 import { lockedUsers } from "../contracts/vault/locked-user.ts"
 import { userpassLogins, userpassUsers } from "../contracts/vault/userpass.ts"
@@ -72,6 +74,16 @@ export function remoteAuthMethods(calls: PkiCalls): AuthMethods {
       return get(path)
     },
     disable: (path) => disable(mountPathOf(path)),
+  }
+}
+
+/** Returns the logins of one certificate auth method. `calls` must be relative to the method. */
+export function remoteCertificateLogins(calls: PkiCalls): CertificateLogins {
+  const { login, ...logins } = remote(certificateLogins, calls)
+  return {
+    ...logins,
+    // The certificate is the one of the connection.
+    login: (credentials) => login(credentials),
   }
 }
 

@@ -17,6 +17,7 @@ import {
   remoteLockedUsers,
   remoteUserpassMethod,
 } from "./logins.ts"
+import { remoteAppRoleMethod, remoteAuthMethods, remoteCertificateLogins, remoteKubernetesLogins } from "./logins.ts"
 import {
   remoteAssessments,
   remoteConfigurationVersions,
@@ -85,6 +86,8 @@ export function openRemote(url: string, options: TransportOptions): Engine {
     lockedUsers: remoteLockedUsers(system),
     leases: remoteLeases(system),
     mounts: remoteMounts(system),
+    certificateLogins: (methodPath) =>
+      remoteCertificateLogins(pkiCallsOver(transport, `auth/${mountPathOf(methodPath)}`)),
     kubernetesLogins: (methodPath) =>
       remoteKubernetesLogins(pkiCallsOver(transport, `auth/${mountPathOf(methodPath)}`)),
     pki: (mountPath) => remotePki(transport, mountPath),

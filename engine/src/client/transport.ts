@@ -33,6 +33,8 @@ export interface TransportOptions {
   readonly signal?: AbortSignal
   /** Certificates to trust in addition to those of the system, in PEM. */
   readonly certificateAuthority?: string
+  /** Certificate chain and key of this client in PEM, for logins with certificates. */
+  readonly clientIdentity?: { readonly certificates: string; readonly privateKey: string }
   /** Accepts any TLS certificate. For trials only: an impostor would receive the token. */
   readonly skipTlsVerify?: boolean
   /** Proxy for all requests, `http://` or `https://`. Default: direct connections. */
@@ -187,8 +189,11 @@ function eachText(value: unknown, look: (text: string) => void): void {
 /**
  * Returns a context that trusts `pem` in addition to the default certificates, which `ca` alone would replace. Shared by all connections.
  */
-export const trusting = (pem: string): SecureContext =>
-  createSecureContext({ ca: [...getCACertificates("default"), pem] })
+export const trusting = (pem: string | undefined, identity?: TransportOptions["clientIdentity"]): SecureContext =>
+  createSecureContext({
+    ca: [...getCACertificates("default"), ...(pem === undefined ? [] : [pem])],
+    ...(identity && { cert: identity.certificates, key: identity.privateKey }),
+  })
 
 const mediaType = "application/vnd.api+json"
 
@@ -311,9 +316,11 @@ function addressFailure(base: URL, { addresses, proxyUrl }: TransportOptions): F
 }
 
 function createDispatcher(options: TransportOptions, connectTimeoutMs: number, answerTimeoutMs: number): Dispatcher {
-  const { addresses, certificateAuthority, proxyUrl, skipTlsVerify = false } = options
+  const { addresses, certificateAuthority, clientIdentity, proxyUrl, skipTlsVerify = false } = options
   const trust = {
-    ...(certificateAuthority === undefined ? {} : { secureContext: trusting(certificateAuthority) }),
+    ...(certificateAuthority === undefined && clientIdentity === undefined
+      ? {}
+      : { secureContext: trusting(certificateAuthority, clientIdentity) }),
     ...(skipTlsVerify ? { rejectUnauthorized: false } : {}),
   }
   const pool = {

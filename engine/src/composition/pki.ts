@@ -29,6 +29,8 @@ import { FailedLoginLimit } from "../access/logins/failed-login-limit.ts"
 import { LockedUserService } from "../access/userpass/locked-user-service.ts"
 import type { PasswordHasher } from "../access/userpass/password-hasher.ts"
 import { userpassMethod } from "../access/userpass/userpass-login-service.ts"
+import { type CertificateChecks, certificateChecks } from "../access/certificates/certificate-checks.ts"
+import { assertBoundRenewal, CertificateLoginService } from "../access/certificates/certificate-login-service.ts"
 import { KubernetesLoginService } from "../access/kubernetes/kubernetes-login-service.ts"
 import type { ReadPodAccount, TokenReviewer } from "../access/kubernetes/token-reviewer.ts"
 import { MountDirectory } from "../pki/mounts/mount-directory.ts"
@@ -58,6 +60,7 @@ const maxWaitingPasswords = 30
 
 export interface PkiParts extends PkiContext<Repositories> {
   readonly authMethodDirectory: AuthMethodDirectory
+  readonly certificateChecks: CertificateChecks
   readonly reviewToken: TokenReviewer
   readonly readPodAccount: ReadPodAccount
   readonly passwordHasher: PasswordHasher
@@ -112,6 +115,7 @@ export function composePki(
     weakKeys: options.weakKeys ?? noWeakKeys,
     policyClient: webhookPolicyClient(fetchFrom("policy service", true)),
     policyServiceActivity: new PolicyServiceActivity(),
+    certificateChecks: certificateChecks(fetchFrom("revocation service", false), runtime),
     reviewToken: kubernetesTokenReviewer(fetchFrom("kubernetes", false)),
     readPodAccount: podAccount(options.podAccountFolder),
     passwordHasher: opening.use(
@@ -151,6 +155,10 @@ export const pkiFamilies = {
       new MountedPki(mountAccess(context, mountPath, caller, trail.keyUse)),
   mounts: ({ context: { storage, runtime, mountDirectory }, caller }: PkiRequest) =>
     new MountService(storage, runtime, mountDirectory, caller),
+  certificateLogins:
+    ({ context, caller }: PkiRequest) =>
+    (methodPath: string) =>
+      new CertificateLoginService(context, caller, methodPath),
   kubernetesLogins:
     ({ context, caller }: PkiRequest) =>
     (methodPath: string) =>
@@ -171,8 +179,10 @@ export const pkiFamilies = {
       (mountPath) => new MountedPki(mountAccess(context, mountPath, caller, trail.keyUse)).certificates,
       caller,
     ),
-  serviceTokens: ({ context: { storage, runtime }, caller }: PkiRequest) =>
-    new ServiceTokenService(storage, runtime, caller),
+  serviceTokens: ({ context, caller }: PkiRequest) =>
+    new ServiceTokenService(context.storage, context.runtime, caller, (method, meta, from) =>
+      assertBoundRenewal(context, method, meta, from),
+    ),
   tokenRoles: ({ context: { storage }, caller }: PkiRequest) => new TokenRoleService(storage, caller),
   authMethods: ({ context: { storage, runtime, authMethodDirectory }, caller }: PkiRequest) =>
     new AuthMethodService(storage, runtime, authMethodDirectory, caller),

@@ -6,7 +6,7 @@ export interface OutgoingRequest {
   /** URL with the scheme http or https. */
   readonly url: string
   readonly headers?: Readonly<Record<string, string>>
-  readonly body?: string
+  readonly body?: string | Uint8Array
   /** Timeout for everything: name resolution, connection, redirects, and the last byte of the answer. */
   readonly timeoutMs: number
   readonly maxAnswerBytes: number

@@ -106,7 +106,8 @@ function nonceOf(extensions: readonly Extension[]): Uint8Array | undefined {
   return nonce
 }
 
-function readCertificateId(request: DerReader): CertificateId {
+/** Reads a CertID. */
+export function readCertificateId(request: DerReader): CertificateId {
   const der = request.whole("reqCert", tag.sequence)
   const reader = new DerReader(der, "OCSP request").sequence("reqCert")
   const algorithm = reader.sequence("hashAlgorithm")
@@ -208,3 +209,7 @@ export const ocspFailures = {
 
 export const encodeOcspFailure = (failure: keyof typeof ocspFailures): Uint8Array =>
   encode(sequence([primitive(tag.enumerated, [ocspFailures[failure]])]))
+
+/** Parses a CertID. Throws `MalformedDer`. */
+export const parseCertificateId = (der: Uint8Array): CertificateId =>
+  readCertificateId(new DerReader(der, "OCSP request"))

@@ -98,10 +98,11 @@ export async function logIn(
   { clock, random, digest }: Pick<Runtime, "clock" | "random" | "digest">,
   method: AuthMethod,
   { terms, ...who }: VerifiedLogin,
+  { terms, displayName, meta }: VerifiedLogin,
 ): Promise<CreatedServiceToken> {
   if ((await repositories.authMethods.find(method.id)) === undefined) throw noAuthMethod(method.path)
   const now = clock.now()
-  const made = loginToken(terms, method, { now, id: newId("at", random), ...who })
+  const made = loginToken(terms, method, { now, id: newId("at", random), displayName, meta })
   const known = new Set(await repositories.policies.names())
   const missing = made.token.policies.filter((name) => !known.has(name))
   const token = { ...made.token, policies: made.token.policies.filter((name) => known.has(name)) }

@@ -3,12 +3,15 @@ import { unprocessable } from "../../core/errors.ts"
 import type { ServiceToken } from "../service-tokens/service-token.ts"
 import type { AppRoleRepository } from "../approle/app-role-repository.ts"
 import type { AuthMethodId, AuthMethodRepository, AuthMethodType } from "./auth-method.ts"
+import type { CertificateLoginRepository } from "../certificates/certificate-login-repository.ts"
+import type { AuthMethodRepository, AuthMethodType } from "./auth-method.ts"
 import type { KubernetesLoginRepository } from "../kubernetes/kubernetes-login-repository.ts"
 import type { UserpassRepository } from "../userpass/userpass-repository.ts"
 
 export interface RenewalRepositories {
   readonly appRoles: AppRoleRepository
   readonly authMethods: AuthMethodRepository
+  readonly certificateLogins: CertificateLoginRepository
   readonly kubernetesLogins: KubernetesLoginRepository
   readonly userpassUsers: UserpassRepository
 }
@@ -20,6 +23,8 @@ export interface RenewalRepositories {
 export async function rejectWithoutRole(
   repositories: RenewalRepositories,
   { authMethodId, meta, policies }: Pick<ServiceToken, "authMethodId" | "meta" | "policies">,
+  { appRoles, authMethods, certificateLogins, kubernetesLogins }: RenewalRepositories,
+  { authMethodId, meta }: Pick<ServiceToken, "authMethodId" | "meta">,
 ): Promise<void> {
   const method = authMethodId === null ? undefined : await repositories.authMethods.find(authMethodId)
   if (method === undefined) return
@@ -63,4 +68,19 @@ const owners: Readonly<Record<AuthMethodType, TokenOwner>> = {
       return found && { renewedPolicies: found.user.policies }
     },
   },
+  const name = meta[roleMembers[method.type]] ?? ""
+  const roles: Readonly<Record<AuthMethodType, () => Promise<unknown>>> = {
+    approle: () => appRoles.find(method.id, name),
+    cert: () => certificateLogins.role(method.id, name),
+    kubernetes: () => kubernetesLogins.role(method.id, name),
+  }
+  const role = await roles[method.type]()
+  if (role === undefined) throw unprocessable(`role "${name}" does not exist; its tokens cannot be renewed`)
+}
+
+/** Member of a token's metadata that names its role. */
+const roleMembers: Readonly<Record<AuthMethodType, string>> = {
+  approle: "role_name",
+  cert: "cert_name",
+  kubernetes: "role",
 }

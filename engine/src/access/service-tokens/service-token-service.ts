@@ -16,6 +16,8 @@ import type { OrganizationRepository } from "../../organizations/organization.ts
 import type { TeamRepository } from "../../organizations/team.ts"
 import { isExpired, newSecret, type TokenOwner, type TokenRepository } from "../../organizations/token.ts"
 import type { UserRepository } from "../../organizations/user.ts"
+import type { ClientCertificate } from "../../core/client-certificate.ts"
+import type { AuthMethod } from "../logins/auth-method.ts"
 import { rejectWithoutRole, type RenewalRepositories } from "../logins/renewal.ts"
 import type { PolicyRepository } from "../policies/policy.ts"
 import type { AccessorQuery, ServiceTokenRepository } from "./service-token-repository.ts"
@@ -42,6 +44,20 @@ interface UsedRepositories extends RenewalRepositories {
   readonly users: UserRepository
 }
 
+/** Origin of a renewal. A remote engine ignores it, because its server sees the connection itself. */
+export interface RenewalOrigin {
+  /** Undefined if the client has no socket. */
+  readonly remoteAddress: string | undefined
+  readonly clientCertificate: ClientCertificate | undefined
+}
+
+/** Throws if the client may not renew a token of the auth method, whose metadata is that of the login. */
+export type AssertMayRenew = (
+  method: AuthMethod,
+  meta: Readonly<Record<string, string>>,
+  from: RenewalOrigin | undefined,
+) => Promise<void>
+
 const writing = ["create", "update"] as const
 const createPath = "auth/token/create"
 const createOrphanPath = "auth/token/create-orphan"
@@ -53,11 +69,13 @@ export class ServiceTokenService implements ServiceTokens {
   readonly #storage: Storage<UsedRepositories>
   readonly #runtime: Runtime
   readonly #caller: Caller
+  readonly #assertMayRenew: AssertMayRenew
 
-  constructor(storage: Storage<UsedRepositories>, runtime: Runtime, caller: Caller) {
+  constructor(storage: Storage<UsedRepositories>, runtime: Runtime, caller: Caller, assertMayRenew: AssertMayRenew) {
     this.#storage = storage
     this.#runtime = runtime
     this.#caller = caller
+    this.#assertMayRenew = assertMayRenew
   }
 
   async create(input: ServiceTokenInput): Promise<CreatedServiceToken> {
@@ -138,8 +156,16 @@ export class ServiceTokenService implements ServiceTokens {
     return this.#storage.read(({ serviceTokens }) => serviceTokens.accessors(query, this.#runtime.clock.now()))
   }
 
-  async renew(token: TokenRef, incrementMs?: number): Promise<TokenAnswer> {
+  async renew(token: TokenRef, incrementMs?: number, from?: RenewalOrigin): Promise<TokenAnswer> {
     this.#authorize("renew", token)
+    const known = await this.#storage.read(async (repositories) => {
+      const record = await repositories.serviceTokens.find((await this.#found(repositories, token)).tokenId)
+      const id = record?.authMethodId ?? null
+      return { record, method: id === null ? undefined : await repositories.authMethods.find(id) }
+    })
+    // Outside of the transaction, because revocation services may be queried.
+    if (known.record !== undefined && known.method !== undefined)
+      await this.#assertMayRenew(known.method, known.record.meta, from)
     const now = this.#runtime.clock.now()
     // The row of the token is written. If another transaction revoked or renewed it, the work is retried.
     return this.#storage.transact(async (repositories) => {
@@ -393,7 +419,7 @@ export interface ServiceTokens {
   /** Returns accessors in order. */
   list(query?: AccessorQuery): Promise<readonly string[]>
   /** Sets the expiry to now + `incrementMs`, within the maximum. Without `incrementMs`, the lifetime from the creation is used. */
-  renew(token: TokenRef, incrementMs?: number): Promise<TokenAnswer>
+  renew(token: TokenRef, incrementMs?: number, from?: RenewalOrigin): Promise<TokenAnswer>
   /** Revokes the token and all its descendants. Does nothing if no token has this secret. */
   revoke(token: TokenRef): Promise<void>
   /** Revokes the token. Its children become orphans. */

@@ -61,6 +61,8 @@ export interface Endpoint {
   readonly body?: Body<unknown, never>
   readonly answers: Answer<never, unknown>
   readonly open?: true
+  /** Also served on the device listener, which requests client certificates. */
+  readonly device?: true
   readonly tokenCounts?: true
   /** The body, or a last `*name` of the path, is passed on without decoding. */
   readonly raw?: true

@@ -18,6 +18,7 @@ import { externalPolicy, policyIssue, policySign, policySignIntermediate } from 
 import { blockedKeys } from "./blocked-key.ts"
 import { health } from "./health.ts"
 import { issuers } from "./issuer.ts"
+import { certificateLogins } from "./certificate-login.ts"
 import { kubernetesLogins } from "./kubernetes-login.ts"
 import { lockedUsers } from "./locked-user.ts"
 import { leasePrefixRevocations, leaseRenewals, leaseRevocations, leases } from "./lease.ts"
@@ -38,6 +39,7 @@ import type { AnswerRecord, Contract } from "./endpoint.ts"
 
 /** Base of the paths of a contract: `/v1`, a mount, or an auth method of a type. */
 export type Above = "root" | "mount" | "approle" | "kubernetes" | "userpass"
+export type Above = "root" | "mount" | "approle" | "cert" | "kubernetes"
 
 /** Page of docs/reference. Keys of `contracts` are tags and prefixes of operation ids in OpenAPI. */
 export interface Resource {
@@ -112,6 +114,12 @@ the key of its certificate.`,
     below: "root",
     introduction: `A search across mounts. With \`format=csv\` the answer is CSV (RFC 4180).`,
     contracts: { certificateInventory },
+  },
+  "certificate-logins": {
+    title: "Certificate logins",
+    below: "cert",
+    introduction: `Clients log in with a TLS certificate. See [logins.md](../logins.md).`,
+    contracts: { certificateLogins },
   },
   certificates: {
     title: "Certificates",

@@ -168,6 +168,7 @@ function eitherContent(one: unknown, other: unknown): Json {
 const methods = { read: "get", list: "get", write: "post", patch: "patch", delete: "delete" } as const
 const hasBody = (operation: Endpoint["operation"]): boolean => operation === "write" || operation === "patch"
 const isMethod = (below: Above): boolean => below !== "root" && below !== "mount"
+const isMethod = (below: Above): boolean => below === "approle" || below === "cert" || below === "kubernetes"
 const pathOfSegments = (name: string, description: string, example: string) => ({
   name,
   in: "path",
@@ -187,6 +188,7 @@ const above: Readonly<Record<Above, { readonly prefix: string; readonly paramete
     parameters: [pathOfSegments("mount", "Path of the mount, which may have several segments.", "pki")],
   },
   approle: methodPath("approle"),
+  cert: methodPath("cert"),
   kubernetes: methodPath("kubernetes"),
   userpass: methodPath("userpass"),
 }

@@ -291,6 +291,8 @@ const endpointsFor = <const Suffix extends string>(
       path: `/auth/token/renew${suffix}` as const,
       summary: `Renews ${noun}.`,
       rights: "update",
+      // Tokens of certificate logins are renewed with the certificate.
+      device: true,
       body: renewal,
       answers: renewedToken,
     },

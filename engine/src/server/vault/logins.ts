@@ -1,5 +1,6 @@
 import type { AppRoleMethod } from "../../access/approle/app-role-api.ts"
 import { appRoleParts } from "../../access/approle/app-role.ts"
+import type { CertificateLogins } from "../../access/certificates/certificate-login-api.ts"
 import type { KubernetesLogins } from "../../access/kubernetes/kubernetes-login-api.ts"
 import {
   appRoleLogins,
@@ -11,6 +12,7 @@ import {
   secretIdsBySecret,
 } from "../../contracts/vault/app-role.ts"
 import { authMethods } from "../../contracts/vault/auth-method.ts"
+import { certificateLogins } from "../../contracts/vault/certificate-login.ts"
 import { kubernetesLogins } from "../../contracts/vault/kubernetes-login.ts"
 import { lockedUsers } from "../../contracts/vault/locked-user.ts"
 import { userpassLogins, userpassUsers } from "../../contracts/vault/userpass.ts"
@@ -68,6 +70,26 @@ export const appRoleRoutes = [
     logIn: (request: AuthRequest, credentials) => method(request).logins.logIn(credentials, request.remoteAddress),
   }),
 ]
+
+const certificates = ({ engine, authMethod }: AuthRequest): CertificateLogins =>
+  engine.certificateLogins(authMethod.path)
+
+export const certificateLoginRoutes = implement(certificateLogins, {
+  getConfig: (request: AuthRequest) => certificates(request).getConfig(),
+  configure: (request, input) => certificates(request).configure(input),
+  listRoles: (request, page) => certificates(request).listRoles(page),
+  getRole: (request, name) => certificates(request).getRole(name),
+  saveRole: (request, name, input) => certificates(request).saveRole(name, input),
+  deleteRole: (request, name) => certificates(request).deleteRole(name),
+  listRevocationLists: (request, page) => certificates(request).listRevocationLists(page),
+  getRevocationList: (request, name) => certificates(request).getRevocationList(name),
+  saveRevocationList: (request, name, input) => certificates(request).saveRevocationList(name, input),
+  deleteRevocationList: (request, name) => certificates(request).deleteRevocationList(name),
+  login: (request, login) => {
+    const { remoteAddress, clientCertificate } = request
+    return certificates(request).login(login, { remoteAddress, clientCertificate })
+  },
+})
 
 const logins = ({ engine, authMethod }: AuthRequest): KubernetesLogins => engine.kubernetesLogins(authMethod.path)
 

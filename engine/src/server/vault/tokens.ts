@@ -29,7 +29,10 @@ export const tokenRoutes = [
     implement<SystemRequest, typeof contract>(contract, {
       lookup: lookUp,
       renew: async (request, { ref, incrementMs }) => ({
-        ...(await request.engine.serviceTokens.renew(ref, incrementMs)),
+        ...(await request.engine.serviceTokens.renew(ref, incrementMs, {
+          remoteAddress: request.remoteAddress,
+          clientCertificate: request.clientCertificate,
+        })),
         secret: secretOf(request, ref),
       }),
       revoke: ({ engine }, ref) => engine.serviceTokens.revoke(ref),

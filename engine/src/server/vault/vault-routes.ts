@@ -11,6 +11,7 @@ import { issuerRoutes } from "./issuers.ts"
 import { keyRoutes } from "./keys.ts"
 import { leaseRoutes } from "./leases.ts"
 import { appRoleRoutes, authMethodRoutes, kubernetesRoutes, lockedUserRoutes, userpassRoutes } from "./logins.ts"
+import { appRoleRoutes, authMethodRoutes, certificateLoginRoutes, kubernetesRoutes } from "./logins.ts"
 import { mountRoutes, mountSettingsRoutes } from "./mounts.ts"
 import { ocspRoutes } from "./ocsp.ts"
 import { policyRoutes } from "./policies.ts"
@@ -55,6 +56,7 @@ export const systemRoutes: readonly SystemRoute[] = [
 /** All endpoints of an auth method, by its type. */
 export const authRoutes: Readonly<Record<AuthMethodType, readonly AuthRoute[]>> = {
   approle: appRoleRoutes,
+  cert: certificateLoginRoutes,
   kubernetes: kubernetesRoutes,
   userpass: userpassRoutes,
 }

@@ -1,4 +1,5 @@
 import type { AppRoleRepository, SecretIdRepository } from "../../access/approle/app-role-repository.ts"
+import type { CertificateLoginRepository } from "../../access/certificates/certificate-login-repository.ts"
 import type { KubernetesLoginRepository } from "../../access/kubernetes/kubernetes-login-repository.ts"
 import type { UserpassRepository } from "../../access/userpass/userpass-repository.ts"
 import type { LeaseRepository } from "../../access/leases/lease.ts"
@@ -67,6 +68,7 @@ import type { Database } from "../sql/database.ts"
 import type { QueryRunner } from "../sql/query-runner.ts"
 import { SqlAppRoleRepository, SqlSecretIdRepository } from "./access/app-role-repository.ts"
 import { SqlAuthMethodRepository } from "./access/auth-method-repository.ts"
+import { SqlCertificateLoginRepository } from "./access/certificate-login-repository.ts"
 import { SqlKubernetesLoginRepository } from "./access/kubernetes-login-repository.ts"
 import { SqlUserpassRepository } from "./access/userpass-repository.ts"
 import { SqlLeaseRepository } from "./access/lease-repository.ts"
@@ -290,6 +292,9 @@ class SessionRepositories implements Repositories {
   get mountSettings() {
     return this.#once("mountSettings", SqlMountSettingRepository)
   }
+  get certificateLogins() {
+    return this.#once("certificateLogins", SqlCertificateLoginRepository)
+  }
   get kubernetesLogins() {
     return this.#once("kubernetesLogins", SqlKubernetesLoginRepository)
   }
@@ -465,6 +470,7 @@ export interface Repositories {
   readonly authMethods: AuthMethodRepository
   readonly appRoles: AppRoleRepository
   readonly secretIds: SecretIdRepository
+  readonly certificateLogins: CertificateLoginRepository
   readonly kubernetesLogins: KubernetesLoginRepository
   readonly userpassUsers: UserpassRepository
 }

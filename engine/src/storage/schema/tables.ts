@@ -60,6 +60,9 @@ export interface Tables {
   roles: RoleRow
   mount_settings: MountSettingRow
   mount_secrets: MountSecretRow
+  certificate_login_configs: CertificateLoginConfigRow
+  certificate_login_roles: CertificateLoginRoleRow
+  certificate_login_crls: CertificateLoginCrlRow
   kubernetes_clusters: KubernetesClusterRow
   kubernetes_roles: KubernetesRoleRow
   userpass_users: UserpassUserRow
@@ -900,6 +903,31 @@ export interface UserpassUserRow {
   password_hash: string
   failed_logins: number
   last_failed_at: number | null
+export interface CertificateLoginConfigRow {
+  auth_method_id: string
+  /** JSON object. */
+  config: string
+}
+
+export interface CertificateLoginRoleRow {
+  auth_method_id: string
+  name: string
+  /** JSON object. */
+  definition: string
+}
+
+export interface CertificateLoginCrlRow {
+  auth_method_id: string
+  name: string
+  /** Empty for a list that was uploaded. */
+  url: string
+  /** Name, DER. */
+  issuer: Uint8Array
+  digest: string
+  next_update: number | null
+  stored_at: number
+  /** DER or PEM. */
+  content: Uint8Array
 }
 
 export interface CertificateRow {

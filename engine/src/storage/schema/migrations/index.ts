@@ -61,4 +61,8 @@ export const migrations: readonly Migration[] = [
   loaded("0053-waiting-reasons", async () => (await import("./0053-waiting-reasons.ts")).waitingReasonsMigration),
   loaded("0056-enrolments", async () => (await import("./0056-enrolments.ts")).enrolmentsMigration),
   loaded("0054-userpass-users", async () => (await import("./0054-userpass-users.ts")).userpassUsersMigration),
+  loaded(
+    "0055-certificate-logins",
+    async () => (await import("./0055-certificate-logins.ts")).certificateLoginsMigration,
+  ),
 ]
