@@ -17,6 +17,7 @@ import {
 } from "../../engine/src/contracts/vault/certificate.ts"
 import { intermediateParameters, issuerParameters, rootParameters } from "../../engine/src/contracts/vault/issuer.ts"
 import { keyImportParameters, keyRenameParameters, newKeyParameters } from "../../engine/src/contracts/vault/key.ts"
+import { certificateLogins } from "../../engine/src/contracts/vault/certificate-login.ts"
 import { kubernetesLogins } from "../../engine/src/contracts/vault/kubernetes-login.ts"
 import * as userpass from "../../engine/src/contracts/vault/userpass.ts"
 import { cheapPasswordHash } from "../../engine/testing/cheap-password.ts"
@@ -998,6 +999,10 @@ const userpassUsers = resource(
   "users of userpass",
   {
     prepare: async (testEngine, unique) => `${await method("userpass")(testEngine, unique)}/users/web`,
+const certificateConfig = resource(
+  "the configuration of certificate logins",
+  {
+    prepare: async (testEngine, unique) => `${await method("cert")(testEngine, unique)}/config`,
     update: { method: "POST", path: (address) => address },
     read: (address) => address,
   },
@@ -1015,6 +1020,60 @@ const userpassUsers = resource(
     readOnly: [nameMember],
     routes: ["/users/:name"],
     parsed: namesOf(userpass.userpassUsers.save.body.table),
+    required: {},
+    members: stored({
+      disable_binding: true,
+      enable_identity_alias_metadata: true,
+      enable_metadata_on_failures: true,
+      ocsp_cache_size: 50,
+      role_cache_size: -1,
+    }),
+    readOnly: [nameMember],
+    routes: ["/config"],
+    parsed: namesOf(certificateLogins.configure.body.table),
+  },
+)
+
+const certificateRoles = resource(
+  "roles of certificate logins",
+  {
+    prepare: async (testEngine, unique) => `${await method("cert")(testEngine, unique)}/certs/web`,
+    update: { method: "POST", path: (address) => address },
+    read: (address) => address,
+  },
+  {
+    required: { certificate: testTlsPem("authority") },
+    members: [
+      ...stored({
+        certificate: testTlsPem("client"),
+        allowed_names: ["a"],
+        allowed_common_names: ["b"],
+        allowed_dns_sans: ["c.example"],
+        allowed_email_sans: ["*@d.example"],
+        allowed_uri_sans: ["spiffe://e/*"],
+        allowed_organizational_units: ["f"],
+        required_extensions: ["1.2.3.4:g*"],
+        allowed_metadata_extensions: ["1.2.3.5"],
+        ocsp_enabled: true,
+        ocsp_ca_certificates: testTlsPem("server"),
+        ocsp_servers_override: ["http://ocsp.example"],
+        ocsp_fail_open: true,
+        ocsp_query_all_servers: true,
+        ocsp_this_update_max_age: 3_600,
+        ocsp_max_retries: 1,
+        display_name: "printers",
+      }),
+      ...tokenTerms,
+      shownBy("ttl", 3_600, { token_ttl: 3_600 }),
+      shownBy("max_ttl", 7_200, { token_max_ttl: 7_200 }),
+      shownBy("period", 60, { token_period: 60 }),
+      shownBy("policies", ["a"], { token_policies: ["a"] }),
+      shownBy("bound_cidrs", ["10.0.0.0/8"], { token_bound_cidrs: ["10.0.0.0/8"] }),
+      ...refusing({ lease: 60 }),
+    ],
+    readOnly: [nameMember],
+    routes: ["/certs/:name"],
+    parsed: namesOf(certificateLogins.saveRole.body.table),
   },
 )
 
@@ -1041,6 +1100,8 @@ export const vaultResources: readonly VaultResource[] = [
   roleIds,
   secretIds("secret-id"),
   secretIds("custom-secret-id"),
+  certificateConfig,
+  certificateRoles,
   kubernetesConfig,
   kubernetesRoles,
   userpassUsers,

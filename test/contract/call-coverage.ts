@@ -21,6 +21,20 @@ export function watched(engine: Engine, record: CallRecord, behind?: Engine): En
   const userpass = (methodPath: string) =>
     watchedFamilies(engine.userpass(methodPath), "userpass.", record, behind?.userpass(methodPath))
   const ofPaths: Readonly<Record<string | symbol, unknown>> = { pki, acme, appRoles, kubernetesLogins, userpass }
+  const logins = (one: Engine, path: string) => ({
+    certificateLogins: one.certificateLogins(path),
+    kubernetesLogins: one.kubernetesLogins(path),
+  })
+  const loginsAt = (path: string) => watchedFamilies(logins(engine, path), "", record, behind && logins(behind, path))
+  const certificateLogins = (path: string) => loginsAt(path).certificateLogins
+  const kubernetesLogins = (path: string) => loginsAt(path).kubernetesLogins
+  const ofPaths: Readonly<Record<string | symbol, unknown>> = {
+    pki,
+    acme,
+    appRoles,
+    certificateLogins,
+    kubernetesLogins,
+  }
   return new Proxy(watchedFamilies(engine, "", record, behind), {
     get: (target, name) => (Object.hasOwn(ofPaths, name) ? ofPaths[name] : Reflect.get(target, name, target)),
   })

@@ -9,6 +9,7 @@ import { eventCases } from "./event-cases.ts"
 import { externalCases } from "./external-cases.ts"
 import { identityCases } from "./identity-cases.ts"
 import { issuerCases } from "./issuer-cases.ts"
+import { certificateLoginCases } from "./certificate-login-cases.ts"
 import { kubernetesLoginCases } from "./kubernetes-login-cases.ts"
 import { leaseCases } from "./lease-cases.ts"
 import { methodCases } from "./method-cases.ts"
@@ -71,6 +72,7 @@ export function engineContract(open: () => Promise<OpenedEngine>): void {
     appRoleCases(engine)
   })
   describe("Kubernetes logins:", () => {
+    certificateLoginCases(engine)
     kubernetesLoginCases(engine)
   })
   describe("userpass:", () => {

@@ -399,6 +399,28 @@ export const calls: Readonly<Record<string, Call>> = {
   "userpass.users.delete": ({ userpass }, { userpassPath }) => userpass(userpassPath).users.delete("web"),
   "lockedUsers.list": ({ lockedUsers }) => lockedUsers.list(),
   "lockedUsers.unlock": ({ lockedUsers }, { userpassAccessor }) => lockedUsers.unlock(userpassAccessor, "web"),
+  "certificateLogins.getConfig": ({ certificateLogins }, { certificatePath }) =>
+    certificateLogins(certificatePath).getConfig(),
+  "certificateLogins.configure": ({ certificateLogins }, { certificatePath }) =>
+    certificateLogins(certificatePath).configure({}),
+  "certificateLogins.listRoles": ({ certificateLogins }, { certificatePath }) =>
+    certificateLogins(certificatePath).listRoles(),
+  "certificateLogins.getRole": ({ certificateLogins }, { certificatePath }) =>
+    certificateLogins(certificatePath).getRole("web"),
+  "certificateLogins.saveRole": ({ certificateLogins }, { certificatePath }) =>
+    certificateLogins(certificatePath).saveRole("web", {}),
+  "certificateLogins.deleteRole": ({ certificateLogins }, { certificatePath }) =>
+    certificateLogins(certificatePath).deleteRole("web"),
+  "certificateLogins.listRevocationLists": ({ certificateLogins }, { certificatePath }) =>
+    certificateLogins(certificatePath).listRevocationLists(),
+  "certificateLogins.getRevocationList": ({ certificateLogins }, { certificatePath }) =>
+    certificateLogins(certificatePath).getRevocationList("any"),
+  "certificateLogins.saveRevocationList": ({ certificateLogins }, { certificatePath }) =>
+    certificateLogins(certificatePath).saveRevocationList("any", { url: "http://h" }),
+  "certificateLogins.deleteRevocationList": ({ certificateLogins }, { certificatePath }) =>
+    certificateLogins(certificatePath).deleteRevocationList("any"),
+  "certificateLogins.login": ({ certificateLogins }, { certificatePath }) =>
+    certificateLogins(certificatePath).login({ name: "web" }),
   "kubernetesLogins.getConfig": ({ kubernetesLogins }, { kubernetesPath }) =>
     kubernetesLogins(kubernetesPath).getConfig(),
   "kubernetesLogins.configure": ({ kubernetesLogins }, { kubernetesPath }) =>
@@ -472,6 +494,7 @@ export const calls: Readonly<Record<string, Call>> = {
 /** Returns true for methods of the certificate API, which answer forbidden instead of not-found. */
 const isOfMounts = (method: string): boolean =>
   /^(mounts|pki|acme|policies|blockedKeys|certificateInventory|serviceTokens|tokenRoles|authMethods|appRoles|kubernetesLogins|userpass|lockedUsers|leases)\./.test(
+  /^(mounts|pki|acme|policies|blockedKeys|certificateInventory|serviceTokens|tokenRoles|authMethods|appRoles|certificateLogins|kubernetesLogins|leases)\./.test(
     method,
   )
 
@@ -487,6 +510,7 @@ const openToStrangers = new Set([
 /** Methods that succeed whatever the token. */
 const openToAll = new Set([
   "appRoles.logins.logIn",
+  "certificateLogins.login",
   "discovery.apiVersion",
   "kubernetesLogins.login",
   "userpass.logins.logIn",
@@ -529,6 +553,8 @@ export async function newSubject({ root, organization, owner, newMember, newWork
   const userpassPath = newName("contract-userpass")
   const { accessor: userpassAccessor } = await root.authMethods.enable({ path: userpassPath, type: "userpass" })
   await root.userpass(userpassPath).users.save("web", { passwordHash: cheapPasswordHash })
+  const certificatePath = newName("contract-certificate")
+  await root.authMethods.enable({ path: certificatePath, type: "cert" })
   const installation = await engine.vcsConnections.createInstallation(organization, { name: "app", installationId: 1 })
   return {
     organization,
@@ -537,6 +563,7 @@ export async function newSubject({ root, organization, owner, newMember, newWork
     kubernetesPath,
     userpassPath,
     userpassAccessor,
+    certificatePath,
     workspace,
     workspaceId,
     projectId: project.id,

@@ -23,6 +23,7 @@ export const methodsOf = (engine: Engine): string[] =>
     ...methodsIn(engine.acme("any"), new Set()).map((method) => `acme.${method}`),
     ...methodsIn(engine.appRoles("any"), new Set()).map((method) => `appRoles.${method}`),
     ...methodsIn(engine.userpass("any"), new Set()).map((method) => `userpass.${method}`),
+    ...methodsIn({ certificateLogins: engine.certificateLogins("any") }, new Set()),
     ...methodsIn({ kubernetesLogins: engine.kubernetesLogins("any") }, new Set()),
   ].toSorted()
 

@@ -1,5 +1,6 @@
 import { acmeRequests } from "./acme-requests.ts"
 import { appRoleRequests } from "./app-role-requests.ts"
+import { certificateLoginRequests } from "./certificate-login-requests.ts"
 import { certificateRequests, storedCertificateRequests } from "./certificate-requests.ts"
 import { enrolmentRequests } from "./enrolment-requests.ts"
 import { externalPolicyRequests } from "./external-policy-requests.ts"
@@ -20,6 +21,7 @@ export const requests: Readonly<Record<string, PreparePki>> = {
   ...systemRequests,
   ...tokenRequests,
   ...appRoleRequests,
+  ...certificateLoginRequests,
   ...kubernetesRequests,
   ...userpassRequests,
   ...leaseRequests,
