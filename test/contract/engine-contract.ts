@@ -71,8 +71,11 @@ export function engineContract(open: () => Promise<OpenedEngine>): void {
   describe("AppRole logins:", () => {
     appRoleCases(engine)
   })
-  describe("Kubernetes logins:", () => {
+  describe("Certificate logins:", () => {
     certificateLoginCases(engine)
+  })
+
+  describe("Kubernetes logins:", () => {
     kubernetesLoginCases(engine)
   })
   describe("userpass:", () => {

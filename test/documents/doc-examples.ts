@@ -89,9 +89,13 @@ export const docExamples: Readonly<Record<string, Readonly<Record<string, DocExa
   "docs/migrate-authority.md": {
     "Move an authority to this server": { test: "test/cli/migrate-authority.test.ts" },
   },
+  "docs/client-certificates.md": {
+    "Device listener": { test: "test/cli/certificate-logins.test.ts" },
+  },
   "docs/logins.md": {
     "Enable a method": logins,
     AppRole: { test: "test/cli/approle-logins.test.ts" },
+    "Client certificates": { test: "test/cli/certificate-logins.test.ts" },
     "Connect a cluster": { test: "test/e2e/operator/kubernetes-logins.test.ts" },
     "cert-manager": { test: "test/e2e/operator/kubernetes-logins.test.ts" },
     Userpass: logins,
