@@ -1,5 +1,5 @@
 // An OCSP responder whose answers a test controls.
-import { createPrivateKey, randomBytes, sign } from "node:crypto"
+import { createPrivateKey, sign } from "node:crypto"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { systemRuntime } from "../src/core/runtime.ts"
@@ -74,7 +74,7 @@ export async function testOcspResponder(
           nextUpdate: now + nextUpdate,
         },
       ],
-      nonce: nonce === "other" ? randomBytes(16) : request.nonce,
+      nonce: nonce === "other" ? Buffer.alloc(16) : request.nonce,
     })
     return assembleOcspResponse({
       tbs,

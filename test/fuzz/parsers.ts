@@ -3,6 +3,17 @@ import { X509Certificate } from "node:crypto"
 import { isDeepStrictEqual } from "node:util"
 import type { PathRule } from "../../engine/src/core/access.ts"
 import { isEngineError } from "../../engine/src/core/errors.ts"
+import {
+  clientPaths,
+  pathProblem,
+  readPathCertificate,
+} from "../../engine/src/access/certificates/certification-path.ts"
+import {
+  certificateFacts,
+  constraintProblem,
+  initialCertificateRole,
+} from "../../engine/src/access/certificates/certificate-role.ts"
+import { readRevocationList } from "../../engine/src/access/certificates/revocation-list.ts"
 import { parsePolicy } from "../../engine/src/access/policies/policy-text.ts"
 import { MalformedDer } from "../../engine/src/x509/asn1/malformed-der.ts"
 import { rejectMalformed } from "../../engine/src/x509/asn1/reader.ts"
@@ -12,6 +23,7 @@ import { parseCertificationRequest } from "../../engine/src/x509/certification-r
 import { parseExtensionValues } from "../../engine/src/x509/extensions.ts"
 import { formatName, nameViolations } from "../../engine/src/x509/name.ts"
 import { parseOcspRequest } from "../../engine/src/x509/ocsp.ts"
+import { parseOcspResponse } from "../../engine/src/x509/ocsp-response.ts"
 import { readPem } from "../../engine/src/x509/pem.ts"
 import { readPrivateKeyPem } from "../../engine/src/x509/private-key.ts"
 import { readPublicKey } from "../../engine/src/x509/public-key.ts"
@@ -63,6 +75,24 @@ export const parsers = (): readonly FuzzTarget[] => [
     attempt: refusing((input) => void parseOcspRequest(input)),
   },
   {
+    name: "OCSP response",
+    corpus: samples("OCSP RESPONSE"),
+    mutations: derMutations,
+    attempt: refusing((input) => void parseOcspResponse(input)),
+  },
+  {
+    name: "CRL of an auth method",
+    corpus: samples("X509 CRL"),
+    mutations: derMutations,
+    attempt: refusing((input) => void readRevocationList("fuzz", input)),
+  },
+  {
+    name: "certificate of a client",
+    corpus: samples("CERTIFICATE"),
+    mutations: derMutations,
+    attempt: refusing(readClient),
+  },
+  {
     name: "private key",
     corpus: texts("PRIVATE KEY", "EC PRIVATE KEY", "RSA PRIVATE KEY", "ENCRYPTED PRIVATE KEY"),
     mutations: [...derMutations.map((mutation) => insidePem([mutation])), ...pemMutations],
@@ -81,6 +111,20 @@ export const parsers = (): readonly FuzzTarget[] => [
     attempt: (input) => readPolicy(Buffer.from(input).toString("utf8")),
   },
 ]
+
+/** Checks that a certificate with any content is accepted or refused, and that its role and its path say why. */
+function readClient(input: Uint8Array): void {
+  const client = readPathCertificate(input)
+  certificateFacts(client)
+  pathProblem([client], client.certificate.notBefore)
+  const role = {
+    ...initialCertificateRole,
+    allowedNames: ["*"],
+    requiredExtensions: ["2.5.29.17:*", "hex:2.5.29.17:*"],
+  }
+  constraintProblem(role, client)
+  clientPaths(client, { anchors: [client], intermediates: [client], now: client.certificate.notBefore })
+}
 
 const policies = [
   '# who issues\npath "pki/issue/web" {\n  capabilities = ["create", "update"]\n}\n/* none */ path "+/roles/*" { capabilities = [] }',

@@ -27,6 +27,8 @@ const onSqliteAlone: Readonly<Record<string, string>> = {
   "provider/src/pki-lookups.test.ts": "a program that is given a store in a file",
   "test/cli/approle-logins.test.ts":
     "commands of the guide, beside a store in a folder; logins themselves are tried on both",
+  "test/cli/certificate-logins.test.ts":
+    "commands of the guide, beside a store in a folder; logins themselves are tried on both",
   "test/cli/dev.test.ts": "a server for a developer, which keeps its store in a folder",
   "test/cli/documented-commands.test.ts": "commands over the data folder of a machine",
   "test/cli/engine-url.test.ts": "which engine commands mean, a server or the store in a folder",

@@ -191,13 +191,15 @@ class Trail implements AuditTrail {
   }
 
   #described(request: AuditedRequest): object {
-    const { method, path, operation, mount, remoteAddress, caller, secret, data, plainKeys } = request
+    const { method, path, operation, mount, remoteAddress, clientCertificateSha256, caller, secret, data, plainKeys } =
+      request
     return {
       method,
       path: shortened(path),
       operation,
       mount,
       remote_address: remoteAddress,
+      client_certificate_sha256: clientCertificateSha256,
       caller: describedCaller(caller),
       token: secret === undefined ? undefined : hashPrefix + this.#hash(secret),
       data: data === undefined ? undefined : hashedData(data, this.#hash, plainKeys),

@@ -35,6 +35,8 @@ export interface AuditedRequest {
   readonly operation?: string
   readonly mount?: string
   readonly remoteAddress?: string
+  /** SHA-256 of the certificate that the client presented, in hex. */
+  readonly clientCertificateSha256?: string
   /** Token that the server does not know. Recorded as a salted hash. */
   readonly secret?: string
   /** Parameters of the request. Their strings are recorded as salted hashes, except those of the members in `plainKeys`. */

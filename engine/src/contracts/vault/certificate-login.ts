@@ -97,7 +97,7 @@ const roleInput: Body<CertificateRoleInput> = role.input
 /** Serial numbers are the members of an object, as in Vault. */
 const serialNumbers = mapped(
   anything,
-  (value): readonly string[] => Object.keys((value ?? {}) as object),
+  (value): readonly string[] => Object.keys(value ?? {}),
   (list) => Object.fromEntries(list.map((serial) => [serial, {}])),
 )
 

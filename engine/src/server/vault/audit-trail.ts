@@ -1,6 +1,8 @@
 // Audit entries of a certificate API request. The request is recorded before any work. Its result is on disk before the answer is sent
 // (docs/decisions/audit-before-answer.md).
 import type { Audit, AuditedRequest, AuditTrail } from "../../core/audit.ts"
+import type { ClientCertificate } from "../../core/client-certificate.ts"
+import { sha256 } from "../../x509/digest.ts"
 import { anonymous, type Caller } from "../../core/caller.ts"
 import type { Mount, MountConfig } from "../../pki/mounts/mount.ts"
 import type { Document } from "../../contracts/vault/format/parameters.ts"
@@ -10,6 +12,7 @@ interface ReportedRequest {
   readonly method: string
   readonly path: string
   readonly remoteAddress: string | undefined
+  readonly clientCertificate: ClientCertificate | undefined
   readonly operation: Operation | undefined
 }
 
@@ -70,13 +73,15 @@ export class RequestTrail {
   }
 
   #described(): AuditedRequest {
-    const { method, path, remoteAddress, operation } = this.#request
+    const { method, path, remoteAddress, clientCertificate, operation } = this.#request
+    const [leaf] = clientCertificate?.chain ?? []
     const { caller = anonymous, secret, mount, document } = this.#learned
     return {
       caller,
       method,
       path,
       ...(remoteAddress === undefined ? {} : { remoteAddress }),
+      ...(leaf === undefined ? {} : { clientCertificateSha256: sha256(leaf) }),
       ...(operation === undefined ? {} : { operation }),
       ...(secret === undefined ? {} : { secret }),
       ...(mount === undefined ? {} : { mount: mount.path, plainKeys: mount.config.auditNonHmacRequestKeys }),

@@ -1,5 +1,9 @@
+import { hash } from "node:crypto"
+import { mkdtemp, readFile, rm } from "node:fs/promises"
 import { createServer, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { describe, expect, onTestFinished, test } from "vitest"
 import {
   authorityExtensions,
@@ -10,7 +14,7 @@ import {
   testRevocationList,
 } from "../../../testing/client-certificates.ts"
 import { testOcspResponder } from "../../../testing/ocsp-responder.ts"
-import { openTestEngine, origin, type TestEngine } from "../../../testing/test-engine.ts"
+import { openTestEngine, origin, type TestEngine, type TestEngineOptions } from "../../../testing/test-engine.ts"
 import { systemRuntime } from "../../core/runtime.ts"
 import { openRemote } from "../../client/remote.ts"
 import { dayMs } from "../../core/time.ts"
@@ -53,7 +57,7 @@ interface Auth {
   readonly lease_duration: number
 }
 
-async function opened(): Promise<Stage> {
+async function opened(options: TestEngineOptions = {}): Promise<Stage> {
   const reasons: unknown[] = []
   const log = {
     debug: (_event: string, fields?: Readonly<Record<string, unknown>>) => void reasons.push(fields?.["reasons"]),
@@ -64,7 +68,7 @@ async function opened(): Promise<Stage> {
   let offset = 0
   const system = systemRuntime(log)
   const runtime = { ...system, clock: { now: () => system.clock.now() + offset } }
-  const world = await openTestEngine({ runtime, outgoing: { kinds: ["loopback"], ranges: [] } })
+  const world = await openTestEngine({ runtime, outgoing: { kinds: ["loopback"], ranges: [] }, ...options })
   onTestFinished(() => world[Symbol.asyncDispose]())
   await world.engine.authMethods.enable({ path: "cert", type: "cert" })
   await world.engine.policies.put("web", 'path "pki/issue/web" { capabilities = ["update"] }')
@@ -538,6 +542,16 @@ test("on the device listener, only logins and renewals exist", async () => {
     "/auth/token/create",
   ])
     expect({ path, status: await status(path) }).toEqual({ path, status: 404 })
+})
+
+test("the audit log names the presented certificate", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "chancery-certificate-audit-"))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  const auditFile = join(folder, "audit.log")
+  const stage = await opened({ auditFile })
+  await withRole(stage)
+  expect((await logIn(stage)).status).toBe(200)
+  expect(await readFile(auditFile, "utf8")).toContain(`"client_certificate_sha256":"${hash("sha256", leaf.der)}"`)
 })
 
 test("a role is rejected with each fault by name", async () => {

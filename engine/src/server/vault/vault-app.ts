@@ -281,10 +281,16 @@ export function createPkiApp(options: PkiAppOptions): ServePki {
 
   return async (request, path, exchange) => {
     const { method, headers, url } = request
-    const { requestId, remoteAddress } = exchange
+    const { requestId, remoteAddress, clientCertificate } = exchange
     const query = queryOf(url)
     const operation = operationOf(method, query)
-    const trail = new RequestTrail(engine.audit, requestId, { method, path, remoteAddress, operation })
+    const trail = new RequestTrail(engine.audit, requestId, {
+      method,
+      path,
+      remoteAddress,
+      clientCertificate,
+      operation,
+    })
     const visit: VaultExchange = {
       request,
       exchange,
