@@ -999,10 +999,6 @@ const userpassUsers = resource(
   "users of userpass",
   {
     prepare: async (testEngine, unique) => `${await method("userpass")(testEngine, unique)}/users/web`,
-const certificateConfig = resource(
-  "the configuration of certificate logins",
-  {
-    prepare: async (testEngine, unique) => `${await method("cert")(testEngine, unique)}/config`,
     update: { method: "POST", path: (address) => address },
     read: (address) => address,
   },
@@ -1020,6 +1016,17 @@ const certificateConfig = resource(
     readOnly: [nameMember],
     routes: ["/users/:name"],
     parsed: namesOf(userpass.userpassUsers.save.body.table),
+  },
+)
+
+const certificateConfig = resource(
+  "the configuration of certificate logins",
+  {
+    prepare: async (testEngine, unique) => `${await method("cert")(testEngine, unique)}/config`,
+    update: { method: "POST", path: (address) => address },
+    read: (address) => address,
+  },
+  {
     required: {},
     members: stored({
       disable_binding: true,

@@ -15,12 +15,8 @@ export function watched(engine: Engine, record: CallRecord, behind?: Engine): En
   const acme = (mountPath: string) => watchedFamilies(engine.acme(mountPath), "acme.", record, behind?.acme(mountPath))
   const appRoles = (methodPath: string) =>
     watchedFamilies(engine.appRoles(methodPath), "appRoles.", record, behind?.appRoles(methodPath))
-  const logins = (one: Engine, path: string) => ({ kubernetesLogins: one.kubernetesLogins(path) })
-  const kubernetesLogins = (path: string) =>
-    watchedFamilies(logins(engine, path), "", record, behind && logins(behind, path)).kubernetesLogins
   const userpass = (methodPath: string) =>
     watchedFamilies(engine.userpass(methodPath), "userpass.", record, behind?.userpass(methodPath))
-  const ofPaths: Readonly<Record<string | symbol, unknown>> = { pki, acme, appRoles, kubernetesLogins, userpass }
   const logins = (one: Engine, path: string) => ({
     certificateLogins: one.certificateLogins(path),
     kubernetesLogins: one.kubernetesLogins(path),
@@ -34,6 +30,7 @@ export function watched(engine: Engine, record: CallRecord, behind?: Engine): En
     appRoles,
     certificateLogins,
     kubernetesLogins,
+    userpass,
   }
   return new Proxy(watchedFamilies(engine, "", record, behind), {
     get: (target, name) => (Object.hasOwn(ofPaths, name) ? ofPaths[name] : Reflect.get(target, name, target)),

@@ -455,8 +455,7 @@ const table: Readonly<Record<string, Row>> = {
 }
 
 const ofCertificates =
-  /^(mounts|pki|acme|blockedKeys|certificateInventory|policies|serviceTokens|tokenRoles|authMethods|appRoles|kubernetesLogins|userpass|lockedUsers|leases)\./
-  /^(mounts|pki|acme|blockedKeys|certificateInventory|policies|serviceTokens|tokenRoles|authMethods|appRoles|certificateLogins|kubernetesLogins|leases)\./
+  /^(mounts|pki|acme|blockedKeys|certificateInventory|policies|serviceTokens|tokenRoles|authMethods|appRoles|certificateLogins|kubernetesLogins|userpass|lockedUsers|leases)\./
 
 const { clock, random } = systemRuntime()
 const keyText = Buffer.alloc(32, "events").toString("base64")

@@ -493,8 +493,7 @@ export const calls: Readonly<Record<string, Call>> = {
 
 /** Returns true for methods of the certificate API, which answer forbidden instead of not-found. */
 const isOfMounts = (method: string): boolean =>
-  /^(mounts|pki|acme|policies|blockedKeys|certificateInventory|serviceTokens|tokenRoles|authMethods|appRoles|kubernetesLogins|userpass|lockedUsers|leases)\./.test(
-  /^(mounts|pki|acme|policies|blockedKeys|certificateInventory|serviceTokens|tokenRoles|authMethods|appRoles|certificateLogins|kubernetesLogins|leases)\./.test(
+  /^(mounts|pki|acme|policies|blockedKeys|certificateInventory|serviceTokens|tokenRoles|authMethods|appRoles|certificateLogins|kubernetesLogins|userpass|lockedUsers|leases)\./.test(
     method,
   )
 

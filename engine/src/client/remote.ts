@@ -13,11 +13,11 @@ import {
 import {
   remoteAppRoleMethod,
   remoteAuthMethods,
+  remoteCertificateLogins,
   remoteKubernetesLogins,
   remoteLockedUsers,
   remoteUserpassMethod,
 } from "./logins.ts"
-import { remoteAppRoleMethod, remoteAuthMethods, remoteCertificateLogins, remoteKubernetesLogins } from "./logins.ts"
 import {
   remoteAssessments,
   remoteConfigurationVersions,

@@ -44,7 +44,6 @@ async function permissionRows() {
 /** Mounts and auth methods are parameters of several segments. A row for an auth method names its type. */
 const asDocumented = (path: string): string =>
   path.replace(/^\/:mount/, "/*mount").replace(/^\/auth\/\*[a-z]+/, "/auth/*method")
-  path.replace(/^\/:mount/, "/*mount").replace(/^\/auth\/\*(approle|cert|kubernetes)/, "/auth/*method")
 const rows = (await permissionRows()).map(({ path, ...one }) => ({ ...one, path: asDocumented(path) }))
 const namesIn = (path: string, marks: RegExp): readonly string[] =>
   [...path.matchAll(marks)].map(([, name = ""]) => name)

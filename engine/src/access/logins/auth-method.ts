@@ -17,8 +17,7 @@ import { initialUserLockout, type UserLockout, userLockoutFaults } from "./user-
 export type AuthMethodId = Id<"auth">
 
 /** Types that can be enabled. `server/vault/logins.ts` has their endpoints. */
-export const authMethodTypes = ["approle", "kubernetes", "userpass"] as const
-export const authMethodTypes = ["approle", "cert", "kubernetes"] as const
+export const authMethodTypes = ["approle", "cert", "kubernetes", "userpass"] as const
 export type AuthMethodType = (typeof authMethodTypes)[number]
 
 /** Configuration of a method. Its lifetimes apply to the tokens of logins, unless their role sets its own. */

@@ -97,7 +97,6 @@ export async function logIn(
   repositories: LoginRepositories,
   { clock, random, digest }: Pick<Runtime, "clock" | "random" | "digest">,
   method: AuthMethod,
-  { terms, ...who }: VerifiedLogin,
   { terms, displayName, meta }: VerifiedLogin,
 ): Promise<CreatedServiceToken> {
   if ((await repositories.authMethods.find(method.id)) === undefined) throw noAuthMethod(method.path)

@@ -4,7 +4,6 @@ import type { ServiceToken } from "../service-tokens/service-token.ts"
 import type { AppRoleRepository } from "../approle/app-role-repository.ts"
 import type { AuthMethodId, AuthMethodRepository, AuthMethodType } from "./auth-method.ts"
 import type { CertificateLoginRepository } from "../certificates/certificate-login-repository.ts"
-import type { AuthMethodRepository, AuthMethodType } from "./auth-method.ts"
 import type { KubernetesLoginRepository } from "../kubernetes/kubernetes-login-repository.ts"
 import type { UserpassRepository } from "../userpass/userpass-repository.ts"
 
@@ -23,8 +22,6 @@ export interface RenewalRepositories {
 export async function rejectWithoutRole(
   repositories: RenewalRepositories,
   { authMethodId, meta, policies }: Pick<ServiceToken, "authMethodId" | "meta" | "policies">,
-  { appRoles, authMethods, certificateLogins, kubernetesLogins }: RenewalRepositories,
-  { authMethodId, meta }: Pick<ServiceToken, "authMethodId" | "meta">,
 ): Promise<void> {
   const method = authMethodId === null ? undefined : await repositories.authMethods.find(authMethodId)
   if (method === undefined) return
@@ -55,6 +52,11 @@ const owners: Readonly<Record<AuthMethodType, TokenOwner>> = {
     member: "role_name",
     find: async ({ appRoles }, id, name) => (await appRoles.find(id, name)) && {},
   },
+  cert: {
+    noun: "role",
+    member: "cert_name",
+    find: async ({ certificateLogins }, id, name) => (await certificateLogins.role(id, name)) && {},
+  },
   kubernetes: {
     noun: "role",
     member: "role",
@@ -68,19 +70,4 @@ const owners: Readonly<Record<AuthMethodType, TokenOwner>> = {
       return found && { renewedPolicies: found.user.policies }
     },
   },
-  const name = meta[roleMembers[method.type]] ?? ""
-  const roles: Readonly<Record<AuthMethodType, () => Promise<unknown>>> = {
-    approle: () => appRoles.find(method.id, name),
-    cert: () => certificateLogins.role(method.id, name),
-    kubernetes: () => kubernetesLogins.role(method.id, name),
-  }
-  const role = await roles[method.type]()
-  if (role === undefined) throw unprocessable(`role "${name}" does not exist; its tokens cannot be renewed`)
-}
-
-/** Member of a token's metadata that names its role. */
-const roleMembers: Readonly<Record<AuthMethodType, string>> = {
-  approle: "role_name",
-  cert: "cert_name",
-  kubernetes: "role",
 }

@@ -38,8 +38,7 @@ import { camelCased } from "./format/dialect.ts"
 import type { AnswerRecord, Contract } from "./endpoint.ts"
 
 /** Base of the paths of a contract: `/v1`, a mount, or an auth method of a type. */
-export type Above = "root" | "mount" | "approle" | "kubernetes" | "userpass"
-export type Above = "root" | "mount" | "approle" | "cert" | "kubernetes"
+export type Above = "root" | "mount" | "approle" | "cert" | "kubernetes" | "userpass"
 
 /** Page of docs/reference. Keys of `contracts` are tags and prefixes of operation ids in OpenAPI. */
 export interface Resource {

@@ -168,7 +168,6 @@ function eitherContent(one: unknown, other: unknown): Json {
 const methods = { read: "get", list: "get", write: "post", patch: "patch", delete: "delete" } as const
 const hasBody = (operation: Endpoint["operation"]): boolean => operation === "write" || operation === "patch"
 const isMethod = (below: Above): boolean => below !== "root" && below !== "mount"
-const isMethod = (below: Above): boolean => below === "approle" || below === "cert" || below === "kubernetes"
 const pathOfSegments = (name: string, description: string, example: string) => ({
   name,
   in: "path",

@@ -10,8 +10,14 @@ import { healthRoutes } from "./health.ts"
 import { issuerRoutes } from "./issuers.ts"
 import { keyRoutes } from "./keys.ts"
 import { leaseRoutes } from "./leases.ts"
-import { appRoleRoutes, authMethodRoutes, kubernetesRoutes, lockedUserRoutes, userpassRoutes } from "./logins.ts"
-import { appRoleRoutes, authMethodRoutes, certificateLoginRoutes, kubernetesRoutes } from "./logins.ts"
+import {
+  appRoleRoutes,
+  authMethodRoutes,
+  certificateLoginRoutes,
+  kubernetesRoutes,
+  lockedUserRoutes,
+  userpassRoutes,
+} from "./logins.ts"
 import { mountRoutes, mountSettingsRoutes } from "./mounts.ts"
 import { ocspRoutes } from "./ocsp.ts"
 import { policyRoutes } from "./policies.ts"

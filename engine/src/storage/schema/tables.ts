@@ -903,6 +903,8 @@ export interface UserpassUserRow {
   password_hash: string
   failed_logins: number
   last_failed_at: number | null
+}
+
 export interface CertificateLoginConfigRow {
   auth_method_id: string
   /** JSON object. */

@@ -59,10 +59,10 @@ export const migrations: readonly Migration[] = [
   loaded("0051-run-events", async () => (await import("./0051-run-events.ts")).runEventsMigration),
   loaded("0052-remote-operations", async () => (await import("./0052-remote-operations.ts")).remoteOperationsMigration),
   loaded("0053-waiting-reasons", async () => (await import("./0053-waiting-reasons.ts")).waitingReasonsMigration),
-  loaded("0056-enrolments", async () => (await import("./0056-enrolments.ts")).enrolmentsMigration),
   loaded("0054-userpass-users", async () => (await import("./0054-userpass-users.ts")).userpassUsersMigration),
   loaded(
     "0055-certificate-logins",
     async () => (await import("./0055-certificate-logins.ts")).certificateLoginsMigration,
   ),
+  loaded("0056-enrolments", async () => (await import("./0056-enrolments.ts")).enrolmentsMigration),
 ]
