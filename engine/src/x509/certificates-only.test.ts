@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, expect, test } from "vitest"
-import { readCertificatesOnly } from "./certificates-only.ts"
+import { readCertificatesOnly, writeCertificatesOnly } from "./certificates-only.ts"
 import { readPem } from "./pem.ts"
 import { UnacceptableInput } from "./unacceptable-input.ts"
 
@@ -76,3 +76,12 @@ function unlessRefused(read: () => unknown): unknown {
     throw error
   }
 }
+
+test("a bundle that is written is read by OpenSSL and has all certificates", () => {
+  writeFileSync(join(folder, "written.p7b"), writeCertificatesOnly([der("a.pem"), der("b.pem")]))
+  const printed = openssl("pkcs7", "-inform", "DER", "-in", "written.p7b", "-print_certs").toString()
+  expect(printed.match(/BEGIN CERTIFICATE/g)).toHaveLength(2)
+  const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString("hex")
+  const read = readCertificatesOnly(readFileSync(join(folder, "written.p7b")))
+  expect(read.map(hex).toSorted()).toEqual(["a.pem", "b.pem"].map((file) => hex(der(file))).toSorted())
+})

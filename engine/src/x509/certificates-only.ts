@@ -6,6 +6,7 @@ import type * as Asn1js from "asn1js"
 import type * as Pkijs from "pkijs"
 import { oids } from "./asn1/oids.ts"
 import { DerReader, rejectMalformed } from "./asn1/reader.ts"
+import { ascending, context, encode, integer, objectIdentifier, sequence, setOf } from "./asn1/writer.ts"
 import { UnacceptableInput } from "./unacceptable-input.ts"
 
 const require = createRequire(import.meta.url)
@@ -30,6 +31,23 @@ export function readCertificatesOnly(der: Uint8Array): readonly Uint8Array[] {
 }
 
 const document = "PKCS #7"
+
+/** Returns the bundle of these certificates, which are DER. They are a SET, so their order is not that of the input. */
+export const writeCertificatesOnly = (certificates: readonly Uint8Array[]): Uint8Array =>
+  encode(
+    sequence([
+      objectIdentifier(oids.signedData),
+      context(0, [
+        sequence([
+          integer(1),
+          setOf([]),
+          sequence([objectIdentifier(oids.data)]),
+          context(0, ascending(certificates)),
+          setOf([]),
+        ]),
+      ]),
+    ]),
+  )
 
 function rejectMany(der: Uint8Array): void {
   const info = new DerReader(der, document).sequence("ContentInfo")
