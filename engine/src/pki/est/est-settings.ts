@@ -120,7 +120,14 @@ export interface EstContext {
 const maxLabels = 100
 /** One segment of a URL, and none of the names of operations. */
 const labelPattern = /^[A-Za-z0-9_~][A-Za-z0-9._~-]{0,63}$/
-export const estOperations = ["cacerts", "simpleenroll", "simplereenroll", "serverkeygen", "csrattrs", "fullcmc"] as const
+export const estOperations = [
+  "cacerts",
+  "simpleenroll",
+  "simplereenroll",
+  "serverkeygen",
+  "csrattrs",
+  "fullcmc",
+] as const
 
 /** Returns the faults of the settings that a change would result in. */
 export function estSettingsFaults(settings: EstSettings, context: EstContext): Fault[] {
@@ -167,7 +174,9 @@ function policyProblem(text: string, { roles }: EstContext): string | undefined 
   if (policy.kind !== "role") return undefined
   const role = roles.get(policy.role)
   if (role === undefined) return `names the role ${policy.role}, which does not exist`
-  return role.noStore ? `names the role ${policy.role}, whose no_store is true; EST requires stored certificates` : undefined
+  return role.noStore
+    ? `names the role ${policy.role}, whose no_store is true; EST requires stored certificates`
+    : undefined
 }
 
 function accessorProblem(

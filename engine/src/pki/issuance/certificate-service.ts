@@ -1,13 +1,10 @@
-import { invalid, notFound, unprocessable } from "../../core/errors.ts"
+import { notFound } from "../../core/errors.ts"
 import { instantAt } from "../../core/time.ts"
 import { nextTurn } from "../../core/timers.ts"
 import { describeKeyAlgorithm, type KeyAlgorithm } from "../../x509/key-algorithm.ts"
 import type { PrivateKey } from "../../x509/private-key.ts"
-import { type PublicKey, rsaExponentOf } from "../../x509/public-key.ts"
 import type { SerialNumber } from "../../x509/serial-number.ts"
-import type { SignatureChoice } from "../../x509/signature-algorithm.ts"
-import { identityOf } from "../../access/service-tokens/caller-identity.ts"
-import { type MountSnapshot, findIssuer, issuerOf } from "../mounts/mount-snapshot.ts"
+import { findIssuer, issuerOf } from "../mounts/mount-snapshot.ts"
 import {
   type CertificateMetadata,
   type CertificateView,
@@ -28,7 +25,7 @@ import {
 import { type CertificatePageRequest, inventoryStatuses, inventoryStatusOf } from "./certificate.ts"
 import { type CertificateDetails, maxDetails, detailsOf } from "./certificate-details.ts"
 import { type KeyPage, maxListedKeys } from "../mounts/key-page.ts"
-import { assertRsaExponent, type PresentedKey, presentedKey } from "../keys/key-check.ts"
+import { assertRsaExponent, presentedKey } from "../keys/key-check.ts"
 import { importCertificates, readCertificates } from "./certificate-import.ts"
 import { searchLimitOf, serialNumberIn, serialNumberPageOf } from "./certificate-inventory.ts"
 import { authorizeOnMount, type MountAccess } from "../pki-context.ts"
@@ -43,19 +40,16 @@ import {
 } from "../mounts/with-mount-snapshot.ts"
 import { certifyApproved, issuerSigner, issuerTerms } from "./certify-approved.ts"
 import { chainOf } from "../issuers/chain.ts"
-import type { IssuerSigner } from "../issuers/issuer-signer.ts"
 import { approve } from "../policy/approve.ts"
 import { approveAuthority } from "../policy/approve-authority.ts"
 import { approveSelfIssued } from "../policy/approve-self-issued.ts"
-import { approveVerbatim } from "../policy/approve-verbatim.ts"
 import { leafContent, wholeContent } from "../policy/content.ts"
-import type { Role } from "../roles/role.ts"
 import { reissue } from "./certify.ts"
-import { csrFacts } from "./csr.ts"
 import { issuanceOf, issuedCertificate } from "./issuance.ts"
 import { namesOf } from "./leaf.ts"
 import { readSelfIssued } from "./self-issued.ts"
 import { readSigningRequest } from "./issue-request.ts"
+import { choiceOf, inCsr, roleOf, roleTerms, signByRole, signVerbatim } from "./sign-request.ts"
 
 const writing = ["create", "update"] as const
 
@@ -72,7 +66,7 @@ export class CertificateService implements ServedCertificates {
     return recordIssued(this.#access, async (snapshot) => {
       const role = roleOf(snapshot, roleName)
       const signer = await issuerSigner(this.#access, snapshot, issuerRef ?? role.issuerRef)
-      const approved = approve(input, undefined, await this.#terms(snapshot, role, signer))
+      const approved = approve(input, undefined, await roleTerms(this.#access, snapshot, role, signer))
       const privateKey = await keys(approved.key)
       const content = leafContent(approved, privateKey.publicKey)
       const outcome = await certifyApproved(this.#access, snapshot, signer, content, role, {
@@ -93,24 +87,7 @@ export class CertificateService implements ServedCertificates {
     allowances = noAllowances,
   ): Promise<ServedCertificate> {
     authorizeOnMount(this.#access, writing, below(issuerRef, `sign/${roleName}`))
-    const { request, key } = readSigningRequest(input.csr)
-    const csr = { ...csrFacts(request, key.algorithm), rsaExponent: rsaExponentOf(key) }
-    return recordIssued(this.#access, async (snapshot) => {
-      const role = roleOf(snapshot, roleName)
-      if (role.requireCn && (input.commonName ?? "") === "" && !allowances.isCommonNameOptional)
-        throw invalid([{ field: ["commonName"], detail: "the common_name field is required" }])
-      const signer = await issuerSigner(this.#access, snapshot, issuerRef ?? role.issuerRef)
-      const approved = approve(input, csr, await this.#terms(snapshot, role, signer))
-      const content = leafContent(approved, key)
-      const outcome = await certifyApproved(this.#access, snapshot, signer, content, role, {
-        ...namesOf(approved),
-        role: { ...role, name: roleName },
-        metadata: input.certMetadata ?? "",
-        leasePath: `sign/${roleName}`,
-        warnings: approved.warnings,
-      })
-      return { issuance: issuanceOf(outcome), value: issuedCertificate(outcome, input), presented: inCsr(key) }
-    })
+    return signByRole(this.#access, roleName, readSigningRequest(input.csr), { ...input, ...allowances, issuerRef })
   }
 
   async signVerbatim(
@@ -120,28 +97,7 @@ export class CertificateService implements ServedCertificates {
   ): Promise<ServedCertificate> {
     const path = roleName === undefined ? "sign-verbatim" : `sign-verbatim/${roleName}`
     authorizeOnMount(this.#access, writing, below(issuerRef, path))
-    const { request, key } = readSigningRequest(input.csr)
-    const { enforceLeafNotAfterBehavior = false, certMetadata = "" } = input
-    return recordIssued(this.#access, async (snapshot) => {
-      const role = roleName === undefined ? undefined : roleOf(snapshot, roleName)
-      assertRsaExponent(inCsr(key), role?.allowedRsaExponents)
-      const signer = await issuerSigner(this.#access, snapshot, issuerRef ?? role?.issuerRef ?? "default")
-      const approved = approveVerbatim(input, request, {
-        ...issuerTerms(this.#access, snapshot, signer),
-        role,
-        keyType: key.algorithm.type,
-        enforceLeafNotAfterBehavior,
-      })
-      const content = wholeContent(approved, key)
-      const outcome = await certifyApproved(this.#access, snapshot, signer, content, choiceOf(input), {
-        ...namesOf(approved),
-        role: role && roleName !== undefined ? { ...role, name: roleName } : undefined,
-        metadata: certMetadata,
-        leasePath: path,
-        warnings: approved.warnings,
-      })
-      return { issuance: issuanceOf(outcome), value: issuedCertificate(outcome, input), presented: inCsr(key) }
-    })
+    return signVerbatim(this.#access, roleName, readSigningRequest(input.csr), { ...input, issuerRef })
   }
 
   async signIntermediate(
@@ -314,27 +270,8 @@ export class CertificateService implements ServedCertificates {
       return made
     }
   }
-
-  async #terms(snapshot: MountSnapshot, role: Role, signer: IssuerSigner) {
-    const hasTemplates = role.allowedDomainsTemplate || role.allowedUriSansTemplate
-    const identity = hasTemplates ? await identityOf(this.#access.caller, this.#access.context.storage) : undefined
-    return { role, identity, ...issuerTerms(this.#access, snapshot, signer) }
-  }
 }
-
-const inCsr = (key: PublicKey): PresentedKey => presentedKey(key, "csr")
 
 const detailsPerTurn = 100
 const below = (issuerRef: string | undefined, path: string): string =>
   issuerRef === undefined ? path : `issuer/${issuerRef}/${path}`
-
-function roleOf({ roles }: MountSnapshot, name: string): Role {
-  const role = roles.get(name)
-  if (role === undefined) throw unprocessable(`unknown role: ${name}`)
-  return role
-}
-
-const choiceOf = ({ signatureBits = 0, usePss = false }: Partial<SignatureChoice>): SignatureChoice => ({
-  signatureBits,
-  usePss,
-})
