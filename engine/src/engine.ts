@@ -39,6 +39,7 @@ import type { CertificateInventory } from "./pki/issuance/certificate-inventory.
 import type { BlockedKeys } from "./pki/keys/blocked-key.ts"
 import type { Mounts } from "./pki/mounts/mount.ts"
 import type { Pki, ServedPki } from "./pki/mounts/pki.ts"
+import type { EstLabels, EstServer } from "./pki/est/est.ts"
 import type { VisibleMounts } from "./pki/mounts/visible-mounts.ts"
 import type { Assessments } from "./workspaces/assessments/assessment.ts"
 import type { BulkActions } from "./workspaces/bulk/bulk-action.ts"
@@ -137,6 +138,8 @@ export interface ServingEngine extends Engine {
   pki(mountPath: string): ServedPki
   /** Returns one ACME directory of the mount. Clients prove themselves by their keys; the caller has no effect. */
   acmeDirectory(mountPath: string, directory: Directory): AcmeServer
+  /** Returns EST of a mount. The caller is the client that `authenticate` has returned. */
+  est(mountPath: string): EstServer
   readonly inclusions: WorkspaceInclusions
   readonly eventStreams: EventStreams
   /** Needs no rights: the URL of a log is the credential. */
@@ -166,6 +169,8 @@ export interface ServedEngine extends ServingEngine {
   mountTable(requestSnapshot?: RequestSnapshot): Promise<MountTable>
   /** Returns the current auth methods. */
   authMethodTable(requestSnapshot?: RequestSnapshot): Promise<AuthMethodTable>
+  /** Returns the mounts that serve paths below `/.well-known/est`. */
+  readonly estLabels: EstLabels
   /** Resolves if the database answers and its disk has room for writes. */
   ready(): Promise<void>
   /** Metrics that the engine was opened with, for its server to record and expose. */

@@ -222,8 +222,12 @@ function describedCaller(caller: Caller): object {
       return { kind, token_id: caller.tokenId, organization_id: caller.organizationId, policies }
     case "agent":
       return { kind, token_id: caller.tokenId, agent_pool_id: caller.agentPoolId, policies }
-    case "service":
-      return { kind, token_id: caller.tokenId, policies }
+    case "service": {
+      const { tokenId: token_id, login } = caller
+      if (login === undefined) return { kind, token_id, policies }
+      // No token was created, so its id would lead nowhere.
+      return { kind, accessor: login.accessor, display_name: login.displayName, policies }
+    }
     case "anonymous":
       return { kind }
     default:

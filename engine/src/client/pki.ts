@@ -2,6 +2,7 @@ import { blockedKeys } from "../contracts/vault/blocked-key.ts"
 import { issued } from "../contracts/vault/certificate.ts"
 import { crls } from "../contracts/vault/crl.ts"
 import { enrolments } from "../contracts/vault/enrolment.ts"
+import { estConfig } from "../contracts/vault/est.ts"
 import { externalPolicy, policyIssue, policySign, policySignIntermediate } from "../contracts/vault/external-policy.ts"
 import { unreadable } from "../contracts/vault/format/parameters.ts"
 import { keys } from "../contracts/vault/key.ts"
@@ -80,8 +81,11 @@ export function remoteKeys(calls: PkiCalls): Keys {
 
 export function remoteMountSettings(calls: PkiCalls): Settings {
   const { replaceRoot, ...settings } = remote(mountSettings, calls)
+  const { get: est, configure: changeEst } = remote(estConfig, calls)
   return {
     ...settings,
+    est,
+    changeEst,
     replaceRoot: (reference) => replaceRoot(reference === undefined ? {} : { default: reference }),
   }
 }

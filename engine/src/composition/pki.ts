@@ -15,6 +15,7 @@ import { ServiceTokenService } from "../access/service-tokens/service-token-serv
 import { TokenRoleService } from "../access/service-tokens/token-role-service.ts"
 import { MountSnapshots } from "../pki/mounts/mount-snapshots.ts"
 import type { FilingRanges } from "../pki/issuance/certificate-partitions.ts"
+import { type EstLogins, EstService } from "../pki/est/est-service.ts"
 import { CertificateInventoryService } from "../pki/issuance/certificate-inventory-service.ts"
 import { createCrlMetrics } from "../pki/crl/crl-metrics.ts"
 import { CrlPublisher } from "../pki/crl/crl-publisher.ts"
@@ -28,9 +29,9 @@ import { AuthMethodService } from "../access/logins/auth-method-service.ts"
 import { FailedLoginLimit } from "../access/logins/failed-login-limit.ts"
 import { LockedUserService } from "../access/userpass/locked-user-service.ts"
 import type { PasswordHasher } from "../access/userpass/password-hasher.ts"
-import { userpassMethod } from "../access/userpass/userpass-login-service.ts"
+import { UserpassVerifier, userpassMethod } from "../access/userpass/userpass-login-service.ts"
 import { type CertificateChecks, certificateChecks } from "../access/certificates/certificate-checks.ts"
-import { assertBoundRenewal, CertificateLoginService } from "../access/certificates/certificate-login-service.ts"
+import { assertBoundRenewal, CertificateLoginService, verifyCertificateLogin } from "../access/certificates/certificate-login-service.ts"
 import { KubernetesLoginService } from "../access/kubernetes/kubernetes-login-service.ts"
 import type { ReadPodAccount, TokenReviewer } from "../access/kubernetes/token-reviewer.ts"
 import { MountDirectory } from "../pki/mounts/mount-directory.ts"
@@ -142,6 +143,13 @@ export function composePki(
   }
 }
 
+const estLoginsOver = (context: PkiParts): EstLogins => ({
+  userpass: ({ path }, credentials, from) =>
+    new UserpassVerifier(context, path).verifyUserpassLogin(credentials, from),
+  cert: ({ path }, { role, clientCertificate }, from) =>
+    verifyCertificateLogin(context, path, { name: role }, { clientCertificate, remoteAddress: from }),
+})
+
 interface PkiRequest {
   readonly context: PkiParts
   readonly caller: Caller
@@ -169,6 +177,13 @@ export const pkiFamilies = {
       userpassMethod(context, methodPath, caller),
   lockedUsers: ({ context: { storage, runtime, authMethodDirectory }, caller }: PkiRequest) =>
     new LockedUserService(storage, runtime, authMethodDirectory, caller),
+  est:
+    ({ context, caller, trail }: PkiRequest) =>
+    (mountPath: string) =>
+      new EstService(mountAccess(context, mountPath, caller, trail.keyUse), {
+        authMethodDirectory: context.authMethodDirectory,
+        estLogins: estLoginsOver(context),
+      }),
   leases: ({ context, caller }: PkiRequest) => new LeaseService(context, caller),
   policies: ({ context: { storage }, caller }: PkiRequest) => new PolicyService(storage, caller),
   blockedKeys: ({ context: { storage, runtime }, caller }: PkiRequest) =>

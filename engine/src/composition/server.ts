@@ -9,6 +9,8 @@ import type { ServedEngine, ServingEngine } from "../engine.ts"
 import { originOf } from "../events/feed/event.ts"
 import type { Authenticate } from "../organizations/authentication.ts"
 import type { AuthMethodTable } from "../access/logins/auth-method-directory.ts"
+import { EstLabelDirectory } from "../pki/est/est-labels.ts"
+import type { EstLabels } from "../pki/est/est.ts"
 import type { MountTable } from "../pki/mounts/mount-directory.ts"
 import type { AuthorityFigures } from "../pki/statistics/mount-metrics.ts"
 import type { Repositories } from "../storage/repositories/repositories.ts"
@@ -117,6 +119,10 @@ export class EmbeddedEngine extends CallerEngine implements ServedEngine {
 
   authMethodTable(requestSnapshot?: RequestSnapshot): Promise<AuthMethodTable> {
     return this.context.authMethodDirectory.current(requestSnapshot)
+  }
+
+  get estLabels(): EstLabels {
+    return new EstLabelDirectory(this.context)
   }
 
   endEventStreams(): void {

@@ -69,9 +69,22 @@ type Standing =
       readonly claimId?: string
     }
   /** Holder of a service token. It belongs to no organization. */
-  | { readonly kind: "service"; readonly tokenId: string }
+  | {
+      readonly kind: "service"
+      readonly tokenId: string
+      /** Set for a client of an enrolment protocol, which sent credentials instead of a token (`delegated-login.ts`). */
+      readonly login?: DelegatedClient
+    }
   /** Client without a token. */
   | { readonly kind: "anonymous" }
+
+/** Client that an auth method has verified for one request. */
+export interface DelegatedClient {
+  /** Accessor of the auth method. */
+  readonly accessor: string
+  /** Path of the method and name of the client. */
+  readonly displayName: string
+}
 
 export const anonymous: Caller = { kind: "anonymous", acl: noAccess }
 

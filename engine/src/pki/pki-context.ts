@@ -11,6 +11,8 @@ import type { TeamRepository } from "../organizations/team.ts"
 import type { UserRepository } from "../organizations/user.ts"
 import type { KeyGenerator } from "../x509/key-generation.ts"
 import type { WeakKeyList } from "../x509/weak-key-list.ts"
+import type { AuthMethodRepository } from "../access/logins/auth-method.ts"
+import type { PolicyRepository } from "../access/policies/policy.ts"
 import type { ServiceTokenRepository } from "../access/service-tokens/service-token-repository.ts"
 import type { MountSnapshots } from "./mounts/mount-snapshots.ts"
 import type { MountVersionRepository } from "./mounts/mount-snapshot.ts"
@@ -19,6 +21,7 @@ import type { CrlPublisher } from "./crl/crl-publisher.ts"
 import type { CrlRepository } from "./crl/crl-repository.ts"
 import type { EnrolmentRepository } from "./enrolments/enrolment-repository.ts"
 import type { PolicyClient, PolicyServiceActivity } from "./external-policy/external-policy.ts"
+import type { EstLabelRepository } from "./est/est-label-repository.ts"
 import type { IssuerRepository } from "./issuers/issuer.ts"
 import type { BlockedKeyRepository } from "./keys/blocked-key.ts"
 import type { CaKeyStore } from "./keys/key.ts"
@@ -56,6 +59,9 @@ export interface PkiRepositories {
   readonly teams: TeamRepository
   readonly serviceTokens: ServiceTokenRepository
   readonly identity: IdentityRepository
+  readonly estLabels: EstLabelRepository
+  readonly authMethods: Pick<AuthMethodRepository, "list">
+  readonly policies: Pick<PolicyRepository, "find">
 }
 
 /** Dependencies that the services of all mounts and callers share. */

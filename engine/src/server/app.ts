@@ -11,9 +11,11 @@ import type { ServedEngine } from "../engine.ts"
 import { encodeError, type Pointers, statusOf } from "../contracts/tfe/json-api/errors.ts"
 import { rejectUnstorableQuery } from "../contracts/tfe/json-api/storable-text.ts"
 import { boundedBytes } from "./http/body.ts"
+import { findEstTarget } from "./est/well-known.ts"
+import { plainError } from "./http/responses.ts"
 import { bearerToken, tokenIn } from "./http/authenticate.ts"
 import { recordRequest } from "./tfe/record-request.ts"
-import { type Exchange, isPkiPath, pathOf } from "./http/exchange.ts"
+import { type Exchange, isEstPath, isPkiPath, pathOf } from "./http/exchange.ts"
 import { type HttpRequest, type HttpResponse, respond } from "./http/message.ts"
 import { createPkiApp } from "./vault/vault-app.ts"
 import type { ApiRequest, ApiResponse, BodyBounds, OpenRoute, Route } from "./tfe/route.ts"
@@ -46,10 +48,21 @@ const mediaTypes = ["application/vnd.api+json", "application/json"]
 export function createApp(options: AppOptions): WebApp {
   const find = routerOf(servedRoutes(options), { key: ({ method }) => method, decode: decodedOrAsSent })
   const servePki = createPkiApp(options)
+  const serveEst = async (request: HttpRequest, path: string, exchange: Exchange): Promise<HttpResponse> => {
+    try {
+      const target = await findEstTarget(options.engine.estLabels, path)
+      if (target === undefined) return plainError(404, ["EST is not served at this path"], request.method, {})
+      exchange.estLabel = target.label
+      return await servePki(request, target.path, exchange)
+    } catch (error) {
+      return failed(error, options, exchange, undefined)
+    }
+  }
   return webApp({
     async handle(request, exchange = { requestId: newUuid(options.runtime.random), route: undefined }) {
       const path = pathOf(request.url)
       if (isPkiPath(path)) return servePki(request, path, exchange)
+      if (isEstPath(path)) return serveEst(request, path, exchange)
       const found = find(path.slice(1, path.length > 1 && path.endsWith("/") ? -1 : undefined).split("/"))
       const route = found?.routes.get(request.method === "HEAD" ? "GET" : request.method)
       if (found === undefined || route === undefined) return errorResponse(notFound())

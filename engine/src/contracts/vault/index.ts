@@ -14,6 +14,7 @@ import { acmeAccounts, acmeOrders, renewalSignals } from "./acme-management.ts"
 import { certificates } from "./certificate.ts"
 import { crlFileEndpoints, crls } from "./crl.ts"
 import { enrolments } from "./enrolment.ts"
+import { est, estConfig } from "./est.ts"
 import { externalPolicy, policyIssue, policySign, policySignIntermediate } from "./external-policy.ts"
 import { blockedKeys } from "./blocked-key.ts"
 import { health } from "./health.ts"
@@ -147,6 +148,19 @@ ETag, and 304 for a client that has the list.`,
     introduction: `A service outside decides what is issued. Parameters that are not listed here go on to it as they are.
 What it is sent and how it answers is explained in [authorities.md](../authorities.md).`,
     contracts: { externalPolicy, policyIssue, policySign, policySignIntermediate },
+  },
+  est: {
+    title: "EST",
+    below: "mount",
+    introduction: `Enrollment over Secure Transport (RFC 7030), for devices. Clients reach the operations below \`/.well-known/est\` too. They
+authenticate by a password or by a client certificate instead of a token. See [est.md](../est.md).`,
+    contracts: {
+      estConfig,
+      est: est.default,
+      roleEst: est.role,
+      policyServiceEst: est.policyService,
+      policyEst: est.policy,
+    },
   },
   health: {
     title: "Health",

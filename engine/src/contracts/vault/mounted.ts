@@ -80,6 +80,13 @@ export const mountConfigMembers = {
   auditNonHmacResponseKeys: parameter(names, "Members of answers that the audit log has in plain text.", {
     example: ["serial_number"],
   }),
+  delegatedAuthAccessors: parameter(
+    names,
+    "Accessors of auth methods that verify the clients of enrolment protocols.",
+    {
+      example: ["auth_userpass_1a2b3c4d"],
+    },
+  ),
 }
 
 /** Configuration of Vault's mounts and auth methods that this server does not support. */
@@ -87,7 +94,6 @@ export const unsupportedConfig = {
   pluginVersion: parameter(unsupported(text), "Not supported: plugins are built in."),
   overridePinnedVersion: parameter(unsupported(flag), "Not supported: plugins are built in."),
   allowedManagedKeys: parameter(unsupported(texts), "Not supported: keys are the mount's own."),
-  delegatedAuthAccessors: parameter(unsupported(texts), "Not supported."),
   identityTokenKey: parameter(unsupported(text), "Not supported: there are no identity tokens."),
   trimRequestTrailingSlashes: parameter(unsupported(flag), "Not supported."),
   userLockoutConfig: parameter(unsupported(anything), "Not supported."),

@@ -120,14 +120,9 @@ export interface EstContext {
 const maxLabels = 100
 /** One segment of a URL, and none of the names of operations. */
 const labelPattern = /^[A-Za-z0-9_~][A-Za-z0-9._~-]{0,63}$/
-export const estOperations = [
-  "cacerts",
-  "simpleenroll",
-  "simplereenroll",
-  "serverkeygen",
-  "csrattrs",
-  "fullcmc",
-] as const
+export const estOperations = ["cacerts", "simpleenroll", "simplereenroll", "serverkeygen", "csrattrs"] as const
+/** RFC 7030, section 4.3, makes it optional. */
+const unsupportedOperations = ["fullcmc"]
 
 /** Returns the faults of the settings that a change would result in. */
 export function estSettingsFaults(settings: EstSettings, context: EstContext): Fault[] {
@@ -164,7 +159,9 @@ export function estSettingsFaults(settings: EstSettings, context: EstContext): F
 function labelProblem(label: string): string | undefined {
   if (!labelPattern.test(label))
     return "a label must be 1 to 64 letters, digits and the characters . _ ~ - and must not begin with . or -"
-  return (estOperations as readonly string[]).includes(label) ? "the name of an operation cannot be a label" : undefined
+  return [...estOperations, ...unsupportedOperations].includes(label)
+    ? "the name of an operation cannot be a label"
+    : undefined
 }
 
 function policyProblem(text: string, { roles }: EstContext): string | undefined {

@@ -256,14 +256,31 @@ export function readSigningRequest(csr: string): SigningRequest {
   return { request, key }
 }
 
-function read(csr: string): SigningRequest {
-  try {
+/** Parses a CSR in DER. Throws `invalid` like `readSigningRequest`. */
+export function readSigningRequestDer(der: Uint8Array): SigningRequest {
+  const request = readUnprovenRequest(der)
+  const key = parsed(() => assertStrongKey(readPublicKey(request.subjectPublicKeyInfo)))
+  if (!isProven(request, key)) throw refused("request signature invalid")
+  return { request, key }
+}
+
+/** Parses a CSR in DER whose key and signature do not matter, because the server generates the key. */
+export const readUnprovenRequest = (der: Uint8Array): CertificationRequest =>
+  parsed(() => parseCertificationRequest(der))
+
+const read = (csr: string): SigningRequest =>
+  parsed(() => {
     const [block, ...others] = readPem(csr, maxCsrLength)
     if (block === undefined) throw refused("csr contains no data")
     if (!labels.includes(block.label) || others.length > 0)
       throw new UnacceptableInput("expected one PEM block with the label CERTIFICATE REQUEST")
     const request = parseCertificationRequest(block.bytes)
     return { request, key: assertStrongKey(readPublicKey(request.subjectPublicKeyInfo)) }
+  })
+
+function parsed<T>(parse: () => T): T {
+  try {
+    return parse()
   } catch (error) {
     if (!(error instanceof UnacceptableInput)) throw error
     throw refused(`certificate request could not be parsed: ${error.message}`)

@@ -1,4 +1,5 @@
-import { rejectFaults } from "../../core/errors.ts"
+import { conflict, rejectFaults } from "../../core/errors.ts"
+import { type EstSettings, estSettingsFaults, registeredLabels } from "../est/est-settings.ts"
 import { filledUrls, urlFaults } from "../issuers/authority-urls.ts"
 import { type AuthorityUrls, defaultIssuerSettings } from "../issuers/issuer.ts"
 import { defaultReference } from "../names/reference-name.ts"
@@ -115,6 +116,35 @@ export class SettingsService implements Settings {
     }
   }
 
+  async est(): Promise<EstSettings> {
+    authorizeOnMount(this.#access, "read", "config/est")
+    return (await currentSnapshot(this.#access)).settings.est
+  }
+
+  async changeEst(patch: Partial<EstSettings>): Promise<Saved<EstSettings>> {
+    authorizeOnMount(this.#access, writing, "config/est")
+    const lastUpdated = this.#access.context.runtime.clock.now()
+    return changeMount(this.#access, async ({ mount, roles, settings }, repositories) => {
+      const value: EstSettings = { ...settings.est, ...patch, lastUpdated }
+      const types = new Map((await repositories.authMethods.list()).map(({ accessor, type }) => [accessor, type]))
+      const { delegatedAuthAccessors } = mount.config
+      rejectFaults(
+        estSettingsFaults(value, {
+          mountPath: mount.path,
+          roles,
+          delegatedAuthAccessors,
+          typeOf: (accessor) => types.get(accessor),
+        }),
+      )
+      const labels = registeredLabels(value)
+      const [taken] = await repositories.estLabels.taken(mount.id, labels)
+      if (taken !== undefined) throw conflict(takenLabel(taken.label))
+      await repositories.estLabels.replace(mount.id, labels)
+      await repositories.mountSettings.save(mount.id, "est", value)
+      return { value, warnings: [] }
+    })
+  }
+
   #change<Name extends keyof MountSettings>(
     name: Name,
     rule: (snapshot: MountSnapshot) => Saved<MountSettings[Name]>,
@@ -133,6 +163,11 @@ export class SettingsService implements Settings {
     })
   }
 }
+
+const takenLabel = (label: string): string =>
+  label === ""
+    ? 'another mount is the default mount of EST; set its "default_mount" to false first'
+    : `another mount has registered the EST label ${JSON.stringify(label)}`
 
 function withIssuers(
   snapshot: MountSnapshot,
@@ -205,4 +240,7 @@ export interface Settings {
   changeCluster(patch: Partial<ClusterSettings>): Promise<Saved<ClusterSettings>>
   acme(): Promise<AcmeSettings>
   changeAcme(patch: Partial<AcmeSettings>): Promise<Saved<WrittenAcmeSettings>>
+  est(): Promise<EstSettings>
+  /** Throws `conflict` if another mount is the default mount of EST, or has registered one of the labels. */
+  changeEst(patch: Partial<EstSettings>): Promise<Saved<EstSettings>>
 }

@@ -8,6 +8,7 @@ import {
 import type { Instant } from "../../core/time.ts"
 import { type AuthorityUrls, noUrls } from "../issuers/issuer.ts"
 import { defaultOcspHistory, type OcspHistory } from "../ocsp/ocsp-history.ts"
+import { defaultEstSettings, type EstSettings } from "../est/est-settings.ts"
 import type { MountId } from "./mount.ts"
 import { type AcmeSettings, defaultAcmeSettings } from "./acme-settings.ts"
 import { type AutoTidySettings, defaultAutoTidySettings } from "../tidy/auto-tidy.ts"
@@ -67,6 +68,7 @@ export interface MountSettings {
   readonly crlHistory: CrlHistory
   readonly autoTidy: AutoTidySettings
   readonly acme: AcmeSettings
+  readonly est: EstSettings
 }
 
 export const defaultMountSettings: MountSettings = {
@@ -82,6 +84,7 @@ export const defaultMountSettings: MountSettings = {
   crlHistory: { numberFloors: {} },
   autoTidy: defaultAutoTidySettings,
   acme: defaultAcmeSettings,
+  est: defaultEstSettings,
 }
 
 export interface MountSettingsRepository {

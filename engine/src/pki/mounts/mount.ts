@@ -22,6 +22,8 @@ export interface MountConfig {
   /** Members of requests and responses that the audit log records in plain text. */
   readonly auditNonHmacRequestKeys: readonly string[]
   readonly auditNonHmacResponseKeys: readonly string[]
+  /** Accessors of auth methods that may verify the clients of enrolment protocols. */
+  readonly delegatedAuthAccessors: readonly string[]
 }
 
 /**
@@ -78,6 +80,7 @@ export const initialMountConfig: MountConfig = {
   passthroughRequestHeaders: [],
   auditNonHmacRequestKeys: [],
   auditNonHmacResponseKeys: [],
+  delegatedAuthAccessors: [],
 }
 
 export const initialMountTraits: MountTraits = { local: false, sealWrap: false, externalEntropyAccess: false }
@@ -164,6 +167,7 @@ const settingNames = {
   passthroughRequestHeaders: "passthrough_request_headers",
   auditNonHmacRequestKeys: "audit_non_hmac_request_keys",
   auditNonHmacResponseKeys: "audit_non_hmac_response_keys",
+  delegatedAuthAccessors: "delegated_auth_accessors",
 } as const
 
 /** Returns the options that a change results in. */
@@ -182,7 +186,7 @@ export function mountFaults({
     ...(["allowedResponseHeaders", "passthroughRequestHeaders"] as const).map(
       (name) => [name, entriesProblem(config[name]) ?? headersProblem(config[name])] as const,
     ),
-    ...(["auditNonHmacRequestKeys", "auditNonHmacResponseKeys"] as const).map(
+    ...(["auditNonHmacRequestKeys", "auditNonHmacResponseKeys", "delegatedAuthAccessors"] as const).map(
       (name) => [name, entriesProblem(config[name])] as const,
     ),
   ]

@@ -19,6 +19,8 @@ export interface Exchange {
   route: string | undefined
   /** The URL itself is the credential (signed uploads and downloads). Logs contain only the pattern of its path. */
   secretPath?: boolean
+  /** Label of `/.well-known/est/<label>`; empty for the path without a label. Set for such paths only. */
+  estLabel?: string
   /** The request carried a valid token. */
   authenticated?: boolean
 }
@@ -46,6 +48,9 @@ export const isPkiPath = (path: string): boolean => path === "/v1" || path.start
 /** Returns true for paths that may have endpoints for devices: below mounts and auth methods, and EST's (RFC 7030, section 3.2.2). */
 export const isDevicePath = (path: string): boolean =>
   (path.startsWith("/v1/") && !/^\/v1\/sys(?:\/|$)/.test(path)) || /^\/\.well-known\/est(?:\/|$)/.test(path)
+
+/** Returns true for paths of EST's well-known URI (RFC 7030, section 3.2.2). */
+export const isEstPath = (path: string): boolean => path.startsWith("/.well-known/est/")
 
 const sane = /^[A-Za-z0-9._:+/=-]{1,128}$/
 

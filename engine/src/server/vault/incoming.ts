@@ -22,6 +22,7 @@ interface IncomingParts {
   readonly requestId: string
   readonly remoteAddress: string | undefined
   readonly clientCertificate: ClientCertificate | undefined
+  readonly estLabel: string | undefined
   readonly dialect: Dialect
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams
@@ -39,6 +40,7 @@ export class IncomingRequest implements SystemRequest {
   readonly requestId: string
   readonly remoteAddress: string | undefined
   readonly clientCertificate: ClientCertificate | undefined
+  readonly estLabel: string | undefined
   readonly dialect: Dialect
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams
@@ -61,6 +63,7 @@ export class IncomingRequest implements SystemRequest {
     this.requestId = parts.requestId
     this.remoteAddress = parts.remoteAddress
     this.clientCertificate = parts.clientCertificate
+    this.estLabel = parts.estLabel
     this.dialect = parts.dialect
     this.params = parts.params
     this.query = parts.query

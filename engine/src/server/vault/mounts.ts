@@ -1,4 +1,5 @@
 import { tokenMethod } from "../../access/logins/auth-method-api.ts"
+import { estConfig } from "../../contracts/vault/est.ts"
 import { mountSettings } from "../../contracts/vault/mount-settings.ts"
 import { mounts } from "../../contracts/vault/mount.ts"
 import { isEngineError } from "../../core/errors.ts"
@@ -46,4 +47,9 @@ export const mountSettingsRoutes = implement(mountSettings, {
   changeCluster: ({ pki }, patch) => pki.settings.changeCluster(patch),
   acme: ({ pki }) => pki.settings.acme(),
   changeAcme: ({ pki }, patch) => pki.settings.changeAcme(patch),
+})
+
+export const estConfigRoutes = implement(estConfig, {
+  get: ({ pki }: PkiRequest) => pki.settings.est(),
+  configure: ({ pki }, patch) => pki.settings.changeEst(patch),
 })

@@ -16,12 +16,12 @@ import { noAuthMethod } from "../../access/logins/auth-method-directory.ts"
 import { encodeProblem, problemType } from "../../contracts/acme/documents.ts"
 import { type Dialect, dialectOf } from "../../contracts/vault/format/dialect.ts"
 import { encodeEnvelope } from "../../contracts/vault/format/envelope.ts"
-import { encodeError, type WireNames } from "../../contracts/vault/format/errors.ts"
+import { encodeError } from "../../contracts/vault/format/errors.ts"
 import { authRoutes, pkiRoutes, systemRoutes } from "./vault-routes.ts"
 import { serviceToken, serviceTokenIn } from "../http/authenticate.ts"
 import { boundedBytes } from "../http/body.ts"
 import type { Exchange } from "../http/exchange.ts"
-import { jsonResponse } from "../http/responses.ts"
+import { jsonResponse, plainError } from "../http/responses.ts"
 import { type HttpRequest, type HttpResponse, type RequestHeaders, respond } from "../http/message.ts"
 import { documentOf, type ReadDocument } from "./document.ts"
 import { elsewhere } from "./undelivered-paths.ts"
@@ -180,7 +180,7 @@ export function createPkiApp(options: PkiAppOptions): ServePki {
     try {
       return await handled(visit, operation, route, caller, found.params, part)
     } catch (error) {
-      return failed(error, visit, route.wireNames)
+      return failed(error, visit, route)
     }
   }
 
@@ -202,27 +202,34 @@ export function createPkiApp(options: PkiAppOptions): ServePki {
     const { requestId, remoteAddress, clientCertificate } = exchange
     if (route.open !== true) assertMayWrite(caller, operation, part)
     const bounds = { limitBytes, json: jsonBounds }
-    const { document, json } = route.raw === true ? noDocument : await documentOf(visit, operation, bounds)
+    const read = route.raw === true ? noDocument : await documentOf(visit, operation, bounds)
+    let sent: Promise<Uint8Array> | undefined
+    const incomingAs = (as: Caller) =>
+      new IncomingRequest({
+        method: request.method,
+        engine: engine.as(as, trail.trail),
+        server,
+        requestId,
+        remoteAddress,
+        clientCertificate,
+        estLabel: exchange.estLabel,
+        dialect,
+        params,
+        query,
+        headers: request.headers,
+        operation,
+        document: read.document,
+        json: read.json,
+        bytes: () => (sent ??= boundedBytes(request, limitBytes)),
+      })
+    const admitted = await route.admit?.(complete(incomingAs(anonymous)))
+    const { caller: admittedCaller = caller, document = read.document } = admitted ?? {}
+    if (admitted !== undefined) trail.learn({ caller: admittedCaller })
     if (route.signs === true) await signingTurn()
     const changesNothing = readOnly || operation === "read" || operation === "list"
-    trail.learn({ document, openRead: caller.kind === "anonymous" && changesNothing })
+    trail.learn({ document, openRead: admittedCaller.kind === "anonymous" && changesNothing })
     await trail.record({ signs: route.signs === true })
-    const incoming = new IncomingRequest({
-      method: request.method,
-      engine: engine.as(caller, trail.trail),
-      server,
-      requestId,
-      remoteAddress,
-      clientCertificate,
-      dialect,
-      params,
-      query,
-      headers: request.headers,
-      operation,
-      document,
-      json,
-      bytes: () => boundedBytes(request, limitBytes),
-    })
+    const incoming = incomingAs(admittedCaller)
     const response = await route.handle(complete(incoming))
     return await finished(
       visit,
@@ -256,12 +263,19 @@ export function createPkiApp(options: PkiAppOptions): ServePki {
     return response
   }
 
-  function failed(error: unknown, visit: VaultExchange, wireNames?: WireNames): HttpResponse {
+  function failed(
+    error: unknown,
+    visit: VaultExchange,
+    { wireNames, plainErrors }: Pick<ApiRoute<never>, "wireNames" | "plainErrors"> = {},
+  ): HttpResponse {
     const { requestId } = visit.exchange
     if (!isEngineError(error)) runtime.log.error("request failed", { requestId, error })
     const known = isEngineError(error) ? error : new EngineError("internal", `internal error in request ${requestId}`)
     const { status, document, headers } = encodeError(known, wireNames)
-    return refused(visit, status, document.errors, { headers })
+    if (plainErrors !== true) return refused(visit, status, document.errors, { headers })
+    const plainStatus = known.code === "unauthenticated" ? 401 : status
+    visit.trail.refused(plainStatus, document.errors)
+    return plainError(plainStatus, document.errors, visit.request.method, headers)
   }
 
   function refused(

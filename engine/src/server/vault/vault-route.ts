@@ -1,6 +1,7 @@
 // One endpoint of the certificate API as data. `vault-routes.ts` has three kinds of tables: endpoints of every mount, endpoints of the
 // server itself, and endpoints of auth methods by type.
 import type { ClientCertificate } from "../../core/client-certificate.ts"
+import type { Caller } from "../../core/caller.ts"
 import type { ServingEngine } from "../../engine.ts"
 import type { AuthMethod } from "../../access/logins/auth-method.ts"
 import type { Mount } from "../../pki/mounts/mount.ts"
@@ -23,6 +24,8 @@ export interface SystemRequest {
   readonly requestId: string
   /** Address of the client. Undefined on a unix socket or without a socket. */
   readonly remoteAddress: string | undefined
+  /** Label of `/.well-known/est/<label>` that led to the route; empty without a label. Undefined for other paths. */
+  readonly estLabel: string | undefined
   /** Certificate that the client presented to the device listener, or to a trusted proxy. Only possession of its key was verified. */
   readonly clientCertificate: ClientCertificate | undefined
   readonly dialect: Dialect
@@ -79,6 +82,13 @@ export interface ApiRoute<Request> {
   readonly bodyLimitBytes?: number
   /** Also served on the device listener. All other routes answer 404 there. */
   readonly device?: true
+  /**
+   * Authenticates a client by other credentials than a token, before the request is recorded. Returns the caller, and members of the body
+   * for the audit log. Needs `open`.
+   */
+  readonly admit?: (arrival: Arrival<Request>) => Promise<Admission>
+  /** Errors are plain text (RFC 7030, section 4.2.3). */
+  readonly plainErrors?: true
   /** ACME route, whose errors are problem documents (RFC 7807). */
   readonly problems?: true
   /** The request has no effect unless it uses an authority's key. The audit log records it at the latest with that use. */
@@ -90,6 +100,14 @@ export interface ApiRoute<Request> {
   /** Tables that `handle` decodes. The path help lists their members. */
   readonly parameters?: readonly ParameterTable[]
   readonly handle: (request: Request) => Promise<PkiResponse>
+}
+
+/** Request of a client that is not authenticated yet. Its engine has no rights. */
+export type Arrival<Request> = Pick<Request, keyof Request & keyof PkiRequest>
+
+export interface Admission {
+  readonly caller: Caller
+  readonly document: Document
 }
 
 export type PkiRoute = ApiRoute<PkiRequest>

@@ -1,5 +1,6 @@
 import type { AuthMethodType } from "../../access/logins/auth-method.ts"
 import { acmeRoutes } from "../acme/acme.ts"
+import { estRoutes } from "../est/est.ts"
 import { accountBindingRoutes, acmeManagementRoutes } from "./acme-management.ts"
 import { blockedKeyRoutes } from "./blocked-keys.ts"
 import { certificateRoutes, inventoryRoutes, revocationRoutes, storedCertificateRoutes } from "./certificates.ts"
@@ -18,7 +19,7 @@ import {
   lockedUserRoutes,
   userpassRoutes,
 } from "./logins.ts"
-import { mountRoutes, mountSettingsRoutes } from "./mounts.ts"
+import { estConfigRoutes, mountRoutes, mountSettingsRoutes } from "./mounts.ts"
 import { ocspRoutes } from "./ocsp.ts"
 import { policyRoutes } from "./policies.ts"
 import { roleRoutes } from "./roles.ts"
@@ -31,6 +32,8 @@ export const pkiRoutes: readonly PkiRoute[] = [
   ...issuerRoutes,
   ...keyRoutes,
   ...mountSettingsRoutes,
+  ...estConfigRoutes,
+  ...estRoutes,
   ...roleRoutes,
   ...certificateRoutes,
   ...storedCertificateRoutes,

@@ -36,6 +36,7 @@ import type { VcsConnectionRepository } from "../../organizations/vcs-connection
 import type { CrlRepository } from "../../pki/crl/crl-repository.ts"
 import type { CertificateRepository } from "../../pki/issuance/certificate.ts"
 import type { EnrolmentRepository } from "../../pki/enrolments/enrolment-repository.ts"
+import type { EstLabelRepository } from "../../pki/est/est-label-repository.ts"
 import type { IssuerRepository } from "../../pki/issuers/issuer.ts"
 import type { BlockedKeyRepository } from "../../pki/keys/blocked-key.ts"
 import type { CaKeyStore } from "../../pki/keys/key.ts"
@@ -97,6 +98,7 @@ import { SqlCaKeyRepository } from "./pki/ca-key-repository.ts"
 import { SqlCertificateRepository } from "./pki/certificate-repository.ts"
 import { SqlCrlRepository } from "./pki/crl-repository.ts"
 import { SqlEnrolmentRepository } from "./pki/enrolment-repository.ts"
+import { SqlEstLabelRepository } from "./pki/est-label-repository.ts"
 import { SqlIssuerRepository } from "./pki/issuer-repository.ts"
 import { SqlAuthorityRepository, SqlMountRepository, SqlMountSettingRepository } from "./pki/mount-repository.ts"
 import { SqlRevocationRepository } from "./pki/revocation-repository.ts"
@@ -251,6 +253,9 @@ class SessionRepositories implements Repositories {
   }
   get blockedKeys() {
     return this.#once("blockedKeys", SqlBlockedKeyRepository)
+  }
+  get estLabels() {
+    return this.#once("estLabels", SqlEstLabelRepository)
   }
   get enrolments() {
     return this.#once("enrolments", SqlEnrolmentRepository)
@@ -465,6 +470,7 @@ export interface Repositories {
   readonly policies: PolicyRepository
   readonly blockedKeys: BlockedKeyRepository
   readonly enrolments: EnrolmentRepository
+  readonly estLabels: EstLabelRepository
   readonly serviceTokens: ServiceTokenRepository
   readonly tokenRoles: TokenRoleRepository
   readonly authMethods: AuthMethodRepository

@@ -88,6 +88,7 @@ export interface Tables {
   acme_renewal_serial_numbers: AcmeRenewalSerialNumberRow
   blocked_keys: BlockedKeyRow
   enrolments: EnrolmentRow
+  est_labels: EstLabelRow
   entity_names: EntityNameRow
   policies: PolicyRow
   policy_attachments: PolicyAttachmentRow
@@ -884,6 +885,11 @@ export interface KubernetesClusterRow {
   /** JSON object. */
   config: string
   reviewer_token_sealed: Uint8Array | null
+}
+
+export interface EstLabelRow {
+  label: string
+  mount_id: string
 }
 
 export interface KubernetesRoleRow {

@@ -1,9 +1,10 @@
 import { conflict } from "../../../core/errors.ts"
-import type {
-  AuthMethod,
-  AuthMethodConfig,
-  AuthMethodId,
-  AuthMethodRepository,
+import {
+  type AuthMethod,
+  type AuthMethodConfig,
+  type AuthMethodId,
+  type AuthMethodRepository,
+  initialAuthMethodConfig,
 } from "../../../access/logins/auth-method.ts"
 import { initialMountTraits, type MountOptions, type MountTraits } from "../../../pki/mounts/mount.ts"
 import { bumpCacheVersion, mountsFamily } from "../../sql/cache-versions.ts"
@@ -72,8 +73,8 @@ const rowOf = (method: AuthMethod): AuthMethodRow => ({
   created_at: method.createdAt,
 })
 
-/** Stored configuration of an auth method. Rows of earlier releases have neither traits nor options. */
-type StoredConfig = AuthMethodConfig & { readonly traits?: MountTraits; readonly options?: MountOptions }
+/** Stored configuration of an auth method. Rows of earlier releases have neither traits nor options, and fewer members of the configuration. */
+type StoredConfig = Partial<AuthMethodConfig> & { readonly traits?: MountTraits; readonly options?: MountOptions }
 
 function methodOf(row: AuthMethodRow): AuthMethod {
   const { traits = initialMountTraits, options = {}, ...config } = JSON.parse(row.config) as StoredConfig
@@ -82,7 +83,7 @@ function methodOf(row: AuthMethodRow): AuthMethod {
     path: row.path,
     type: row.type,
     description: row.description,
-    config,
+    config: { ...initialAuthMethodConfig, ...config },
     traits,
     options,
     accessor: row.accessor,

@@ -7,6 +7,7 @@ import {
 } from "../../../pki/mounts/mount-settings.ts"
 import type { MountVersionRepository } from "../../../pki/mounts/mount-snapshot.ts"
 import {
+  initialMountConfig,
   initialMountTraits,
   type Mount,
   type MountConfig,
@@ -113,8 +114,8 @@ const rowOf = (mount: Mount): MountRow => ({
   created_at: mount.createdAt,
 })
 
-/** Stored configuration of a mount. Rows of earlier releases have neither traits nor options. */
-type StoredConfig = MountConfig & { readonly traits?: MountTraits; readonly options?: MountOptions }
+/** Stored configuration of a mount. Rows of earlier releases have neither traits nor options, and fewer members of the configuration. */
+type StoredConfig = Partial<MountConfig> & { readonly traits?: MountTraits; readonly options?: MountOptions }
 
 function mountOf(row: MountRow): Mount {
   const { traits = initialMountTraits, options = {}, ...config } = JSON.parse(row.config) as StoredConfig
@@ -123,7 +124,7 @@ function mountOf(row: MountRow): Mount {
     path: row.path,
     type: row.type,
     description: row.description,
-    config,
+    config: { ...initialMountConfig, ...config },
     traits,
     options,
     accessor: row.accessor,

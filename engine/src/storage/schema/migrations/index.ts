@@ -65,4 +65,5 @@ export const migrations: readonly Migration[] = [
     async () => (await import("./0055-certificate-logins.ts")).certificateLoginsMigration,
   ),
   loaded("0056-enrolments", async () => (await import("./0056-enrolments.ts")).enrolmentsMigration),
+  loaded("0057-est-labels", async () => (await import("./0057-est-labels.ts")).estLabelsMigration),
 ]
