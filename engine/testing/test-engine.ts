@@ -25,6 +25,8 @@ export interface RequestOptions {
   readonly headers?: Readonly<Record<string, string>>
   /** Client address, unknown by default. */
   readonly from?: string
+  /** Certificates that the client presented to the certificate API, DER, its own first. */
+  readonly clientChain?: readonly Uint8Array[]
 }
 
 export interface TestEngine extends AsyncDisposable {
@@ -117,12 +119,13 @@ export async function openTestEngine(options: TestEngineOptions = {}): Promise<T
     url: string,
     method: string,
     headers: Record<string, string>,
-    { body, from }: RequestOptions,
+    { body, from, clientChain }: RequestOptions,
   ): Promise<Answer> => {
     const sent = body === undefined ? {} : { body: isSent(body) ? body : JSON.stringify(body) }
     const response = await app.fetch(new Request(url, { method, headers, ...sent }), {
       requestId: "test",
       remoteAddress: from,
+      clientCertificate: clientChain && { chain: clientChain },
       route: undefined,
     })
     const bytes = new Uint8Array(await response.arrayBuffer())
@@ -143,7 +146,7 @@ export async function openTestEngine(options: TestEngineOptions = {}): Promise<T
         { body, ...(from === undefined ? {} : { from }) },
       )
     },
-    async pki(method, path, { token = rootToken, body, headers, from } = {}) {
+    async pki(method, path, { token = rootToken, body, headers, from, clientChain } = {}) {
       const header = headers?.["x-vault-request"] === undefined ? "x-service-token" : "x-vault-token"
       const credentials = token === null ? {} : { [header]: token }
       const type = method === "PATCH" ? "application/merge-patch+json" : "application/json"
@@ -151,7 +154,7 @@ export async function openTestEngine(options: TestEngineOptions = {}): Promise<T
         `${origin}/v1${path}`,
         method,
         { ...credentials, ...typeOf(body, type), ...headers },
-        { body, ...(from === undefined ? {} : { from }) },
+        { body, ...(from === undefined ? {} : { from }), ...(clientChain === undefined ? {} : { clientChain }) },
       )
     },
     [Symbol.asyncDispose]: () => closing.disposeAsync(),

@@ -8,6 +8,7 @@ import type { PreparePki } from "./prepared-request.ts"
 
 const authority = testCertificate({ subject: "/CN=matrix", extensions: authorityExtensions })
 const role = { certificate: authority.certificate }
+const client = testCertificate({ issuer: authority })
 const list = { crl: testRevocationList(authority, [1]) }
 
 async function enabled({ root, unique }: PkiSubject): Promise<string> {
@@ -48,9 +49,9 @@ export const certificateLoginRequests: Readonly<Record<string, PreparePki>> = {
     body: list,
   }),
   "DELETE /auth/*cert/crls/:name": (subject, caller) => withList(subject, caller),
-  // Without a client certificate, which the requests of this matrix cannot present.
   "POST /auth/*cert/login": async (subject, caller) => ({
     ...(await withRole(subject, caller)),
     body: { name: "web" },
+    clientChain: [client.der],
   }),
 }

@@ -59,13 +59,14 @@ const isMadeForOne = (endpoint: string): boolean => (requests[endpoint]?.length 
 
 export const requestPki = (
   { testEngine, tokens }: PkiUsers,
-  { method, address, body, token, headers }: ReadyPkiRequest,
+  { method, address, body, token, headers, clientChain }: ReadyPkiRequest,
   caller: CallerName,
 ): Promise<Answer> =>
   testEngine.pki(method, address, {
     token: caller === "no token" ? null : (token ?? tokens[caller]),
     ...(body === undefined ? {} : { body }),
     ...(headers === undefined ? {} : { headers }),
+    ...(clientChain === undefined ? {} : { clientChain }),
   })
 
 export interface ReadyPkiRequest {
@@ -74,6 +75,7 @@ export interface ReadyPkiRequest {
   readonly address: string
   readonly body: unknown
   readonly headers: Readonly<Record<string, string>> | undefined
+  readonly clientChain?: readonly Uint8Array[] | undefined
   readonly token: string | undefined
 }
 
@@ -81,7 +83,7 @@ export interface ReadyPkiRequest {
 export async function preparePki(endpoint: string, subject: PkiSubject, caller: CallerName): Promise<ReadyPkiRequest> {
   const make = requests[endpoint]
   if (make === undefined) throw new Error(`test/security/permissions/pki/requests.ts has no request for ${endpoint}`)
-  const { params = {}, query = "", body, headers, token } = await make(subject, caller)
+  const { params = {}, query = "", body, headers, clientChain, token } = await make(subject, caller)
   const [method = "", path = ""] = endpoint.split(" ")
   const address = path
     .replace(/^\/:mount(?=\/)/, `/${subject.mount}`)
@@ -90,7 +92,7 @@ export async function preparePki(endpoint: string, subject: PkiSubject, caller: 
       if (value === undefined) throw new Error(`${endpoint}: no value for ${kind}${name}`)
       return kind === "*" ? value : encodeURIComponent(value)
     })
-  return { method, address: `${address}${query}`, body, headers, token }
+  return { method, address: `${address}${query}`, body, headers, clientChain, token }
 }
 
 export function renderPkiMatrix(matrix: PkiMatrix): readonly string[] {

@@ -7,6 +7,8 @@ export interface PreparedPkiRequest {
   readonly query?: string
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
+  /** Certificates that the client presents, DER. */
+  readonly clientChain?: readonly Uint8Array[]
   /** Replaces the caller's own token. */
   readonly token?: string
 }
