@@ -98,6 +98,20 @@ export function certificateLoginCases(engine: () => OpenedEngine): void {
     await expect(logins.getRevocationList("root")).rejects.toMatchObject(notFound)
   })
 
+  test("a client logs in with a certificate of the role's CA", async () => {
+    const { root, device } = engine()
+    const path = `contract/cert-${(count += 1)}`
+    await root.authMethods.enable({ path, type: "cert" })
+    await root.certificateLogins(path).saveRole("web", { certificate, policies: ["none"], ttlMs: hourMs })
+    const client = testCertificate({ issuer: authority, subject: "/CN=web-1" })
+    const engineOfClient = await device(client)
+    const from = { remoteAddress: undefined, clientCertificate: { chain: [client.der] } }
+    const { token, secret, warnings } = await engineOfClient.certificateLogins(path).login({ name: "" }, from)
+    expect(warnings).toEqual(['policy "none" does not exist and is omitted'])
+    expect(token).toMatchObject({ orphan: true, ttlMs: hourMs, meta: { cert_name: "web", common_name: "web-1" } })
+    expect(await root.serviceTokens.lookup({ secret })).toMatchObject({ accessor: token.accessor })
+  })
+
   test("a client without a certificate is rejected", async () => {
     const logins = await newMethod()
     await logins.saveRole("web", { certificate })

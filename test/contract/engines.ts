@@ -4,7 +4,9 @@ import type { Edition } from "../../engine/src/core/edition.ts"
 import { openEmbedded } from "../../engine/src/embedded.ts"
 import type { Engine, ServedEngine } from "../../engine/src/engine.ts"
 import { openEngine } from "../../engine/src/open.ts"
-import { startServer } from "../../engine/src/server/server.ts"
+import { ReloadableIdentity, startServer } from "../../engine/src/server/server.ts"
+import type { TestCertificate } from "../../engine/testing/client-certificates.ts"
+import { testTlsPem } from "../../engine/testing/policy-server.ts"
 import { databaseKinds, imageFor } from "../../engine/testing/temporary-database.ts"
 import { watched } from "./call-coverage.ts"
 
@@ -13,6 +15,8 @@ export interface OpenedEngine extends AsyncDisposable {
   readonly root: Engine
   /** Returns an engine that acts for the owner of `token`. */
   as(token: string): Promise<Engine>
+  /** Returns the engine of a client that connects with this certificate and has no token. */
+  device(client: TestCertificate): Promise<Engine>
   /** The engine over the database, for clients that do not call methods of `Engine`, such as ACME clients. */
   readonly served: ServedEngine
   /** Methods that returned a value so far, such as `workspaces.get`. */
@@ -46,6 +50,8 @@ export const hosted: readonly Implementation[] = [
 
 /** The external policy service of the tests listens on the loopback interface. */
 const outgoing = { kinds: ["private", "loopback"], ranges: [] } as const
+const identity = { certificate: testTlsPem("server"), privateKey: testTlsPem("server-key") }
+const free = { host: "127.0.0.1", port: 0 }
 const sealKeys = { text: Buffer.alloc(32, "contract").toString("base64") }
 
 async function openEmbeddedOn(name: string, edition?: Edition): Promise<OpenedEngine> {
@@ -57,6 +63,7 @@ async function openEmbeddedOn(name: string, edition?: Edition): Promise<OpenedEn
     served,
     root: watched(served, record),
     as: async (token) => watched(actingFor(served, token), record),
+    device: async () => watched(served, record),
     [Symbol.asyncDispose]: () => closing.disposeAsync(),
   }
 }
@@ -65,7 +72,11 @@ async function openEmbeddedOn(name: string, edition?: Edition): Promise<OpenedEn
 async function openRemotely(edition?: Edition): Promise<OpenedEngine> {
   const closing = new AsyncDisposableStack()
   const served = await openOn("SQLite file", closing, edition)
-  const server = await startServer({ engine: served })
+  const server = await startServer({
+    engine: served,
+    tls: { source: new ReloadableIdentity(identity), listen: free },
+    deviceListen: free,
+  })
   closing.defer(async () => void (await server.close()))
   const record = newRecord()
   const as = async (token: string): Promise<Engine> =>
@@ -79,6 +90,17 @@ async function openRemotely(edition?: Edition): Promise<OpenedEngine> {
     served,
     root: await as(await rootToken(served)),
     as,
+    device: async ({ certificate, key }) =>
+      watched(
+        closing.use(
+          await openEngine(server.deviceUrl ?? "", {
+            token: "none",
+            skipTlsVerify: true,
+            clientIdentity: { certificates: certificate, privateKey: key },
+          }),
+        ),
+        record,
+      ),
     [Symbol.asyncDispose]: () => closing.disposeAsync(),
   }
 }
