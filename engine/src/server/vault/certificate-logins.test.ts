@@ -1,4 +1,4 @@
-import { hash } from "node:crypto"
+import { hash, X509Certificate } from "node:crypto"
 import { mkdtemp, readFile, rm } from "node:fs/promises"
 import { createServer, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -613,3 +613,41 @@ test.each(["rsa", "ec", "ed25519"] as const)(
     await expect(login(server.httpsUrl)).rejects.toThrow("client certificate must be supplied")
   },
 )
+
+test("CRLs and OCSP of the server's own mount decide on logins", async () => {
+  const stage = await opened()
+  const server = await startServer({ engine: stage.engine })
+  onTestFinished(async () => void (await server.close()))
+  const post = async (path: string, body: object) => {
+    const answer = await stage.pki("POST", path, { body, headers: { "x-vault-request": "true" } })
+    expect(answer.status).toBeOneOf([200, 204])
+    return answer.body?.data as Readonly<Record<string, string>>
+  }
+  await post("/sys/mounts/devices", { type: "pki" })
+  const { certificate = "" } = await post("/devices/root/generate/internal", { common_name: "Devices", key_type: "ec" })
+  await post("/devices/roles/any", { allow_any_name: true, enforce_hostnames: false, key_type: "ec", key_bits: 256 })
+  const issued = await post("/devices/issue/any", { common_name: "printer-1", ttl: "1h" })
+  const pem = issued["certificate"] ?? ""
+  const client = { certificate: pem, key: "", der: Uint8Array.from(new X509Certificate(pem).raw) }
+  const logins = stage.engine.certificateLogins("cert")
+  await withRole(stage, { certificate }, "listed")
+  await withRole(stage, {
+    certificate,
+    ocspEnabled: true,
+    ocspServersOverride: [`${server.url}/v1/devices/ocsp`],
+    ocspMaxRetries: 0,
+  })
+  await logins.saveRevocationList("devices", { url: `${server.url}/v1/devices/crl` })
+  const statuses = async () => [
+    (await logIn(stage, [client], { name: "listed" })).status,
+    (await logIn(stage, [client], { name: "printers" })).status,
+  ]
+  expect(await statuses()).toEqual([200, 200])
+  await post("/devices/revoke", { serial_number: issued["serial_number"] })
+  await logins.saveRevocationList("devices", { url: `${server.url}/v1/devices/crl` })
+  expect((await statuses())[0]).toBe(400)
+  await logins.deleteRevocationList("devices")
+  await withRole(stage, { ocspThisUpdateMaxAgeMs: 1_000 })
+  stage.advance(2_000)
+  expect(await statuses()).toEqual([200, 400])
+})
