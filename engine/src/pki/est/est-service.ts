@@ -24,7 +24,7 @@ import type { PrivateKey } from "../../x509/private-key.ts"
 import { readPublicKey } from "../../x509/public-key.ts"
 import { type SerialNumber, serialNumberOf } from "../../x509/serial-number.ts"
 import { UnacceptableInput } from "../../x509/unacceptable-input.ts"
-import { defaultRetryAfterMs, type EnrolmentId, type EnrolmentOperation } from "../enrolments/enrolment.ts"
+import type { EnrolmentId, EnrolmentOperation } from "../enrolments/enrolment.ts"
 import {
   awaitDecision,
   type EnrolmentRequest,
@@ -246,7 +246,7 @@ export class EstService implements EstServer {
       return issued(await this.#sign(asked, id))
     } catch (error) {
       if (error instanceof PolicyPending) {
-        const { retryAfterMs = defaultRetryAfterMs } = error
+        const { retryAfterMs } = error
         const step = await awaitDecision(this.#access, request, { decider: "external-policy", retryAfterMs })
         return { kind: "waiting", retryAfterMs: step.kind === "wait" ? step.retryAfterMs : retryAfterMs }
       }

@@ -2,6 +2,7 @@ import { acmeRequests } from "./acme-requests.ts"
 import { appRoleRequests } from "./app-role-requests.ts"
 import { certificateLoginRequests } from "./certificate-login-requests.ts"
 import { certificateRequests, storedCertificateRequests } from "./certificate-requests.ts"
+import { estRequests } from "./est-requests.ts"
 import { enrolmentRequests } from "./enrolment-requests.ts"
 import { externalPolicyRequests } from "./external-policy-requests.ts"
 import { kubernetesRequests } from "./kubernetes-requests.ts"
@@ -34,5 +35,6 @@ export const requests: Readonly<Record<string, PreparePki>> = {
   ...storedCertificateRequests,
   ...externalPolicyRequests,
   ...enrolmentRequests,
+  ...estRequests,
   ...acmeRequests,
 }
