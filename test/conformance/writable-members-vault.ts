@@ -27,6 +27,7 @@ import { policies } from "../../engine/src/contracts/vault/policy.ts"
 import { revokeParameters, revokeWithKeyParameters } from "../../engine/src/contracts/vault/revocation.ts"
 import { role } from "../../engine/src/contracts/vault/role.ts"
 import { serviceTokens } from "../../engine/src/contracts/vault/service-token.ts"
+import { estConfig } from "../../engine/src/contracts/vault/est.ts"
 import { mountSettings } from "../../engine/src/contracts/vault/mount-settings.ts"
 import { tidy } from "../../engine/src/contracts/vault/tidy.ts"
 import { renewalSignalParameters } from "../../engine/src/contracts/vault/acme-management.ts"
@@ -511,6 +512,27 @@ const settings: readonly VaultResource[] = [
       ...refusing({ cross_cluster_revocation: true, unified_crl: true, unified_crl_on_existing_paths: true }),
     ],
     namesOf(crls.configure.body.table),
+  ),
+  setting(
+    "est",
+    [
+      ...stored({
+        enabled: true,
+        default_path_policy: "role:web",
+        label_to_path_policy: { printers: "sign-verbatim" },
+        enable_sentinel_parsing: true,
+        audit_fields: ["csr"],
+        manual_approval: ["role:web"],
+      }),
+      { name: "default_mount", value: true, beside: { default_path_policy: "role:web" } },
+      ...refusing({ authenticators: { userpass: { accessor: "auth_userpass_00000000" } } }),
+    ],
+    namesOf(estConfig.configure.body.table),
+    async (testEngine) => {
+      const mount = await newMount(testEngine)
+      await succeeded(send(testEngine, "POST", `/${mount}/roles/web`, { allow_any_name: true }))
+      return mount
+    },
   ),
   setting(
     "acme",

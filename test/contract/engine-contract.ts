@@ -5,6 +5,7 @@ import { acmeCases } from "./acme-cases.ts"
 import { appRoleCases } from "./app-role-cases.ts"
 import { certificateCases } from "./certificate-cases.ts"
 import { enrolmentCases } from "./enrolment-cases.ts"
+import { estCases } from "./est-cases.ts"
 import { eventCases } from "./event-cases.ts"
 import { externalCases } from "./external-cases.ts"
 import { identityCases } from "./identity-cases.ts"
@@ -92,6 +93,9 @@ export function engineContract(open: () => Promise<OpenedEngine>): void {
   })
   describe("enrolments:", () => {
     enrolmentCases(engine)
+  })
+  describe("EST:", () => {
+    estCases(engine)
   })
   describe("revocations and CRLs:", () => {
     revocationCases(engine)

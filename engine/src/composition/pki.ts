@@ -31,7 +31,11 @@ import { LockedUserService } from "../access/userpass/locked-user-service.ts"
 import type { PasswordHasher } from "../access/userpass/password-hasher.ts"
 import { UserpassVerifier, userpassMethod } from "../access/userpass/userpass-login-service.ts"
 import { type CertificateChecks, certificateChecks } from "../access/certificates/certificate-checks.ts"
-import { assertBoundRenewal, CertificateLoginService, verifyCertificateLogin } from "../access/certificates/certificate-login-service.ts"
+import {
+  assertBoundRenewal,
+  CertificateLoginService,
+  verifyCertificateLogin,
+} from "../access/certificates/certificate-login-service.ts"
 import { KubernetesLoginService } from "../access/kubernetes/kubernetes-login-service.ts"
 import type { ReadPodAccount, TokenReviewer } from "../access/kubernetes/token-reviewer.ts"
 import { MountDirectory } from "../pki/mounts/mount-directory.ts"
@@ -144,8 +148,7 @@ export function composePki(
 }
 
 const estLoginsOver = (context: PkiParts): EstLogins => ({
-  userpass: ({ path }, credentials, from) =>
-    new UserpassVerifier(context, path).verifyUserpassLogin(credentials, from),
+  userpass: ({ path }, credentials, from) => new UserpassVerifier(context, path).verifyUserpassLogin(credentials, from),
   cert: ({ path }, { role, clientCertificate }, from) =>
     verifyCertificateLogin(context, path, { name: role }, { clientCertificate, remoteAddress: from }),
 })

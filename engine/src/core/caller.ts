@@ -84,6 +84,8 @@ export interface DelegatedClient {
   readonly accessor: string
   /** Path of the method and name of the client. */
   readonly displayName: string
+  /** Facts about the client, as in the metadata of a token. */
+  readonly meta: Readonly<Record<string, string>>
 }
 
 export const anonymous: Caller = { kind: "anonymous", acl: noAccess }

@@ -29,6 +29,6 @@ export async function callerOfLogin(
     kind: "service",
     tokenId: id,
     acl: compileAccess(policies.filter((policy) => policy !== undefined)),
-    login: { accessor: method.accessor, displayName: token.displayName },
+    login: { accessor: method.accessor, displayName: token.displayName, meta: token.meta },
   }
 }

@@ -23,6 +23,7 @@ import { writePem } from "../../x509/pem.ts"
 import type { PrivateKey } from "../../x509/private-key.ts"
 import { readPublicKey } from "../../x509/public-key.ts"
 import { type SerialNumber, serialNumberOf } from "../../x509/serial-number.ts"
+import { signedRequest } from "../../x509/signed-request.ts"
 import { UnacceptableInput } from "../../x509/unacceptable-input.ts"
 import type { EnrolmentId, EnrolmentOperation } from "../enrolments/enrolment.ts"
 import {
@@ -33,7 +34,7 @@ import {
   settleEnrolment,
 } from "../enrolments/await-decision.ts"
 import { PolicyPending } from "../external-policy/external-policy.ts"
-import { signProved, signProvedForKey } from "../external-policy/external-policy-service.ts"
+import { signProved } from "../external-policy/external-policy-service.ts"
 import type { IssuedCertificate } from "../issuance/certificate-api.ts"
 import { readSigningRequestDer, readUnprovenRequest, type SigningRequest } from "../issuance/issue-request.ts"
 import { roleOf, signByRole, signVerbatim } from "../issuance/sign-request.ts"
@@ -140,7 +141,9 @@ export class EstService implements EstServer {
     const algorithm = (role && algorithmOf(role)) ?? algorithmIn(request.subjectPublicKeyInfo) ?? defaultAlgorithm
     const make = async (): Promise<Submitted> => {
       const privateKey = await this.#access.context.keyGenerator.generate(algorithm)
-      return { request, key: privateKey.publicKey, privateKey }
+      // The external policy service needs a CSR with the key that the certificate is for.
+      const { subjectName: subject, extensions } = request
+      return { ...readSigningRequestDer(await signedRequest(privateKey, { subject, extensions })), privateKey }
     }
     return this.#decided({ snapshot, policy, operation: "serverkeygen", submitted: { request, make } })
   }
@@ -296,9 +299,7 @@ export class EstService implements EstServer {
       settle: async (repositories: Repositories, record: { readonly serialNumber: SerialNumber }) =>
         settle?.(repositories, record),
     }
-    return isGenerated(made)
-      ? signProvedForKey(this.#access, request, made.key, proved)
-      : signProved(this.#access, request, proved)
+    return signProved(this.#access, request, proved)
   }
 
   /** Returns an issued certificate again, for a client that did not get the answer. */
@@ -377,7 +378,11 @@ function policyOf(settings: EstSettings, path: EstPath): PathPolicy {
 /** Returns the client for the queue. Tests and programs that use the engine have no login. */
 function requesterOf(caller: Caller): EnrolmentRequest["requester"] {
   const login = caller.kind === "service" ? caller.login : undefined
-  return { accessor: login?.accessor ?? "", displayName: login?.displayName ?? "" }
+  if (login === undefined) return { accessor: "", displayName: "" }
+  const { accessor, displayName, meta } = login
+  // Clients with certificates may share a display name.
+  const certificate = ["authority_key_id", "serial_number"].flatMap((name) => meta[name] ?? [])
+  return { accessor, displayName: [displayName, ...certificate].join(" ") }
 }
 
 function readLeaf(der: Uint8Array): Certificate {

@@ -133,16 +133,6 @@ export function signProved<Repositories extends PkiRepositories>(
   return decide(access, "sign", request, subjectOf(request), proved)
 }
 
-/** Like `signProved`, for a key that the server has generated in place of that of the CSR. */
-export function signProvedForKey<Repositories extends PkiRepositories>(
-  access: MountAccess<Repositories>,
-  request: PolicySignRequest,
-  publicKey: PublicKey,
-  proved: ProvedRequest<Repositories>,
-): Promise<IssuedCertificate> {
-  return decide(access, "issue", request, { publicKey, csr: request.csr }, proved)
-}
-
 async function decide<Repositories extends PkiRepositories>(
   access: MountAccess<Repositories>,
   mode: IssuanceMode,
