@@ -13,13 +13,13 @@ export function decodeEstBody(contentType: string | null, mediaType: string, bod
 
 const lineLength = 64
 
-/** Encodes as base64 with line ends. */
+/** Encodes as base64 in lines that end in LF, which `base64 --decode` reads too. */
 export const encodeEstBody = (der: Uint8Array): string =>
   `${(
     Buffer.from(der)
       .toString("base64")
       .match(new RegExp(`.{1,${lineLength}}`, "g")) ?? []
-  ).join("\r\n")}\r\n`
+  ).join("\n")}\n`
 
 export interface BasicCredentials {
   readonly name: string

@@ -113,7 +113,7 @@ function answerOf(request: PkiRequest, answer: EstAnswer): PkiResponse {
 const plainType = "text/plain; charset=utf-8"
 
 const part = (mediaType: string, der: Uint8Array): string =>
-  `Content-Type: ${mediaType}\r\nContent-Transfer-Encoding: base64\r\n\r\n${encodeEstBody(der)}`
+  `Content-Type: ${mediaType}\r\nContent-Transfer-Encoding: base64\r\n\r\n${encodeEstBody(der)}\r\n`
 
 /** Base64 has no hyphen, so no boundary occurs in a part. */
 const newBoundary = ({ requestId }: PkiRequest): string => `est-${requestId.replaceAll(/[^A-Za-z0-9-]/g, "")}`
