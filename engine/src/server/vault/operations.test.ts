@@ -178,6 +178,8 @@ describe("[P-4.12-p2] an operation without parameters", () => {
       { path: "https://x.test/v1/pki" },
       { path: "https://x.test/v1/pki" },
     ],
+    ["setting EST", "POST", "config/est", { audit_fields: "common_name" }, { audit_fields: ["common_name"] }],
+    ["reading the settings of EST", "GET", "config/est", undefined, { enabled: false, audit_fields: ["common_name"] }],
     ["reading the cluster's settings", "GET", "config/cluster", undefined, { path: "https://x.test/v1/pki" }],
     ["configuring lists", "POST", "config/crl", { expiry: "24h" }, { expiry: "24h" }],
     ["reading what is configured", "GET", "config/crl", undefined, { expiry: "24h" }],
@@ -225,16 +227,18 @@ describe("[P-4.12-p2] an operation without parameters", () => {
     await vi.waitFor(async () => expect(await state()).toBe("Cancelled"), 5_000)
   })
 
-  test("is rejected with a reason for EST and managed keys", async () => {
-    for (const [method, path] of [
-      ["GET", "config/est"],
-      ["POST", "est/simpleenroll"],
-      ["GET", "est/cacerts"],
-      ["POST", "roles/web/est/simpleenroll"],
-    ] as const) {
-      const answer = await world.pki(method, `/pki/${path}`, method === "POST" ? { body: {} } : {})
-      expect([path, answer.status, answer.body]).toEqual([path, 404, { errors: ["unsupported path"] }])
-    }
+  test("serves EST, whose clients need other credentials than a token", async () => {
+    expect((await write("config/est", { enabled: true, default_path_policy: "role:web" })).status).toBe(200)
+    const statusOf = async (method: string, path: string) =>
+      (await world.pki(method, `/pki/${path}`, method === "POST" ? { body: {} } : {})).status
+    expect(await statusOf("GET", "est/cacerts")).toBe(200)
+    expect(await statusOf("GET", "roles/web/est/cacerts")).toBe(200)
+    // The mount has no auth method for clients with a password.
+    for (const operation of ["simpleenroll", "simplereenroll", "serverkeygen"])
+      expect([operation, await statusOf("POST", `est/${operation}`)]).toEqual([operation, 403])
+  })
+
+  test("is rejected with a reason for managed keys", async () => {
     for (const path of ["keys/generate/kms", "root/generate/kms", "intermediate/generate/kms"]) {
       const answer = await write(path, { common_name: "Managed", managed_key_name: "hsm" })
       expect([path, answer.status]).toEqual([path, 400])
