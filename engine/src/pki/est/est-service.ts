@@ -14,6 +14,7 @@ import {
   unavailable,
   unprocessable,
 } from "../../core/errors.ts"
+import { secondMs } from "../../core/time.ts"
 import { signingTurn } from "../../core/timers.ts"
 import { type Certificate, parseCertificate } from "../../x509/certificate.ts"
 import { encodeCsrAttributes } from "../../x509/csr-attributes.ts"
@@ -183,9 +184,11 @@ export class EstService implements EstServer {
     }
   }
 
-  #authorized({ settings }: MountSnapshot, path: EstPath, operation: EnrolmentOperation): PathPolicy {
+  #authorized({ settings, roles }: MountSnapshot, path: EstPath, operation: EnrolmentOperation): PathPolicy {
     const policy = policyOf(settings.est, path)
     authorizeOnMount(this.#access, ["create", "update"], `${pathOfPolicy(policy)}/${operation}`)
+    if (policy.kind === "role" && roles.get(policy.role)?.noStore === true)
+      throw unprocessable(`the role ${policy.role} has no_store, and EST requires stored certificates`)
     return policy
   }
 
@@ -204,7 +207,8 @@ export class EstService implements EstServer {
     }))
     if (!isOurs) throw notOurs()
     if (isRevoked) throw forbidden("the client certificate is revoked")
-    if (now < renewed.notBefore || now > renewed.notAfter) throw forbidden("the client certificate is not valid now")
+    // The validity includes its last second.
+    if (now < renewed.notBefore || now >= renewed.notAfter + secondMs) throw forbidden("the client certificate is not valid now")
     const extensionValues = parseExtensionValues(renewed.extensions)
     const problem = reenrolmentProblem({ subjectName: renewed.subjectName, extensionValues }, request)
     if (problem !== undefined) throw unprocessable(problem)

@@ -11,6 +11,8 @@ import {
 import { cheapPasswordHash } from "../../../testing/cheap-password.ts"
 import { certificateRequest } from "../../../testing/certificate-requests.ts"
 import { testCertificate } from "../../../testing/client-certificates.ts"
+import { manualClock } from "../../../testing/manual-clock.ts"
+import { systemRuntime } from "../../core/runtime.ts"
 import { isSamePublicKey, readPublicKey } from "../../x509/public-key.ts"
 import { readPrivateKey } from "../../x509/private-key.ts"
 
@@ -204,6 +206,16 @@ describe("re-enrolment", () => {
     expect([response.status, response.text]).toEqual([403, "the client certificate was not issued by this mount\n"])
   })
 
+  test("is rejected when the certificate has expired", async () => {
+    const clock = manualClock()
+    await using mount = await openEstMount({ runtime: { ...systemRuntime(), clock } })
+    const before = await enrolled(mount)
+    clock.advance(3_601_000)
+    const { der } = await deviceRequest()
+    const response = await mount.send(`${wellKnown}/simplereenroll`, { body: der, clientCertificate: chainOf(before) })
+    expect([response.status, response.text]).toEqual([403, "the client certificate is not valid now\n"])
+  })
+
   test("is rejected when the certificate is revoked", async () => {
     await using mount = await openEstMount()
     const before = await enrolled(mount)
@@ -258,6 +270,16 @@ describe.each(["rsa", "ec", "ed25519"] as const)("serverkeygen for a role with k
     expect(isSamePublicKey(readPublicKey(spki), publicKey)).toBe(true)
     expect(certificate.subjectAltName).toBe("DNS:printer.example.com")
   })
+})
+
+test("EST issues nothing by a role whose certificates are not stored", async () => {
+  await using mount = await openEstMount()
+  await mount.world.engine.pki("pki").roles.save("web", { allowAnyName: true, keyType: "any", noStore: true })
+  const response = await mount.send(`${wellKnown}/simpleenroll`, { body: (await deviceRequest()).der })
+  expect([response.status, response.text]).toEqual([
+    400,
+    "the role web has no_store, and EST requires stored certificates\n",
+  ])
 })
 
 describe("requests that wait for an approval", () => {
