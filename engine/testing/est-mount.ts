@@ -19,6 +19,8 @@ export interface EstRequest {
   readonly basic?: string | null
   readonly clientCertificate?: ClientCertificate
   readonly method?: string
+  /** Server that gets the request. Default: that of the mount. */
+  readonly world?: TestEngine
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -78,10 +80,13 @@ export async function openEstMount(
     world,
     accessor,
     configure,
-    async send(path, { body, contentType, basic = device, clientCertificate, method, headers = {} } = {}) {
+    async send(
+      path,
+      { body, contentType, basic = device, clientCertificate, method, headers = {}, world: to = world } = {},
+    ) {
       const credentials = basic === null ? {} : { authorization: `Basic ${Buffer.from(basic).toString("base64")}` }
       const sent = body === undefined ? {} : { body: typeof body === "string" ? body : base64(body) }
-      const response = await world.app.fetch(
+      const response = await to.app.fetch(
         new Request(`${origin}${path}`, {
           method: method ?? (body === undefined ? "GET" : "POST"),
           headers: {

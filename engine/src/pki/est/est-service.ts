@@ -34,7 +34,7 @@ import {
   recordPolicyRefusal,
   settleEnrolment,
 } from "../enrolments/await-decision.ts"
-import { PolicyPending } from "../external-policy/external-policy.ts"
+import { PolicyPending, PolicyRefused } from "../external-policy/external-policy.ts"
 import { signProved } from "../external-policy/external-policy-service.ts"
 import type { IssuedCertificate } from "../issuance/certificate-api.ts"
 import { readSigningRequestDer, readUnprovenRequest, type SigningRequest } from "../issuance/issue-request.ts"
@@ -208,7 +208,8 @@ export class EstService implements EstServer {
     if (!isOurs) throw notOurs()
     if (isRevoked) throw forbidden("the client certificate is revoked")
     // The validity includes its last second.
-    if (now < renewed.notBefore || now >= renewed.notAfter + secondMs) throw forbidden("the client certificate is not valid now")
+    if (now < renewed.notBefore || now >= renewed.notAfter + secondMs)
+      throw forbidden("the client certificate is not valid now")
     const extensionValues = parseExtensionValues(renewed.extensions)
     const problem = reenrolmentProblem({ subjectName: renewed.subjectName, extensionValues }, request)
     if (problem !== undefined) throw unprocessable(problem)
@@ -237,7 +238,7 @@ export class EstService implements EstServer {
       case "sign":
         return policy.kind === "external-policy"
           ? this.#askPolicy(asked, request, step.id)
-          : issued(await this.#sign(asked, step.id))
+          : this.#signOnce(asked, request, step.id)
       case "issued":
         return { kind: "issued", certificate: await this.#certificate(step.serialNumber) }
       case "denied":
@@ -247,18 +248,29 @@ export class EstService implements EstServer {
     }
   }
 
+  /** Signs an approved request. If it was sent twice at once, both answers have the certificate of the one that was recorded. */
+  async #signOnce(asked: Asked, request: EnrolmentRequest, id: EnrolmentId): Promise<EstAnswer> {
+    try {
+      return issued(await this.#sign(asked, id))
+    } catch (error) {
+      if (!isEngineError(error, "conflict")) throw error
+      const step = await enrolmentStepOf(this.#access, request)
+      if (step.kind !== "issued") throw error
+      return { kind: "issued", certificate: await this.#certificate(step.serialNumber) }
+    }
+  }
+
   /** Asks the external policy service. A request that it has not decided waits in the queue. */
   async #askPolicy(asked: Asked, request: EnrolmentRequest, id: EnrolmentId | undefined): Promise<EstAnswer> {
     try {
-      return issued(await this.#sign(asked, id))
+      return id === undefined ? issued(await this.#sign(asked, undefined)) : await this.#signOnce(asked, request, id)
     } catch (error) {
       if (error instanceof PolicyPending) {
         const { retryAfterMs } = error
         const step = await awaitDecision(this.#access, request, { decider: "external-policy", retryAfterMs })
         return { kind: "waiting", retryAfterMs: step.kind === "wait" ? step.retryAfterMs : retryAfterMs }
       }
-      if (id !== undefined && isEngineError(error, "unprocessable"))
-        await recordPolicyRefusal(this.#access, id, error.message)
+      if (id !== undefined && error instanceof PolicyRefused) await recordPolicyRefusal(this.#access, id, error.message)
       throw error
     }
   }

@@ -11,6 +11,8 @@ import {
 import { cheapPasswordHash } from "../../../testing/cheap-password.ts"
 import { certificateRequest } from "../../../testing/certificate-requests.ts"
 import { testCertificate } from "../../../testing/client-certificates.ts"
+import { defaultSharedKind } from "../../../testing/temporary-database.ts"
+import { openTestEngine, type TestEngine } from "../../../testing/test-engine.ts"
 import { manualClock } from "../../../testing/manual-clock.ts"
 import { systemRuntime } from "../../core/runtime.ts"
 import { isSamePublicKey, readPublicKey } from "../../x509/public-key.ts"
@@ -316,6 +318,23 @@ describe("requests that wait for an approval", () => {
     await mount.world.engine.pki("pki").enrolments.deny(enrolment?.id ?? "", { comment: "unknown device" })
     const response = await enroll()
     expect([response.status, response.text]).toEqual([403, "the request was denied: unknown device\n"])
+  })
+
+  test("are issued once when the client repeats the approved request at two servers at once", async () => {
+    await using place = await defaultSharedKind.place()
+    await using mount = await openEstMount({ url: place.url, jobs: false })
+    await using other = await openTestEngine({ url: place.url, jobs: false })
+    await mount.configure({ manualApproval: ["role:web"] })
+    const { der } = await deviceRequest()
+    const enroll = (world: TestEngine) => mount.send(`${wellKnown}/simpleenroll`, { body: der, world })
+    await enroll(mount.world)
+    const [enrolment] = await listed(mount)
+    await mount.world.engine.pki("pki").enrolments.approve(enrolment?.id ?? "", {})
+    const before = await countOf(mount)
+    const answers = await Promise.all([mount.world, other, mount.world, other].map(enroll))
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
+    expect(new Set(answers.map((answer) => leafOf(answer).serialNumber)).size).toBe(1)
+    expect(await countOf(mount)).toBe(before + 1)
   })
 
   test("wait separately for each client", async () => {
