@@ -39,7 +39,7 @@ import type { CertificateInventory } from "./pki/issuance/certificate-inventory.
 import type { BlockedKeys } from "./pki/keys/blocked-key.ts"
 import type { Mounts } from "./pki/mounts/mount.ts"
 import type { Pki, ServedPki } from "./pki/mounts/pki.ts"
-import type { EstLabels, EstServer } from "./pki/est/est.ts"
+import type { EstServer, FindEstLabel } from "./pki/est/est.ts"
 import type { VisibleMounts } from "./pki/mounts/visible-mounts.ts"
 import type { Assessments } from "./workspaces/assessments/assessment.ts"
 import type { BulkActions } from "./workspaces/bulk/bulk-action.ts"
@@ -169,8 +169,8 @@ export interface ServedEngine extends ServingEngine {
   mountTable(requestSnapshot?: RequestSnapshot): Promise<MountTable>
   /** Returns the current auth methods. */
   authMethodTable(requestSnapshot?: RequestSnapshot): Promise<AuthMethodTable>
-  /** Returns the mounts that serve paths below `/.well-known/est`. */
-  readonly estLabels: EstLabels
+  /** Returns the mount that has registered a label of `/.well-known/est`, and its path policy. The empty label is the path without one. */
+  readonly findEstLabel: FindEstLabel
   /** Resolves if the database answers and its disk has room for writes. */
   ready(): Promise<void>
   /** Metrics that the engine was opened with, for its server to record and expose. */

@@ -9,8 +9,8 @@ import type { ServedEngine, ServingEngine } from "../engine.ts"
 import { originOf } from "../events/feed/event.ts"
 import type { Authenticate } from "../organizations/authentication.ts"
 import type { AuthMethodTable } from "../access/logins/auth-method-directory.ts"
-import { EstLabelDirectory } from "../pki/est/est-labels.ts"
-import type { EstLabels } from "../pki/est/est.ts"
+import { findEstLabel } from "../pki/est/est-labels.ts"
+import type { EstLabelTarget } from "../pki/est/est.ts"
 import type { MountTable } from "../pki/mounts/mount-directory.ts"
 import type { AuthorityFigures } from "../pki/statistics/mount-metrics.ts"
 import type { Repositories } from "../storage/repositories/repositories.ts"
@@ -121,8 +121,8 @@ export class EmbeddedEngine extends CallerEngine implements ServedEngine {
     return this.context.authMethodDirectory.current(requestSnapshot)
   }
 
-  get estLabels(): EstLabels {
-    return new EstLabelDirectory(this.context)
+  findEstLabel(label: string): Promise<EstLabelTarget | undefined> {
+    return findEstLabel(this.context, label)
   }
 
   endEventStreams(): void {

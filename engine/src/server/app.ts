@@ -50,7 +50,7 @@ export function createApp(options: AppOptions): WebApp {
   const servePki = createPkiApp(options)
   const serveEst = async (request: HttpRequest, path: string, exchange: Exchange): Promise<HttpResponse> => {
     try {
-      const target = await findEstTarget(options.engine.estLabels, path)
+      const target = await findEstTarget((label) => options.engine.findEstLabel(label), path)
       if (target === undefined) return plainError(404, ["EST is not served at this path"], request.method, {})
       exchange.estLabel = target.label
       return await servePki(request, target.path, exchange)

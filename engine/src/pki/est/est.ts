@@ -54,8 +54,11 @@ export interface EstServer {
   generateKey(path: EstPath, csr: Uint8Array): Promise<EstAnswer>
 }
 
-/** Finds the mount that serves a path below `/.well-known/est`. */
-export interface EstLabels {
-  /** Returns undefined if no mount has registered the label. */
-  find(label: string): Promise<{ readonly mountPath: string; readonly policy: PathPolicy } | undefined>
+/** Mount that serves a path below `/.well-known/est`. */
+export interface EstLabelTarget {
+  readonly mountPath: string
+  readonly policy: PathPolicy
 }
+
+/** Returns undefined if no mount has registered the label. */
+export type FindEstLabel = (label: string) => Promise<EstLabelTarget | undefined>

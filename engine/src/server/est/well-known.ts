@@ -1,6 +1,6 @@
 // The well-known URI of EST (RFC 7030, section 3.2.2). It leads to the mount that has registered the label, as in Vault.
 import { estOperations, pathOfPolicy } from "../../pki/est/est-settings.ts"
-import type { EstLabels } from "../../pki/est/est.ts"
+import type { FindEstLabel } from "../../pki/est/est.ts"
 
 const prefix = "/.well-known/est/"
 
@@ -12,12 +12,12 @@ export interface EstTarget {
 }
 
 /** Returns undefined if no mount serves the path. */
-export async function findEstTarget(labels: EstLabels, path: string): Promise<EstTarget | undefined> {
+export async function findEstTarget(findLabel: FindEstLabel, path: string): Promise<EstTarget | undefined> {
   const segments = path.slice(prefix.length).split("/")
   const [operation = ""] = segments.slice(-1)
   const [label = ""] = segments.length > 1 ? segments : []
   if (segments.length > 2 || (segments.length === 2 && label === "") || !isOperation(operation)) return undefined
-  const found = await labels.find(label)
+  const found = await findLabel(label)
   return found && { path: `/v1/${found.mountPath}/${pathOfPolicy(found.policy)}/${operation}`, label }
 }
 
