@@ -36,6 +36,7 @@ test("the list of mounts has trailing slashes, in the data and beside it", async
       passthrough_request_headers: [],
       audit_non_hmac_request_keys: [],
       audit_non_hmac_response_keys: [],
+      delegated_auth_accessors: [],
     },
     deprecation_status: "supported",
     description: "Leaves",
@@ -78,6 +79,7 @@ test("[P-4.1-n3] a mount is tuned and returns its configuration in force", async
     passthrough_request_headers: ["If-Modified-Since", "X-Trace"],
     audit_non_hmac_request_keys: ["common_name"],
     audit_non_hmac_response_keys: [],
+    delegated_auth_accessors: [],
     options: null,
     plugin_version: "",
   })
