@@ -23,6 +23,7 @@ test("the list of auth methods contains token/, with a trailing slash, in the da
       passthrough_request_headers: [],
       audit_non_hmac_request_keys: [],
       audit_non_hmac_response_keys: [],
+      delegated_auth_accessors: [],
       token_type: "default-service",
     },
     deprecation_status: "supported",
