@@ -125,7 +125,7 @@ const operationsAt = <const Path extends string>(path: Path) =>
       ...read,
       path: `${path}/csrattrs` as const,
       summary: "Returns the attributes that a CSR should have (RFC 7030, section 4.5).",
-      answers: response(csrAttributesType),
+      answers: { ...response(csrAttributesType), orNothing: true },
     },
     enroll: {
       ...sent,
