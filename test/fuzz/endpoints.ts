@@ -14,7 +14,7 @@ import {
   type Mutation,
   pemMutations,
 } from "./mutations.ts"
-import { type SampleLabel, samples, sampleTexts, signedAgainInPem } from "./samples.ts"
+import { type SampleLabel, samples, sampleTexts, signedAgain, signedAgainInPem } from "./samples.ts"
 import { complaintAboutSigned } from "./signed-documents.ts"
 import type { FuzzTarget, OpenTargets } from "./target.ts"
 
@@ -50,12 +50,11 @@ async function targetOf(testUsers: PkiUsers, endpoint: string): Promise<FuzzTarg
   const { body } = request
   if (body === undefined) return undefined
   const isRaw = body instanceof Uint8Array
+  const isEst = endpoint.includes("/est/")
   let attempts = 0
   return {
     name: endpoint,
-    corpus: isRaw ? rawCorpus(body) : bodies(body as Json).map((each) => Buffer.from(JSON.stringify(each))),
-    mutations: isRaw ? derMutations : documentMutations,
-    ...(isRaw ? {} : { repair: signedAgainInJson }),
+    ...(isEst ? ofEst(body as string) : isRaw ? ofRaw(body) : ofDocument(body as Json)),
     turnMs,
     async attempt(input) {
       attempts += 1
@@ -64,15 +63,43 @@ async function targetOf(testUsers: PkiUsers, endpoint: string): Promise<FuzzTarg
         ;({ request, mount } = await prepared(testUsers, endpoint))
       }
       const { method, address, headers, token } = request
-      const options = { token: token ?? testUsers.tokens.root, body: Uint8Array.from(input) }
+      const sent = isEst ? Buffer.from(input).toString("base64") : Uint8Array.from(input)
+      const options = { token: token ?? testUsers.tokens.root, body: sent }
       const answer = await testUsers.testEngine.pki(
         method,
         address,
         headers === undefined ? options : { ...options, headers },
       )
-      return complaintAbout(answer)
+      return isEst ? complaintAboutText(answer) : complaintAbout(answer)
     },
   }
+}
+
+type Inputs = Pick<FuzzTarget, "corpus" | "mutations" | "repair">
+
+const ofDocument = (valid: Json): Inputs => ({
+  corpus: bodies(valid).map((each) => Buffer.from(JSON.stringify(each))),
+  mutations: documentMutations,
+  repair: signedAgainInJson,
+})
+
+const ofRaw = (valid: Uint8Array): Inputs => ({
+  corpus: [valid, ...samples("OCSP REQUEST")],
+  mutations: derMutations,
+})
+
+/** Bodies of EST are base64 of a CSR, which is mutated as DER. */
+const ofEst = (valid: string): Inputs => ({
+  corpus: [Buffer.from(valid, "base64"), ...samples("CERTIFICATE REQUEST")],
+  mutations: derMutations,
+  repair: signedAgain,
+})
+
+/** Returns a complaint about an answer of EST unless it succeeds or is an error in text. A challenge has no text. */
+function complaintAboutText({ status, body }: Answer): string | undefined {
+  if (status >= 500 && status !== 503) return `answered ${status}: ${JSON.stringify(body)}`
+  if (status < 400 || status === 401) return undefined
+  return typeof body === "string" && body.trim() !== "" ? undefined : `answered ${status} without text`
 }
 
 async function prepared(testUsers: PkiUsers, endpoint: string): Promise<{ request: ReadyPkiRequest; mount: string }> {
@@ -169,10 +196,6 @@ const documentMutations: readonly Mutation[] = [
   insideJson(pemMutations),
   insideJson(pemMutations),
 ]
-
-function rawCorpus(valid: Uint8Array): readonly Uint8Array[] {
-  return [valid, ...samples("OCSP REQUEST")]
-}
 
 /** Signs the CSRs and certificates in a JSON document again. */
 function signedAgainInJson(input: Uint8Array): Uint8Array {
