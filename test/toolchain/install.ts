@@ -16,6 +16,7 @@ import {
   vaultGoFolder,
   zlintFolder,
 } from "./go-modules.ts"
+import { bouncyCastle } from "./bouncy-castle.ts"
 import { bubblewrap } from "./bubblewrap.ts"
 import { buildGoTfeTests, findGoTfeTests } from "../e2e/clients/go-tfe-suite/build.ts"
 import { pythonWithHvac } from "./hvac.ts"
@@ -51,6 +52,7 @@ const tools: readonly Tool[] = [
   { name: "OpenSSL", ...openssl },
   { name: "GnuTLS", ...certtool },
   { name: "Java", ...java },
+  { name: "Bouncy Castle", ...bouncyCastle },
   { name: "certbot", ...certbot },
   { name: "certbot 5", ...newerCertbot },
   { name: "lego", ...lego },
