@@ -60,15 +60,17 @@ describe("EST authenticates", () => {
     { when: "the password is wrong", basic: "printer:wrong", status: 401 },
     { when: "the user does not exist", basic: "nobody:password", status: 401 },
     { when: "the policies of the user do not grant the path", basic: "guest:password", status: 403 },
-  ])("by password, and answers $status in plain text when $when", async ({ basic, status }) => {
+  ])("by password, and answers $status when $when", async ({ basic, status }) => {
     await using mount = await openEstMount()
     const { der } = await deviceRequest()
     const before = await countOf(mount)
     const response = await mount.send(`${wellKnown}/simpleenroll`, { body: der, basic })
     expect(response.status).toBe(status)
-    expect(response.headers.get("content-type")).toBe("text/plain; charset=utf-8")
     expect(response.headers.get("www-authenticate")).toBe(status === 401 ? 'Basic realm="EST", charset="UTF-8"' : null)
-    expect(response.text).toBe("permission denied\n")
+    // Clients discard a challenge, and Bouncy Castle fails if it has a body.
+    expect([response.headers.get("content-type"), response.text]).toEqual(
+      status === 401 ? [null, ""] : ["text/plain; charset=utf-8", "permission denied\n"],
+    )
     expect(await countOf(mount)).toBe(before)
   })
 
@@ -298,7 +300,7 @@ describe("requests that wait for an approval", () => {
     await using _ = mount
     const before = await countOf(mount)
     const first = await enroll()
-    expect([first.status, first.headers.get("retry-after")]).toEqual([202, "60"])
+    expect([first.status, first.headers.get("retry-after"), first.text]).toEqual([202, "60", ""])
     expect((await enroll()).status).toBe(202)
     const [enrolment, ...others] = await listed(mount)
     expect(others).toEqual([])

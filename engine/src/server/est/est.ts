@@ -88,10 +88,9 @@ const answered = (mediaType: string, der: Uint8Array): PkiResponse => ({
 
 function answerOf(request: PkiRequest, answer: EstAnswer): PkiResponse {
   if (answer.kind === "waiting") {
-    const seconds = Math.ceil(answer.retryAfterMs / 1_000)
-    const body = `The request waits for a decision. Repeat it after ${seconds} seconds.\n`
-    const headers = { "content-type": plainType, "retry-after": String(seconds), ...noStore }
-    return { kind: "raw", status: 202, body, headers }
+    const headers = { "retry-after": String(Math.ceil(answer.retryAfterMs / 1_000)), ...noStore }
+    // Bouncy Castle reads no body of this status, and fails if there is one.
+    return { kind: "raw", status: 202, body: "", headers }
   }
   const { certificate, privateKey } = answer
   if (privateKey === undefined) return answered(certsOnlyType, writeCertificatesOnly([certificate]))
@@ -109,8 +108,6 @@ function answerOf(request: PkiRequest, answer: EstAnswer): PkiResponse {
     headers: { "content-type": `multipart/mixed; boundary=${boundary}`, ...noStore },
   }
 }
-
-const plainType = "text/plain; charset=utf-8"
 
 const part = (mediaType: string, der: Uint8Array): string =>
   `Content-Type: ${mediaType}\r\nContent-Transfer-Encoding: base64\r\n\r\n${encodeEstBody(der)}\r\n`

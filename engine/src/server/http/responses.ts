@@ -18,22 +18,25 @@ export function jsonResponse(
   })
 }
 
-/** Returns an error in plain text, for protocols whose clients show it to people. A 401 asks for a user name and a password (RFC 7617). */
-export const plainError = (
+/**
+ * Returns an error in plain text, for protocols whose clients show it to people. A 401 asks for a user name and a password (RFC 7617). It has
+ * no text: Bouncy Castle discards a challenge unread, and fails if it has a body.
+ */
+export function plainError(
   status: number,
   errors: readonly string[],
   method: string,
   headers: Readonly<Record<string, string>>,
-): HttpResponse =>
-  respond(method === "HEAD" ? null : `${errors.join("\n")}\n`, {
+): HttpResponse {
+  if (status === 401) {
+    const challenge = { "www-authenticate": 'Basic realm="EST", charset="UTF-8"', "cache-control": "no-store" }
+    return respond(null, { status, headers: { ...challenge, ...headers } })
+  }
+  return respond(method === "HEAD" ? null : `${errors.join("\n")}\n`, {
     status,
-    headers: {
-      "content-type": "text/plain; charset=utf-8",
-      "cache-control": "no-store",
-      ...(status === 401 ? { "www-authenticate": 'Basic realm="EST", charset="UTF-8"' } : {}),
-      ...headers,
-    },
+    headers: { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store", ...headers },
   })
+}
 
 /** Returns an error that occurred outside the routes, in the format of the API that the path belongs to. */
 export function errorAnswer(path: string, status: number, title: string, detail: string): HttpResponse {
