@@ -10,7 +10,7 @@ export function openBouncyCastle(
   { java, classPath }: { readonly java: string; readonly classPath: string },
   { host, authorityFile }: EstServerAddress,
 ): EstClient {
-  const args = ["-Xmx256m", "-XX:TieredStopAtLevel=1", "-cp", classPath, program, host, authorityFile]
+  const args = ["-Xmx256m", "-cp", classPath, program, host, authorityFile]
   const child = spawn(java, args, { stdio: "pipe" })
   let errors = ""
   child.stderr.setEncoding("utf8").on("data", (text: string) => (errors += text))

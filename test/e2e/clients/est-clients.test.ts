@@ -3,9 +3,9 @@ import { execFile } from "node:child_process"
 import { createPrivateKey, X509Certificate } from "node:crypto"
 import { promisify } from "node:util"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import type { KeyType } from "../../../engine/src/x509/key-algorithm.ts"
 import { bouncyCastle } from "../../toolchain/bouncy-castle.ts"
 import { warnMissing } from "../../toolchain/missing.ts"
-import type { KeyType } from "../../../engine/src/x509/key-algorithm.ts"
 import { publicProgram } from "../../toolchain/public-program.ts"
 import { java, openssl } from "../../toolchain/validators.ts"
 import { openBouncyCastle } from "./est-bouncy-castle.ts"
@@ -53,6 +53,13 @@ const clients: readonly ClientRow[] = [
     open: async (address) => openBouncyCastle({ java: javaProgram ?? "", classPath: classPath ?? "" }, address),
   },
 ]
+
+const waiting: EstResult = { kind: "waiting", retryAfterSeconds: 60 }
+
+function generatedKeyIn(result: EstResult): Uint8Array {
+  if (result.kind !== "issued" || result.privateKey === undefined) throw new Error(`no key: ${JSON.stringify(result)}`)
+  return result.privateKey
+}
 
 let fixture: EstFixture
 const isNeeded = clients.some(({ isMissing }) => !isMissing)
@@ -123,24 +130,34 @@ describe.each(clients)("$client", ({ isMissing, attributes, open }) => {
       const { label, basic } = mount()
       const { csr } = await est.request(keyType, printer)
       const result = await est.send({ operation: "serverkeygen", label, csr, basic })
-      certificateFor((result.kind === "issued" && result.privateKey) || new Uint8Array(), result)
+      expect(certificateFor(generatedKeyIn(result), result).issuer).toBe(mount().root.subject)
     })
 
     test("waits, and gets the certificate after the approval", async () => {
       const { approvedLabel, basic, decide } = mount()
       const { csr, privateKey } = await est.request(keyType, printer)
       const enroll = () => est.send({ operation: "simpleenroll", label: approvedLabel, csr, basic })
-      expect(await enroll()).toEqual({ kind: "waiting", retryAfterSeconds: 60 })
-      expect(await enroll()).toEqual({ kind: "waiting", retryAfterSeconds: 60 })
+      expect(await enroll()).toEqual(waiting)
+      expect(await enroll()).toEqual(waiting)
       await decide("approve", "")
-      certificateFor(privateKey, await enroll())
+      expect(certificateFor(privateKey, await enroll()).issuer).toBe(mount().root.subject)
+    })
+
+    test("waits, and gets a key that the server generates after the approval", async () => {
+      const { approvedLabel, basic, decide } = mount()
+      const { csr } = await est.request(keyType, printer)
+      const enroll = () => est.send({ operation: "serverkeygen", label: approvedLabel, csr, basic })
+      expect(await enroll()).toEqual(waiting)
+      await decide("approve", "")
+      const result = await enroll()
+      expect(certificateFor(generatedKeyIn(result), result).issuer).toBe(mount().root.subject)
     })
 
     test("waits, and is rejected after the denial", async () => {
       const { approvedLabel, basic, decide } = mount()
       const { csr } = await est.request(keyType, printer)
       const enroll = () => est.send({ operation: "simpleenroll", label: approvedLabel, csr, basic })
-      expect(await enroll()).toEqual({ kind: "waiting", retryAfterSeconds: 60 })
+      expect(await enroll()).toEqual(waiting)
       await decide("deny", "unknown device")
       expect(await enroll()).toEqual({
         kind: "rejected",
@@ -199,7 +216,7 @@ describe.each(clients)("$client", ({ isMissing, attributes, open }) => {
     })
 
     test("is rejected when it renews a certificate of another mount, with or without a password", async () => {
-      const other = fixture.mount(keyType === "rsa" ? "ec" : "rsa")
+      const other = fixture.mount(keyType === "ec" ? "ed25519" : "ec")
       const { label, basic } = mount()
       const identity = await enrolled(other)
       const { csr } = await est.request(keyType, printer)

@@ -2,6 +2,7 @@
 import { X509Certificate } from "node:crypto"
 import { fileURLToPath } from "node:url"
 import type { KeyType } from "../../../engine/src/x509/key-algorithm.ts"
+import { cheapPasswordHash } from "../../../engine/testing/cheap-password.ts"
 import { run, serve, temporaryFolder } from "../../cli/chancery.ts"
 import { freePort } from "../../free-port.ts"
 import type { EstServerAddress } from "./est-client.ts"
@@ -76,7 +77,7 @@ export async function openEstFixture(): Promise<EstFixture> {
 async function createMount(send: Send, keyType: KeyType): Promise<EstFixtureMount> {
   const path = `devices-${keyType}`
   const [label, approvedLabel] = [keyType, `${keyType}-approved`]
-  const basic = { name: "printer", password: "correct horse: battery" }
+  const basic = { name: "printer", password: "password" }
   await send("POST", `sys/mounts/${path}`, { type: "pki", config: { max_lease_ttl: "87600h" } })
   const root = { common_name: `Root with ${keyType}`, key_type: keyType, ttl: "87600h" }
   const { data } = await send("POST", `${path}/root/generate/internal`, root)
@@ -88,7 +89,10 @@ async function createMount(send: Send, keyType: KeyType): Promise<EstFixtureMoun
     policy: `path "${path}/roles/+/est/*" { capabilities = ["update"] }`,
   })
   const [userpass, cert] = [await createMethod(send, path, "userpass"), await createMethod(send, path, "cert")]
-  await send("POST", `auth/${userpass.path}/users/${basic.name}`, { password: basic.password, token_policies: path })
+  await send("POST", `auth/${userpass.path}/users/${basic.name}`, {
+    password_hash: cheapPasswordHash,
+    token_policies: path,
+  })
   await send("POST", `auth/${cert.path}/certs/printers`, { certificate, token_policies: path })
   await send("POST", `sys/mounts/${path}/tune`, { delegated_auth_accessors: [userpass.accessor, cert.accessor] })
   await send("POST", `${path}/config/est`, {
