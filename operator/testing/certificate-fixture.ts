@@ -134,7 +134,13 @@ export async function openCertificate(spec: object, role: object = {}, issuerSpe
       }
     },
   } as unknown as Engine
-  const engines = { connect: async () => ({ engine: heard }) }
+  const engines = {
+    connect: async () => ({ engine: heard }),
+    isStaying: async () => {
+      const used = storeOf(connection).get("team/engine")
+      return used !== undefined && used.metadata.deletionTimestamp === undefined
+    },
+  }
   const connectionRef = { kind: "Connection", name: "engine" }
   const events: EventToRecord[] = []
   const request = (status: object) => ({

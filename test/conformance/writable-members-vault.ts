@@ -168,12 +168,12 @@ const mountConfig: readonly WritableMember[] = [
     passthrough_request_headers: ["X-Team"],
     audit_non_hmac_request_keys: ["common_name"],
     audit_non_hmac_response_keys: ["serial_number"],
+    delegated_auth_accessors: ["auth_approle_1"],
   }),
   ...refusing({
     plugin_version: "v1.0.0",
     override_pinned_version: true,
     allowed_managed_keys: ["hsm"],
-    delegated_auth_accessors: ["auth_approle_1"],
     identity_token_key: "other",
     trim_request_trailing_slashes: true,
   }),
@@ -449,6 +449,7 @@ const setting = (
   members: readonly WritableMember[],
   parsed: readonly string[],
   prepare: (testEngine: TestEngine) => Promise<string> = newMount,
+  readOnly: readonly string[] = [],
 ) =>
   resource(
     `config/${name}`,
@@ -457,7 +458,7 @@ const setting = (
       update: { method: "POST", path: (address) => address },
       read: (address) => address,
     },
-    { members, readOnly: [nameMember], routes: [`/config/${name}`], parsed },
+    { members, readOnly: [nameMember, ...readOnly], routes: [`/config/${name}`], parsed },
   )
 
 const settings: readonly VaultResource[] = [
@@ -533,6 +534,7 @@ const settings: readonly VaultResource[] = [
       await succeeded(send(testEngine, "POST", `/${mount}/roles/web`, { allow_any_name: true }))
       return mount
     },
+    ["last_updated"],
   ),
   setting(
     "acme",
@@ -1168,6 +1170,8 @@ export const operations: readonly RegExp[] = [
   /^\/issuer\/:issuer_ref\/(revoke|resign-crls|sign-revocation-list|crl\/import)$/,
   /^\/tidy(-cancel|\/secret-id)?$/,
   /^\/ocsp$/,
+  // EST, whose bodies are CSRs.
+  /^(\/roles\/:role|\/external-policy(\/:policy)?)?\/est\/(simpleenroll|simplereenroll|serverkeygen)$/,
   /^(\/issuer\/:issuer_ref)?(\/roles\/:role)?(\/external-policy(\/:policy)?)?\/acme\/new-eab$/,
   // The status of an account, which the account's own requests change as well.
   /^\/acme\/mgmt\/account\/keyid\/:key_id$/,
@@ -1180,6 +1184,8 @@ export const operations: readonly RegExp[] = [
   /^\/auth\/token\/(lookup|renew|revoke)(-self|-accessor|-orphan)?$/,
   /^\/role\/:name\/secret-id(-accessor)?\/(lookup|destroy)$/,
   /^\/login(\/:name)?$/,
+  // A CRL, of which a read has only the serial numbers.
+  /^\/crls\/:name$/,
   // Members of a user with a path of their own.
   /^\/users\/:name\/(password|policies)$/,
   /^\/sys\/locked-users\/:mount_accessor\/unlock\/:alias_identifier$/,

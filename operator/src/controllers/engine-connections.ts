@@ -146,6 +146,17 @@ export class EngineConnections {
     return { ...(await this.client(ref.kind, object, signal, options)), ...guarded }
   }
 
+  /** Returns whether a connection exists and is not being deleted. Reads the current object, not a cached one. */
+  async isStaying(ref: ConnectionRef, namespace: string | undefined): Promise<boolean> {
+    const { cluster, embedded } = this.#options
+    if (ref.kind === "ClusterConnection" && ref.name === embedded?.name) return true
+    const object =
+      ref.kind === "Connection"
+        ? await cluster.get(connection, `${namespace}/${ref.name}`)
+        : await cluster.get(clusterConnection, ref.name)
+    return object !== undefined && object.metadata.deletionTimestamp === undefined
+  }
+
   /** Returns the engine of a connection, whether ready or not. Throws `Unsettled` if the connection is incomplete. */
   async client(
     kind: ConnectionRef["kind"],

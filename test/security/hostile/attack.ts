@@ -136,6 +136,9 @@ function complaintsAbout(api: Api, attack: Attack, status: number, text: string)
   const pendingUnlock = status === 503 && address.endsWith("/actions/unlock")
   if (status >= 500 && !pendingUnlock) complaints.push(`answered ${status}: ${text}`)
   if (method === "HEAD") return text === "" ? complaints : [...complaints, "HEAD has a body"]
+  // Errors of EST are text, and a challenge has none (docs/est.md).
+  if (isEst(address) && !text.startsWith("{"))
+    return text.trim() === "" && status !== 401 ? [...complaints, `answered ${status} without text`] : complaints
   let errors: unknown
   try {
     errors = (JSON.parse(text) as { readonly errors?: unknown } | null)?.errors
@@ -145,6 +148,8 @@ function complaintsAbout(api: Api, attack: Attack, status: number, text: string)
   if (!Array.isArray(errors)) return [...complaints, `answered ${status} without errors`]
   return [...complaints, ...api.complaintsAbout(errors, status)]
 }
+
+const isEst = (address: string): boolean => address.split("?")[0]?.split("/").at(-2) === "est"
 
 function complaintsAboutError({ status, title, detail, source }: Record<string, unknown>, expected: number): string[] {
   const complaints: string[] = []

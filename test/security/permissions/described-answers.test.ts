@@ -19,9 +19,7 @@ interface Operation {
 /** Returns the operation of an endpoint: `GET /auth/*approle/role/:name` is described as GET /auth/{method}/role/{name}. */
 function operationOf(document: Json, endpoint: string): Operation | undefined {
   const [verb = "", path = ""] = endpoint.split(" ")
-  const template = path
-    .replace(/^\/auth\/\*(approle|cert|kubernetes)/, "/auth/{method}")
-    .replaceAll(/[:*](\w+)/g, "{$1}")
+  const template = path.replace(/^\/auth\/\*[a-z]+/, "/auth/{method}").replaceAll(/[:*](\w+)/g, "{$1}")
   const paths = document["paths"] as Readonly<Record<string, Readonly<Record<string, Operation>>>>
   return paths[template]?.[verb === "LIST" ? "get" : verb.toLowerCase()]
 }

@@ -5,7 +5,7 @@ import { defaultEstSettings, type EstAuthenticators, estAuditFields } from "../.
 import { contract, data, response, warned } from "./endpoint.ts"
 import { isDocument } from "./format/parameters.ts"
 import { parameter, record } from "./record.ts"
-import { flag, instant, mistyped, type ParameterType, problem, someOf, stringMapText, text, texts } from "./types.ts"
+import { flag, instant, mistyped, type ParameterType, problem, someOf, stringMap, text, texts } from "./types.ts"
 
 /** Object by kind of credentials. Vault clients also send it as JSON text. Absent kinds are disabled. */
 const authenticators: ParameterType<EstAuthenticators> = {
@@ -51,7 +51,7 @@ const estSettings = record(
       "Policy of the path est, and of /.well-known/est: sign-verbatim, role:<name>, external-policy or external-policy:<policy>.",
       { example: "role:printers" },
     ),
-    labelToPathPolicy: parameter(stringMapText, "Policies of /.well-known/est/<label> by label.", {
+    labelToPathPolicy: parameter(stringMap, "Policies of /.well-known/est/<label> by label.", {
       example: { printers: "role:printers" },
     }),
     authenticators: parameter(

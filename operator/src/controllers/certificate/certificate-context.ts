@@ -18,7 +18,7 @@ import type { KeystorePasswords } from "./keystores.ts"
 export interface CertificateParts {
   readonly cluster: Pick<Cluster, "apply" | "dataManagers" | "delete" | "get">
   readonly runtime: Pick<OperatorRuntime, "random" | "stopwatch">
-  readonly engines: Pick<EngineConnections, "connect">
+  readonly engines: Pick<EngineConnections, "connect" | "isStaying">
   readonly storeOf: (resource: Resource) => Pick<ObjectStore, "get" | "by" | "size">
   /** Returns the cache of Secrets with passwords of keystores. */
   readonly named: (resource: Resource) => Pick<NamedObjects, "get">

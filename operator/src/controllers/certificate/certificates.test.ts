@@ -24,7 +24,7 @@ import { ReadYourWrites } from "../../kube/read-your-writes.ts"
 import { reconcileIssuers } from "../issuer/issuers.ts"
 import type { Reconciler } from "../reconciler.ts"
 
-type Engines = { connect(): Promise<{ readonly engine: Engine }> }
+type Engines = { connect(): Promise<{ readonly engine: Engine }>; isStaying(): Promise<boolean> }
 
 /** Fails the `at`th effect from now on: it is not applied, or its answer is lost. */
 interface Fault {
@@ -150,6 +150,7 @@ afterAll(() => world[Symbol.asyncDispose]())
 
 /** Signing a certificate is an effect as well. */
 const enginesWith = (effect: ReturnType<typeof faulty>["effect"]): Engines => ({
+  isStaying: () => Promise.resolve(true),
   connect: async () => ({
     engine: {
       ...engine,

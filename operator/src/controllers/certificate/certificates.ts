@@ -48,8 +48,6 @@ import { publishTrust, type Trust } from "./trust-publication.ts"
 import { isRejection } from "../../kube/cluster.ts"
 import type { Condition, Health } from "../conditions.ts"
 import { certificate, type CertificateSpec } from "../../api/certificate.ts"
-import { clusterConnection } from "../../api/cluster-connection.ts"
-import { connection } from "../../api/connection.ts"
 import { keyOf, type KubernetesObject, secondTime, secrets } from "../../kube/kubernetes-object.ts"
 import { withFinalizerHint } from "../finalizer.ts"
 import {
@@ -659,12 +657,7 @@ class Certificates {
     const { object, spec, before, request } = one
     if (!spec.revocationPolicy.onDelete || isDeepStrictEqual(before.issuedBy, issuedBy)) return true
     await request.saveStatus({ ...before, issuedBy })
-    const { kind, name } = issuedBy.connectionRef
-    const used =
-      kind === "Connection"
-        ? await this.#parts.cluster.get(connection, inNamespaceOf(object, name))
-        : await this.#parts.cluster.get(clusterConnection, name)
-    if (used === undefined || used.metadata.deletionTimestamp !== undefined) {
+    if (!(await this.#parts.engines.isStaying(issuedBy.connectionRef, object.metadata.namespace))) {
       await request.saveStatus({ ...before })
       return false
     }
