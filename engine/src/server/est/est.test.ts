@@ -1,5 +1,8 @@
 import { X509Certificate } from "node:crypto"
-import { describe, expect, test } from "vitest"
+import { mkdtemp, readFile, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { describe, expect, onTestFinished, test } from "vitest"
 import {
   certificatesIn,
   derOf,
@@ -353,6 +356,33 @@ describe("requests that wait for an approval", () => {
     const other = await mount.send(`${wellKnown}/simpleenroll`, { body: der, basic: "scanner:password" })
     expect(other.status).toBe(202)
   })
+})
+
+test("the audit log names the client and its CSR, but neither password nor names in plain text", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "chancery-est-"))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  const auditFile = join(folder, "audit.log")
+  {
+    await using mount = await openEstMount({ auditFile })
+    await mount.send(`${wellKnown}/simpleenroll`, { body: (await deviceRequest()).der })
+    await mount.send(`${wellKnown}/simpleenroll`, {
+      body: (await deviceRequest()).der,
+      basic: "printer:wrong-password",
+    })
+  }
+  const text = await readFile(auditFile, "utf8")
+  for (const secret of ["printer.example.com", "wrong-password", Buffer.from(device).toString("base64")])
+    expect(text).not.toContain(secret)
+  const entries = text
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>)
+    .filter(({ type, path }) => type === "request" && path === "/v1/pki/roles/web/est/simpleenroll")
+  expect(entries.map(({ caller }) => caller)).toEqual([
+    expect.objectContaining({ accessor: expect.stringMatching(/^auth_userpass_/), display_name: "devices-printer" }),
+    expect.objectContaining({ kind: "anonymous" }),
+  ])
+  expect(entries[0]).toMatchObject({ data: { common_name: expect.stringMatching(/^hmac-sha256:/), key_type: "ec" } })
 })
 
 test("the name and the password of a client are in no error", async () => {
