@@ -382,7 +382,7 @@ test("the audit log names the client and its CSR, but neither password nor names
     expect.objectContaining({ accessor: expect.stringMatching(/^auth_userpass_/), display_name: "devices-printer" }),
     expect.objectContaining({ kind: "anonymous" }),
   ])
-  expect(entries[0]).toMatchObject({ data: { common_name: expect.stringMatching(/^hmac-sha256:/), key_type: "ec" } })
+  expect(entries[0]).toMatchObject({ data: { common_name: expect.stringMatching(/^hmac-sha256:/), key_bits: 256 } })
 })
 
 test("the name and the password of a client are in no error", async () => {
