@@ -22,7 +22,7 @@ const openssl = (...args: readonly string[]) => execFileSync("openssl", args, { 
 const text = (name: string) => readFileSync(file(name), "utf8")
 try {
   // The client's certificate comes from a trusted proxy, so that the load needs no TLS on either side of the comparison.
-  await using server = await startChancery(folder, ["--trusted-proxies", "127.0.0.1"])
+  await using server = await startChancery(folder, ["--trusted-proxies", "loopback"])
   const { port, token, pki } = server
   await pki("POST", "/sys/mounts/pki", { type: "pki" })
   await pki("POST", "/pki/root/generate/internal", { common_name: "Bench Root", key_type: "ec", ttl: "700h" })
