@@ -131,7 +131,7 @@ export class EstService implements EstServer {
     await signingTurn()
     const submitted = readSigningRequestDer(csr)
     if (operation === "simplereenroll") await this.#assertRenewable(submitted, clientCertificate)
-    return this.#decided({ snapshot, policy, operation, submitted })
+    return this.#issueOrWait({ snapshot, policy, operation, submitted })
   }
 
   async generateKey(path: EstPath, csr: Uint8Array): Promise<EstAnswer> {
@@ -140,13 +140,13 @@ export class EstService implements EstServer {
     const request = readUnprovenRequest(csr)
     const role = policy.kind === "role" ? roleOf(snapshot, policy.role) : undefined
     const algorithm = (role && algorithmOf(role)) ?? algorithmIn(request.subjectPublicKeyInfo) ?? defaultAlgorithm
-    const make = async (): Promise<Submitted> => {
+    const make = async (): Promise<GeneratedRequest> => {
       const privateKey = await this.#access.context.keyGenerator.generate(algorithm)
       // The external policy service needs a CSR with the key that the certificate is for.
       const { subjectName: subject, extensions } = request
       return { ...readSigningRequestDer(await signedRequest(privateKey, { subject, extensions })), privateKey }
     }
-    return this.#decided({ snapshot, policy, operation: "serverkeygen", submitted: { request, make } })
+    return this.#issueOrWait({ snapshot, policy, operation: "serverkeygen", submitted: { request, make } })
   }
 
   async #enabled(): Promise<MountSnapshot> {
@@ -216,10 +216,10 @@ export class EstService implements EstServer {
   }
 
   /** Issues at once, or waits for an approval or for the external policy service. */
-  async #decided(asked: Asked): Promise<EstAnswer> {
-    const { snapshot, policy, operation, submitted } = asked
+  async #issueOrWait(task: EstTask): Promise<EstAnswer> {
+    const { snapshot, policy, operation, submitted } = task
     const isManual = needsApproval(snapshot.settings.est, policy)
-    if (!isManual && policy.kind !== "external-policy") return issued(await this.#sign(asked, undefined))
+    if (!isManual && policy.kind !== "external-policy") return issued(await this.#sign(task, undefined))
     const request: EnrolmentRequest = {
       protocol: "est",
       operation,
@@ -232,13 +232,13 @@ export class EstService implements EstServer {
     switch (step.kind) {
       case "new":
       case "ask":
-        return this.#askPolicy(asked, request, step.kind === "ask" ? step.id : undefined)
+        return this.#signByPolicyOrWait(task, request, step.kind === "ask" ? step.id : undefined)
       case "wait":
         return { kind: "waiting", retryAfterMs: step.retryAfterMs }
       case "sign":
         return policy.kind === "external-policy"
-          ? this.#askPolicy(asked, request, step.id)
-          : this.#signOnce(asked, request, step.id)
+          ? this.#signByPolicyOrWait(task, request, step.id)
+          : this.#signOnce(task, request, step.id)
       case "issued":
         return { kind: "issued", certificate: await this.#certificate(step.serialNumber) }
       case "denied":
@@ -249,9 +249,9 @@ export class EstService implements EstServer {
   }
 
   /** Signs an approved request. If it was sent twice at once, both answers have the certificate of the one that was recorded. */
-  async #signOnce(asked: Asked, request: EnrolmentRequest, id: EnrolmentId): Promise<EstAnswer> {
+  async #signOnce(task: EstTask, request: EnrolmentRequest, id: EnrolmentId): Promise<EstAnswer> {
     try {
-      return issued(await this.#sign(asked, id))
+      return issued(await this.#sign(task, id))
     } catch (error) {
       if (!isEngineError(error, "conflict")) throw error
       const step = await enrolmentStepOf(this.#access, request)
@@ -260,10 +260,10 @@ export class EstService implements EstServer {
     }
   }
 
-  /** Asks the external policy service. A request that it has not decided waits in the queue. */
-  async #askPolicy(asked: Asked, request: EnrolmentRequest, id: EnrolmentId | undefined): Promise<EstAnswer> {
+  /** Signs what the external policy service allows. A request that it has not decided waits in the queue. */
+  async #signByPolicyOrWait(task: EstTask, request: EnrolmentRequest, id: EnrolmentId | undefined): Promise<EstAnswer> {
     try {
-      return id === undefined ? issued(await this.#sign(asked, undefined)) : await this.#signOnce(asked, request, id)
+      return id === undefined ? issued(await this.#sign(task, undefined)) : await this.#signOnce(task, request, id)
     } catch (error) {
       if (error instanceof PolicyPending) {
         const { retryAfterMs } = error
@@ -275,9 +275,9 @@ export class EstService implements EstServer {
     }
   }
 
-  async #sign({ policy, submitted }: Asked, enrolment: EnrolmentId | undefined): Promise<Signed> {
-    const made = "make" in submitted ? await submitted.make() : submitted
-    const privateKey = isGenerated(made) ? made.privateKey : undefined
+  async #sign({ policy, submitted }: EstTask, enrolment: EnrolmentId | undefined): Promise<Signed> {
+    const signingRequest = "make" in submitted ? await submitted.make() : submitted
+    const privateKey = isGenerated(signingRequest) ? signingRequest.privateKey : undefined
     const { clock } = this.#access.context.runtime
     const settle =
       enrolment === undefined
@@ -288,11 +288,11 @@ export class EstService implements EstServer {
     const sign = async (): Promise<IssuedCertificate> => {
       switch (policy.kind) {
         case "role":
-          return signByRole(this.#access, policy.role, made, { isCommonNameOptional: true }, options)
+          return signByRole(this.#access, policy.role, signingRequest, { isCommonNameOptional: true }, options)
         case "sign-verbatim":
-          return signVerbatim(this.#access, undefined, made, {}, options)
+          return signVerbatim(this.#access, undefined, signingRequest, {}, options)
         default:
-          return this.#signByPolicyService(policy.policy, made, settle)
+          return this.#signByPolicyService(policy.policy, signingRequest, settle)
       }
     }
     return { certificate: (await sign()).certificate, privateKey }
@@ -300,13 +300,13 @@ export class EstService implements EstServer {
 
   #signByPolicyService(
     policy: string | undefined,
-    made: SigningRequest | Submitted,
+    signingRequest: SigningRequest | GeneratedRequest,
     settle:
       | ((repositories: Repositories, issued: { readonly serialNumber: SerialNumber }) => Promise<void>)
       | undefined,
   ): Promise<IssuedCertificate> {
     const request = {
-      csr: writePem("CERTIFICATE REQUEST", made.request.der),
+      csr: writePem("CERTIFICATE REQUEST", signingRequest.request.der),
       parameters: new Map<string, string>(),
       ...(policy === undefined ? {} : { policy }),
     }
@@ -331,19 +331,21 @@ export class EstService implements EstServer {
 type Repositories = Parameters<typeof settleEnrolment>[0]
 
 /** CSR with a key that the server has generated. */
-interface Submitted extends SigningRequest {
+interface GeneratedRequest extends SigningRequest {
   readonly privateKey: PrivateKey
 }
 
-const isGenerated = (made: SigningRequest | Submitted): made is Submitted => Object.hasOwn(made, "privateKey")
+const isGenerated = (signingRequest: SigningRequest | GeneratedRequest): signingRequest is GeneratedRequest =>
+  Object.hasOwn(signingRequest, "privateKey")
 
 /** CSR whose key the server generates when it signs, not while the request waits. */
 interface KeyRequest {
   readonly request: SigningRequest["request"]
-  readonly make: () => Promise<Submitted>
+  readonly make: () => Promise<GeneratedRequest>
 }
 
-interface Asked {
+/** Authorized request to issue. */
+interface EstTask {
   readonly snapshot: MountSnapshot
   readonly policy: PathPolicy
   readonly operation: EnrolmentOperation

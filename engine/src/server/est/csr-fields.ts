@@ -24,6 +24,7 @@ function fieldsOf(request: CertificationRequest): { readonly [field in EstAuditF
   const valuesOf = (type: string) =>
     request.subjectName.flat().flatMap((attribute) => (attribute.type === type ? [attribute.value] : []))
   const key = keyOf(request)
+  // Only the names are read, so the type of the key does not matter.
   const { dnsNames, emails, ips, uris, otherNames, hasBasicConstraints } = csrFacts(request, { type: "ed25519" })
   return {
     csr: writePem("CERTIFICATE REQUEST", request.der),

@@ -61,7 +61,7 @@ describe("EST authenticates", () => {
   test.each([
     { when: "there are no credentials", basic: null, status: 401 },
     { when: "the password is wrong", basic: "printer:wrong", status: 401 },
-    { when: "the user does not exist", basic: "nobody:password", status: 401 },
+    { when: "the user does not exist", basic: "scanner:password", status: 401 },
     { when: "the policies of the user do not grant the path", basic: "guest:password", status: 403 },
   ])("by password, and answers $status when $when", async ({ basic, status }) => {
     await using mount = await openEstMount()
