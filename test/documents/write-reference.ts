@@ -25,7 +25,7 @@ const sentence = (text: string): string =>
   text
     .replaceAll("*", "\\*")
     .replaceAll("|", "\\|")
-    .replaceAll(/<oid>;UTF8:<value>|\{\{\w+\}\}|[\w-]+:<\w+>/g, "`$&`")
+    .replaceAll(/<oid>;UTF8:<value>|\{\{\w+\}\}|[\w/.:-]*<\w+>/g, "`$&`")
 
 /** Describes the type of a JSON Schema in words. */
 function typeOf(schema: Json): string {

@@ -154,6 +154,7 @@ describe.skipIf(certManager === undefined)("CertificateRequests of cert-manager"
       await approved(actions, "web", csrOf("web.example.com"), ours("Issuer", "held"))
       await engine.held
       await operator.kill()
+      await engine.clientGone
     } finally {
       startOperator()
     }

@@ -118,6 +118,8 @@ export interface HoldingEngine extends AsyncDisposable {
   readonly url: string
   /** Resolves when the first message is held. */
   readonly held: Promise<void>
+  /** Resolves when the client of the first held message has closed its connection. */
+  readonly clientGone: Promise<void>
   /** Passes held messages on, and all later ones at once. */
   release(): void
 }
@@ -132,6 +134,7 @@ export async function startHoldingEngine(
   message: "request" | "answer",
 ): Promise<HoldingEngine> {
   const held = Promise.withResolvers<void>()
+  const clientGone = Promise.withResolvers<void>()
   const released = Promise.withResolvers<void>()
   const { hostname, port } = new URL(target)
   const server = createHttpServer((incoming, outgoing) => {
@@ -139,6 +142,7 @@ export async function startHoldingEngine(
     const whenFree = (kind: typeof message, pass: () => void) => {
       if (kind !== message || !path.test(url)) return pass()
       held.resolve()
+      outgoing.on("close", clientGone.resolve)
       void released.promise.then(() => (outgoing.destroyed ? undefined : pass()))
     }
     whenFree("request", () => {
@@ -158,6 +162,7 @@ export async function startHoldingEngine(
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     held: held.promise,
+    clientGone: clientGone.promise,
     release: released.resolve,
     async [Symbol.asyncDispose]() {
       released.resolve()
