@@ -163,6 +163,15 @@ test("EST signs the CSR as it is when the policy of the label is sign-verbatim",
   expect(leafOf(response).subjectAltName).toBe("DNS:anything.example.org")
 })
 
+test.each(["fleet", "fleet/printers", "50%", "a?b#c", "ä b"])(
+  "a label leads to the external policy when its name is %j",
+  async (name) => {
+    await using mount = await openEstMount()
+    await mount.configure({ labelToPathPolicy: { fleet: `external-policy:${name}` } })
+    expect((await mount.send("/.well-known/est/fleet/cacerts")).status).toBe(200)
+  },
+)
+
 describe("csrattrs", () => {
   test("ask for the key type of the role", async () => {
     await using mount = await openEstMount()
