@@ -215,6 +215,20 @@ describe.each(clients)("$client", ({ isMissing, attributes, open }) => {
       })
     })
 
+    test("is rejected when it renews an expired certificate, with or without a password", async () => {
+      const { label, basic, expired } = mount()
+      const old = await est.request(keyType, printer)
+      const identity = { certificate: (await expired(old.csr)).raw, privateKey: old.privateKey }
+      const { csr } = await est.request(keyType, printer)
+      const renewal = { operation: "simplereenroll", label, csr, identity } as const
+      expect(await est.send(renewal)).toMatchObject({ kind: "rejected", status: 401 })
+      expect(await est.send({ ...renewal, basic })).toEqual({
+        kind: "rejected",
+        status: 403,
+        text: "the client certificate is not valid now",
+      })
+    })
+
     test("is rejected when it renews a certificate of another mount, with or without a password", async () => {
       const other = fixture.mount(keyType === "ec" ? "ed25519" : "ec")
       const { label, basic } = mount()

@@ -1,5 +1,6 @@
 // A server process with a device listener, and for each type of keys a mount with EST at two labels.
 import { X509Certificate } from "node:crypto"
+import { setTimeout } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import type { KeyType } from "../../../engine/src/x509/key-algorithm.ts"
 import { cheapPasswordHash } from "../../../engine/testing/cheap-password.ts"
@@ -25,6 +26,8 @@ export interface EstFixtureMount {
   /** Decides the only pending enrolment. */
   decide(decision: "approve" | "deny", comment: string): Promise<void>
   revoke(certificate: X509Certificate): Promise<void>
+  /** Issues the certificate of a CSR (DER), and returns it after its expiration. */
+  expired(csr: Uint8Array): Promise<X509Certificate>
 }
 
 export const keyTypes = ["rsa", "ec", "ed25519"] as const satisfies readonly KeyType[]
@@ -112,6 +115,18 @@ async function createMount(send: Send, keyType: KeyType): Promise<EstFixtureMoun
       const [id, ...others] = listed["keys"] as readonly string[]
       if (id === undefined || others.length > 0) throw new Error(`${others.length + 1} enrolments wait, or none`)
       await send("POST", `${path}/enrolments/${id}/${decision}`, { comment })
+    },
+    async expired(csr) {
+      const pem = `-----BEGIN CERTIFICATE REQUEST-----\n${Buffer.from(csr).toString("base64")}\n-----END CERTIFICATE REQUEST-----`
+      const { data: signed } = await send("POST", `${path}/sign/printers`, {
+        csr: pem,
+        common_name: `p1.${allowedDomain}`,
+        ttl: "1s",
+      })
+      const shortLived = new X509Certificate(String(signed["certificate"]))
+      // The validity includes its last second.
+      await setTimeout(Math.max(0, shortLived.validToDate.getTime() + 1_500 - Date.now()))
+      return shortLived
     },
     revoke: async (revoked) => void (await send("POST", `${path}/revoke`, { certificate: revoked.toString() })),
   }
