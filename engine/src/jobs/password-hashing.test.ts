@@ -54,13 +54,20 @@ test("too many passwords at once are rejected, and the others are verified", asy
   expect(await passwords.verify("password", cheap)).toBe(true)
 })
 
-test("passwords that wait are rejected at the end", async () => {
+test("passwords that are hashed or wait are rejected as unavailable at the end", async () => {
   const passwords = openPasswordHashing({ timers: systemTimers, threadCount: 1, maxWaiting: 2 })
   const answers = Promise.allSettled([passwords.verify("password", cheap), passwords.verify("password", cheap)])
   passwords[Symbol.dispose]()
-  expect(await answers).toMatchObject([
-    { reason: { message: "The thread ended before its work was done." } },
-    { reason: { code: "unavailable" } },
-  ])
+  expect(await answers).toMatchObject([{ reason: { code: "unavailable" } }, { reason: { code: "unavailable" } }])
   await expect(passwords.verify("password", cheap)).rejects.toMatchObject({ code: "unavailable" })
+})
+
+test("a password whose turn comes as the engine closes is rejected as unavailable", async () => {
+  const passwords = openPasswordHashing({ timers: systemTimers, threadCount: 1, maxWaiting: 2 })
+  const first = passwords.verify("password", cheap)
+  const second = Promise.allSettled([passwords.verify("password", cheap)])
+  // Closes when the first password has given its place to the second, which has not begun.
+  const closed = first.finally(() => passwords[Symbol.dispose]())
+  expect(await closed).toBe(true)
+  expect(await second).toMatchObject([{ reason: { code: "unavailable" } }])
 })

@@ -40,7 +40,11 @@ export function openPasswordHashing({ timers, threadCount, maxWaiting }: Passwor
       await turn.promise
     }
     try {
+      if (closed) throw closing()
       return await threads.run(work)
+    } catch (error) {
+      // Threads that end with the engine report their work as unfinished, which is no fault.
+      throw closed ? closing() : error
     } finally {
       const next = waiting.shift()
       if (next === undefined) runningCount -= 1
