@@ -22,6 +22,8 @@ const transactions = (outcome: string) => `chancery_storage_transactions_total{k
 const validations = (le: string) => `chancery_acme_validation_duration_seconds_bucket{type="http-01",le="${le}"}`
 const deliveries = (outcome: string) => `chancery_webhook_deliveries_total{outcome="${outcome}"}`
 const orders = (status: string) => `chancery_acme_orders_total{status="${status}"}`
+const logins = (outcome: string) => `chancery_logins_total{method="userpass",outcome="${outcome}"}`
+const enrolments = (outcome: string) => `chancery_est_requests_total{operation="simpleenroll",outcome="${outcome}"}`
 const jobRuns = 'chancery_job_runs_total{exported_job="tidy",outcome="failed"}'
 const lastDone = 'chancery_job_last_success_timestamp_seconds{exported_job="tidy"}'
 const looks = (result: string) =>
@@ -136,6 +138,30 @@ export const alertCases: readonly AlertCase[] = [
     alert: "EnrolmentQueueIsNearlyFull",
     fires: { 'chancery_pki_enrolments_pending{mount="pki"}': "8001x300" },
     quiet: { 'chancery_pki_enrolments_pending{mount="pki"}': "8000x300" },
+  },
+  {
+    alert: "LoginsFail",
+    fires: { [logins("success")]: steady, [logins("wrong_credentials")]: "0+20x300" },
+    quiet: { [logins("success")]: steady, [logins("wrong_credentials")]: "0+10x300", [logins("busy")]: steady },
+  },
+  {
+    alert: "LoginsCannotBeVerified",
+    fires: { [logins("success")]: steady, [logins("failed")]: "0+1x300" },
+    quiet: { [logins("success")]: steady, [logins("failed")]: never, [logins("wrong_credentials")]: steady },
+  },
+  {
+    alert: "LoginsAreTurnedAway",
+    fires: { [logins("success")]: steady, [logins("busy")]: "0+2x300" },
+    quiet: { [logins("success")]: steady, [logins("busy")]: never },
+  },
+  {
+    alert: "EnrolmentsFail",
+    fires: { [enrolments("issued")]: "0+1x300", [enrolments("refused")]: "0+2x300" },
+    quiet: {
+      [enrolments("issued")]: "0+2x300",
+      [enrolments("refused")]: "0+1x300",
+      [enrolments("unauthenticated")]: steady,
+    },
   },
   {
     alert: "AuthoritiesAreNotWatched",

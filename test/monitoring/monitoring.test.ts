@@ -113,6 +113,7 @@ test("dashboards have unique names, and panels do not overlap", () => {
     "acme.json",
     "authorities.json",
     "jobs.json",
+    "logins.json",
     "operator.json",
     "server.json",
     "workspaces.json",

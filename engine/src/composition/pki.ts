@@ -15,6 +15,7 @@ import { ServiceTokenService } from "../access/service-tokens/service-token-serv
 import { TokenRoleService } from "../access/service-tokens/token-role-service.ts"
 import { MountSnapshots } from "../pki/mounts/mount-snapshots.ts"
 import type { FilingRanges } from "../pki/issuance/certificate-partitions.ts"
+import { createEstMetrics, type EstMetrics } from "../pki/est/est-metrics.ts"
 import { type EstLogins, EstService } from "../pki/est/est-service.ts"
 import { CertificateInventoryService } from "../pki/issuance/certificate-inventory-service.ts"
 import { createCrlMetrics } from "../pki/crl/crl-metrics.ts"
@@ -27,6 +28,7 @@ import { appRoleMethod } from "../access/approle/app-role-login-service.ts"
 import { AuthMethodDirectory } from "../access/logins/auth-method-directory.ts"
 import { AuthMethodService } from "../access/logins/auth-method-service.ts"
 import { FailedLoginLimit } from "../access/logins/failed-login-limit.ts"
+import { createLoginMetrics, type LoginMetrics } from "../access/logins/login-metrics.ts"
 import { LockedUserService } from "../access/userpass/locked-user-service.ts"
 import type { PasswordHasher } from "../access/userpass/password-hasher.ts"
 import { UserpassVerifier, userpassMethod } from "../access/userpass/userpass-login-service.ts"
@@ -70,6 +72,8 @@ export interface PkiParts extends PkiContext<Repositories> {
   readonly readPodAccount: ReadPodAccount
   readonly passwordHasher: PasswordHasher
   readonly failedLoginLimit: FailedLoginLimit
+  readonly loginMetrics: LoginMetrics
+  readonly estMetrics: EstMetrics
   readonly figures: FigureBoard
   readonly tidyMetrics: TidyMetrics
   readonly filingRanges: FilingRanges
@@ -124,9 +128,11 @@ export function composePki(
     reviewToken: kubernetesTokenReviewer(fetchFrom("kubernetes", false)),
     readPodAccount: podAccount(options.podAccountFolder),
     passwordHasher: opening.use(
-      openPasswordHashing({ timers, threadCount: passwordThreads, maxWaiting: maxWaitingPasswords }),
+      openPasswordHashing({ timers, threadCount: passwordThreads, maxWaiting: maxWaitingPasswords, meter }),
     ),
     failedLoginLimit: new FailedLoginLimit(clock),
+    loginMetrics: createLoginMetrics(meter),
+    estMetrics: createEstMetrics(meter),
     crlPublisher: new CrlPublisher({
       storage,
       clock,
@@ -186,6 +192,7 @@ export const pkiFamilies = {
       new EstService(mountAccess(context, mountPath, caller, trail.keyUse), {
         authMethodDirectory: context.authMethodDirectory,
         estLogins: estLoginsOver(context),
+        metrics: context.estMetrics,
       }),
   leases: ({ context, caller }: PkiRequest) => new LeaseService(context, caller),
   policies: ({ context: { storage }, caller }: PkiRequest) => new PolicyService(storage, caller),

@@ -1,6 +1,8 @@
 // Passwords are hashed on separate threads: each takes a large part of a second, in which the main thread would answer no request.
 import { extname } from "node:path"
+import type { Meter } from "@opentelemetry/api"
 import { busy, unavailable } from "../core/errors.ts"
+import { noopMeter } from "../core/metrics.ts"
 import type { Timers } from "../core/timers.ts"
 import type { PasswordHasher } from "../access/userpass/password-hasher.ts"
 import { WorkerThreads } from "./worker-threads.ts"
@@ -15,17 +17,27 @@ export interface PasswordHashingOptions {
   readonly threadCount: number
   /** Number of passwords that may wait. Further ones are rejected, so that guesses cannot occupy the server. */
   readonly maxWaiting: number
+  readonly meter?: Meter
 }
 
 export type PasswordHashing = PasswordHasher & Disposable
 
 /** Opens a hasher whose threads start on demand. */
-export function openPasswordHashing({ timers, threadCount, maxWaiting }: PasswordHashingOptions): PasswordHashing {
+export function openPasswordHashing({
+  timers,
+  threadCount,
+  maxWaiting,
+  meter = noopMeter,
+}: PasswordHashingOptions): PasswordHashing {
   const threads = new WorkerThreads<PasswordWork, string | boolean>({
     timers,
     module: new URL(`./password-thread${extname(import.meta.url)}`, import.meta.url),
   })
   const waiting: PromiseWithResolvers<void>[] = []
+  const waitingCount = meter.createUpDownCounter("chancery_passwords_waiting", {
+    description: "Passwords that wait to be hashed or verified on this server.",
+  })
+  waitingCount.add(0)
   let runningCount = 0
   let closed = false
 
@@ -37,7 +49,12 @@ export function openPasswordHashing({ timers, threadCount, maxWaiting }: Passwor
       const turn = Promise.withResolvers<void>()
       waiting.push(turn)
       // The one that ends gives its place to the one that waits.
-      await turn.promise
+      waitingCount.add(1)
+      try {
+        await turn.promise
+      } finally {
+        waitingCount.add(-1)
+      }
     }
     try {
       if (closed) throw closing()

@@ -11,6 +11,7 @@ import type { SecretIdRef } from "./app-role-api.ts"
 import type { AuthMethod } from "../logins/auth-method.ts"
 import { type AuthMethodDirectory, noAuthMethod } from "../logins/auth-method-directory.ts"
 import type { LoginRepositories } from "../logins/login.ts"
+import type { LoginMetrics } from "../logins/login-metrics.ts"
 
 export interface AppRoleRepositories extends LoginRepositories {
   readonly appRoles: AppRoleRepository
@@ -22,6 +23,7 @@ export interface AppRoleContext {
   readonly storage: Storage<AppRoleRepositories>
   readonly runtime: Runtime
   readonly authMethodDirectory: AuthMethodDirectory
+  readonly loginMetrics: LoginMetrics
   readonly signer: Signer
   readonly wakeJob: (name: string) => void
 }

@@ -3,6 +3,7 @@ import { invalid, unprocessable } from "../../core/errors.ts"
 import { mountPathOf } from "../../pki/mounts/mount.ts"
 import type { AuthMethod } from "../logins/auth-method.ts"
 import { logIn } from "../logins/login.ts"
+import { countLogin } from "../logins/login-metrics.ts"
 import type { CreatedServiceToken } from "../service-tokens/service-token-service.ts"
 import { AppRoleAccess, type AppRoleContext, type AppRoleRepositories } from "./app-role-access.ts"
 import type { AppRoleCredentials, AppRoleLogins, AppRoleMethod } from "./app-role-api.ts"
@@ -17,7 +18,11 @@ export class AppRoleLoginService implements AppRoleLogins {
     this.#access = access
   }
 
-  async logIn({ roleId, secretId = "" }: AppRoleCredentials, from?: string): Promise<CreatedServiceToken> {
+  logIn(credentials: AppRoleCredentials, from?: string): Promise<CreatedServiceToken> {
+    return countLogin(this.#access.context.loginMetrics, "approle", () => this.#logIn(credentials, from))
+  }
+
+  async #logIn({ roleId, secretId = "" }: AppRoleCredentials, from: string | undefined): Promise<CreatedServiceToken> {
     const { runtime } = this.#access.context
     const credentials = { roleId: roleId.trim(), secretId: secretId.trim() }
     if (credentials.roleId === "") throw invalid([{ field: ["roleId"], detail: "missing role_id" }])

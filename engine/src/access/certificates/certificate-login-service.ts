@@ -14,6 +14,7 @@ import { addressBounds } from "../logins/address-bounds.ts"
 import type { AuthMethod } from "../logins/auth-method.ts"
 import type { AuthMethodDirectory } from "../logins/auth-method-directory.ts"
 import { logIn, type LoginRepositories, type VerifiedLogin } from "../logins/login.ts"
+import { countLogin, type LoginMetrics } from "../logins/login-metrics.ts"
 import type { CreatedServiceToken } from "../service-tokens/service-token-service.ts"
 import type { CertificateChecks } from "./certificate-checks.ts"
 import type {
@@ -66,6 +67,7 @@ export interface CertificateLoginContext {
   readonly runtime: Runtime
   readonly authMethodDirectory: AuthMethodDirectory
   readonly certificateChecks: CertificateChecks
+  readonly loginMetrics: LoginMetrics
 }
 
 interface UsedRepositories extends LoginRepositories {
@@ -206,7 +208,11 @@ export class CertificateLoginService implements CertificateLogins {
     )
   }
 
-  async login(login: CertificateLogin, from?: CertificateLoginOrigin): Promise<CreatedServiceToken> {
+  login(login: CertificateLogin, from?: CertificateLoginOrigin): Promise<CreatedServiceToken> {
+    return countLogin(this.#context.loginMetrics, "cert", () => this.#logIn(login, from))
+  }
+
+  async #logIn(login: CertificateLogin, from: CertificateLoginOrigin | undefined): Promise<CreatedServiceToken> {
     const { method, roleName, role, verified } = await verify(this.#context, this.#path, login, from)
     return this.#context.storage.transact(async (repositories) => {
       // The role may have changed while revocation services were queried.
@@ -277,13 +283,17 @@ const constraintsFailed = "failed to match all constraints for this login certif
  * Verifies a client certificate for the auth method at a path below `auth/`, without creating a token. Throws like
  * `CertificateLogins.login`.
  */
-export async function verifyCertificateLogin(
+export function verifyCertificateLogin(
   context: CertificateLoginContext,
   path: string,
   login: CertificateLogin,
   from: CertificateLoginOrigin,
 ): Promise<VerifiedLogin> {
-  return (await verify(context, mountPathOf(path), login, from)).verified
+  return countLogin(
+    context.loginMetrics,
+    "cert",
+    async () => (await verify(context, mountPathOf(path), login, from)).verified,
+  )
 }
 
 interface Accepted {

@@ -13,6 +13,7 @@ import { addressBounds } from "../logins/address-bounds.ts"
 import type { AuthMethod } from "../logins/auth-method.ts"
 import type { AuthMethodDirectory } from "../logins/auth-method-directory.ts"
 import { logIn, type LoginRepositories } from "../logins/login.ts"
+import { countLogin, type LoginMetrics } from "../logins/login-metrics.ts"
 import {
   apiServerUrl,
   configRejection,
@@ -53,6 +54,7 @@ export interface KubernetesLoginContext {
   readonly storage: Storage<UsedRepositories>
   readonly runtime: Runtime
   readonly authMethodDirectory: AuthMethodDirectory
+  readonly loginMetrics: LoginMetrics
   readonly reviewToken: TokenReviewer
   readonly readPodAccount: ReadPodAccount
 }
@@ -130,7 +132,14 @@ export class KubernetesLoginService implements KubernetesLogins {
     )
   }
 
-  async login({ role: roleName, jwt: jwtText }: KubernetesLogin, from?: LoginOrigin): Promise<CreatedServiceToken> {
+  login(login: KubernetesLogin, from?: LoginOrigin): Promise<CreatedServiceToken> {
+    return countLogin(this.#context.loginMetrics, "kubernetes", () => this.#logIn(login, from))
+  }
+
+  async #logIn(
+    { role: roleName, jwt: jwtText }: KubernetesLogin,
+    from: LoginOrigin | undefined,
+  ): Promise<CreatedServiceToken> {
     const jwt = jwtText.trim()
     if (roleName === "") throw badRequest("missing role")
     if (jwt === "") throw badRequest("missing jwt")

@@ -1,11 +1,13 @@
 // Login tokens over the database, on every kind that two servers can open: their rights, bound CIDRs, uses and expiry.
 import { describe, expect, onTestFinished, test } from "vitest"
 import { systemRuntime } from "../../core/runtime.ts"
+import type { Engine } from "../../engine.ts"
 import { hourMs, minuteMs } from "../../core/time.ts"
 import { openDatabase } from "../../storage/sql/database.ts"
 import { databaseKinds, type DatabaseKind } from "../../../testing/temporary-database.ts"
 import { repositoriesOver } from "../../storage/repositories/repositories.ts"
 import { manualClock } from "../../../testing/manual-clock.ts"
+import { recordedMetrics } from "../../../testing/recorded-metrics.ts"
 import { openTestEngine } from "../../../testing/test-engine.ts"
 import { AuthMethodDirectory } from "./auth-method-directory.ts"
 import { logIn } from "./login.ts"
@@ -132,3 +134,18 @@ describe.each(databaseKinds.filter(({ available, name }) => available && name !=
     })
   },
 )
+
+test.each([
+  { type: "approle", failing: (engine: Engine) => engine.appRoles("x").logins.logIn({ roleId: "no", secretId: "no" }) },
+  { type: "cert", failing: (engine: Engine) => engine.certificateLogins("x").login({ name: "" }) },
+  { type: "kubernetes", failing: (engine: Engine) => engine.kubernetesLogins("x").login({ role: "no", jwt: "no" }) },
+  { type: "userpass", failing: (engine: Engine) => engine.userpass("x").logins.logIn({ name: "no", password: "no" }) },
+] as const)("a login with wrong credentials of $type is counted", async ({ type, failing }) => {
+  const metrics = recordedMetrics()
+  await using world = await openTestEngine({ metrics })
+  await world.engine.authMethods.enable({ path: "x", type })
+  await expect(failing(world.engine)).rejects.toMatchObject({ name: "EngineError" })
+  expect(metrics.series("chancery_logins_total").filter(({ value }) => value > 0)).toEqual([
+    { labels: { method: type, outcome: "wrong_credentials" }, value: 1 },
+  ])
+})

@@ -8,6 +8,7 @@ import type { AuthMethod } from "../logins/auth-method.ts"
 import type { AuthMethodDirectory } from "../logins/auth-method-directory.ts"
 import type { FailedLoginLimit } from "../logins/failed-login-limit.ts"
 import type { LoginRepositories } from "../logins/login.ts"
+import type { LoginMetrics } from "../logins/login-metrics.ts"
 import type { PasswordHasher } from "./password-hasher.ts"
 import { userNameOf } from "./userpass-user.ts"
 import type { StoredUser, UserpassRepository } from "./userpass-repository.ts"
@@ -23,6 +24,7 @@ export interface UserpassContext {
   readonly authMethodDirectory: AuthMethodDirectory
   readonly passwordHasher: PasswordHasher
   readonly failedLoginLimit: FailedLoginLimit
+  readonly loginMetrics: LoginMetrics
 }
 
 /** Lookup and transactions for all operations of one auth method. */

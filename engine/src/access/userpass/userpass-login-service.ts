@@ -6,6 +6,7 @@ import { badRequest, rejectFaults, unprocessable } from "../../core/errors.ts"
 import { addressBounds } from "../logins/address-bounds.ts"
 import { type AuthMethod, userLockoutOf } from "../logins/auth-method.ts"
 import { logIn, type VerifiedLogin } from "../logins/login.ts"
+import { countLogin } from "../logins/login-metrics.ts"
 import { afterFailure, isLocked, noFailedLogins } from "../logins/user-lockout.ts"
 import type { CreatedServiceToken } from "../service-tokens/service-token-service.ts"
 import { passwordFaults, unmatchedHash } from "./password-hash.ts"
@@ -30,7 +31,11 @@ export class UserpassVerifier {
   }
 
   /** Like `verifyUserpassLogin`, but returns the result of `use`, which runs in the transaction of the last check. */
-  async verifyFor<T>(credentials: UserpassCredentials, from: string | undefined, use: UseLogin<T>): Promise<T> {
+  verifyFor<T>(credentials: UserpassCredentials, from: string | undefined, use: UseLogin<T>): Promise<T> {
+    return countLogin(this.#access.context.loginMetrics, "userpass", () => this.#verify(credentials, from, use))
+  }
+
+  async #verify<T>(credentials: UserpassCredentials, from: string | undefined, use: UseLogin<T>): Promise<T> {
     const { password } = credentials
     if (password === "") throw badRequest("missing password")
     rejectFaults(passwordFaults(password))

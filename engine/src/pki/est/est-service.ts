@@ -46,8 +46,10 @@ import { defaultReference } from "../names/reference-name.ts"
 import { authorizeOnMount, type MountAccess } from "../pki-context.ts"
 import type { Role } from "../roles/role.ts"
 import type { EstAnswer, EstCredentials, EstEnrolment, EstPath, EstServer } from "./est.ts"
+import type { EstMetrics, EstOutcome } from "./est-metrics.ts"
 import {
   type EstAuditField,
+  type EstOperation,
   type EstSettings,
   formatPathPolicy,
   needsApproval,
@@ -74,6 +76,7 @@ export interface EstLogins {
 export interface EstTools {
   readonly authMethodDirectory: AuthMethodDirectory
   readonly estLogins: EstLogins
+  readonly metrics: EstMetrics
 }
 
 export class EstService implements EstServer {
@@ -99,6 +102,10 @@ export class EstService implements EstServer {
     }
     if (userpass.accessor !== "") throw unauthenticated()
     throw forbidden("EST requires a TLS client certificate at this address")
+  }
+
+  countRequest(operation: EstOperation, outcome: EstOutcome): void {
+    this.#tools.metrics.requests.add(1, { operation, outcome })
   }
 
   async auditFields(): Promise<readonly EstAuditField[]> {

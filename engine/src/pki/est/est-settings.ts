@@ -121,6 +121,7 @@ const maxLabels = 100
 /** One segment of a URL, and none of the names of operations. */
 const labelPattern = /^[A-Za-z0-9_~][A-Za-z0-9._~-]{0,63}$/
 export const estOperations = ["cacerts", "simpleenroll", "simplereenroll", "serverkeygen", "csrattrs"] as const
+export type EstOperation = (typeof estOperations)[number]
 /** RFC 7030, section 4.3, makes it optional. */
 const unsupportedOperations = ["fullcmc"]
 

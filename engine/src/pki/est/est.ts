@@ -1,7 +1,8 @@
 import type { Caller } from "../../core/caller.ts"
 import type { ClientCertificate } from "../../core/client-certificate.ts"
 import type { PrivateKey } from "../../x509/private-key.ts"
-import type { EstAuditField, PathPolicy } from "./est-settings.ts"
+import type { EstOutcome } from "./est-metrics.ts"
+import type { EstAuditField, EstOperation, PathPolicy } from "./est-settings.ts"
 
 /** Policy that a path names, or the label of `/.well-known/est/<label>`; the empty label is the path without one. */
 export type EstPath =
@@ -34,6 +35,8 @@ export interface EstServer {
    * method does not let the client log in.
    */
   authenticate(credentials: EstCredentials): Promise<Caller>
+  /** Counts a request whose outcome is known. */
+  countRequest(operation: EstOperation, outcome: EstOutcome): void
   /** Fields of CSRs that the audit log contains. */
   auditFields(): Promise<readonly EstAuditField[]>
   /** Returns the chain of the issuer, DER. */

@@ -17,6 +17,7 @@ import { testCertificate } from "../../../testing/client-certificates.ts"
 import { defaultSharedKind } from "../../../testing/temporary-database.ts"
 import { openTestEngine, type TestEngine } from "../../../testing/test-engine.ts"
 import { manualClock } from "../../../testing/manual-clock.ts"
+import { recordedMetrics } from "../../../testing/recorded-metrics.ts"
 import { systemRuntime } from "../../core/runtime.ts"
 import { isSamePublicKey, readPublicKey } from "../../x509/public-key.ts"
 import { readPrivateKey } from "../../x509/private-key.ts"
@@ -399,4 +400,44 @@ test("the name and the password of a client are in no error", async () => {
   const [name = "", password = ""] = device.split(":")
   const { text } = await mount.send(`${wellKnown}/simpleenroll`, { body: "MAA=", basic: `${name}:${password}x` })
   expect(text).not.toContain(password)
+})
+
+test("requests are counted by operation and outcome, and their logins by method and outcome", async () => {
+  const metrics = recordedMetrics()
+  await using mount = await openEstMount({ metrics })
+  const enroll = async (request: object = {}, name = "printer.example.com") =>
+    (await mount.send(`${wellKnown}/simpleenroll`, { body: (await deviceRequest(name)).der, ...request })).status
+  expect([
+    await enroll(),
+    await enroll({ basic: null }),
+    await enroll({ basic: "printer:wrong" }),
+    await enroll({ basic: "guest:password" }),
+    await enroll({}, "printer.example.org"),
+    await enroll({ body: "MAA=" }),
+    (await mount.send(`${wellKnown}/printers/cacerts`, { basic: null })).status,
+    (await mount.send("/v1/pki/roles/none/est/cacerts", { basic: null })).status,
+    (await mount.send(`${wellKnown}/csrattrs`, { basic: null })).status,
+  ]).toEqual([200, 401, 401, 403, 400, 400, 200, 400, 204])
+  await mount.configure({ manualApproval: ["*"] })
+  expect(await enroll()).toBe(202)
+  await mount.world.engine.authMethods.disable("devices")
+  expect(await enroll()).toBe(503)
+  const counted = (name: string) =>
+    metrics
+      .series(name)
+      .filter(({ value }) => value > 0)
+      .map(({ labels, value }) => [...Object.values(labels), value].join(" "))
+      .toSorted()
+  expect(counted("chancery_est_requests_total")).toEqual([
+    "cacerts answered 1",
+    "cacerts refused 1",
+    "csrattrs answered 1",
+    "simpleenroll denied 1",
+    "simpleenroll failed 1",
+    "simpleenroll issued 1",
+    "simpleenroll refused 2",
+    "simpleenroll unauthenticated 2",
+    "simpleenroll waiting 1",
+  ])
+  expect(counted("chancery_logins_total")).toEqual(["userpass success 5", "userpass wrong_credentials 1"])
 })

@@ -1,6 +1,8 @@
 // EST (RFC 7030) below a mount. Clients authenticate by Basic credentials or by a TLS client certificate, never by a token.
 import { est, certsOnlyType, csrAttributesType, pkcs10Type } from "../../contracts/vault/est.ts"
 import type { EstAnswer, EstPath, EstServer } from "../../pki/est/est.ts"
+import { estOutcomeOfError, estOutcomeOfStatus } from "../../pki/est/est-metrics.ts"
+import { type EstOperation, estOperations } from "../../pki/est/est-settings.ts"
 import { parseCertificationRequest } from "../../x509/certification-request.ts"
 import { writeCertificatesOnly } from "../../x509/certificates-only.ts"
 import { UnacceptableInput } from "../../x509/unacceptable-input.ts"
@@ -39,12 +41,36 @@ const pathsOf: Readonly<Record<keyof typeof est, (request: PkiRequest) => EstPat
 
 export const estRoutes: readonly PkiRoute[] = (Object.keys(est) as (keyof typeof est)[]).flatMap((name) =>
   implement<PkiRequest, Operations>(est[name] as unknown as Operations, handlersAt(pathsOf[name])).map((route) => ({
-    ...route,
+    ...counted(route, route.operation === "write" ? admit : undefined),
     device: true as const,
     plainErrors: true as const,
-    ...(route.operation === "write" ? { admit } : {}),
   })),
 )
+
+/** Counts the requests of a route by their outcome, and authenticates their clients with `admit`. */
+function counted(route: PkiRoute, admit: PkiRoute["admit"]): PkiRoute {
+  const operation = estOperations.find((name) => route.path.endsWith(`/${name}`))
+  if (operation === undefined) throw new Error(`${route.path} is no EST operation`)
+  return {
+    ...route,
+    ...(admit && { admit: (request) => countingErrors(operation, request, () => admit(request)) }),
+    handle: async (request) => {
+      const response = await countingErrors(operation, request, () => route.handle(request))
+      const status = response.kind === "raw" ? response.status : 200
+      serverOf(request).countRequest(operation, estOutcomeOfStatus(operation, status))
+      return response
+    },
+  }
+}
+
+async function countingErrors<T>(operation: EstOperation, request: PkiRequest, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    serverOf(request).countRequest(operation, estOutcomeOfError(error))
+    throw error
+  }
+}
 
 const serverOf = ({ engine, mount }: PkiRequest): EstServer => engine.est(mount.path)
 

@@ -6,6 +6,7 @@ import { systemRuntime } from "../../core/runtime.ts"
 import { minuteMs, secondMs } from "../../core/time.ts"
 import { cheapPasswordHash as cheap } from "../../../testing/cheap-password.ts"
 import { manualClock } from "../../../testing/manual-clock.ts"
+import { recordedMetrics } from "../../../testing/recorded-metrics.ts"
 import { databaseKinds } from "../../../testing/temporary-database.ts"
 import { type Answer, openTestEngine, type TestEngineOptions } from "../../../testing/test-engine.ts"
 
@@ -16,7 +17,7 @@ const denied = { status: 403, body: { errors: ["permission denied"] } }
 
 async function opened(options: TestEngineOptions = {}) {
   const clock = manualClock(started)
-  const world = await openTestEngine({ ...options, runtime: { ...systemRuntime(), clock } })
+  const world = await openTestEngine({ ...options, runtime: { ...(options.runtime ?? systemRuntime()), clock } })
   onTestFinished(() => world[Symbol.asyncDispose]())
   if (!(await world.engine.authMethods.list()).some(({ path }) => path === "userpass")) {
     await world.engine.policies.put("web", 'path "pki/issue/web" { capabilities = ["update"] }')
@@ -412,4 +413,38 @@ test("the audit log has no password and no hash", async () => {
   const log = readFileSync(auditFile, "utf8")
   expect(log).toContain("/v1/auth/userpass/login/web")
   for (const secret of ["secret-of-web", "guess-of-another", cheap]) expect(log).not.toContain(secret)
+})
+
+test("a login that is under way when the engine closes is answered 503, without an error in the log", async () => {
+  const errors: unknown[] = []
+  const log = { debug() {}, info() {}, warn() {}, error: (...line: unknown[]) => void errors.push(line) }
+  const metrics = recordedMetrics()
+  const { logIn, send, ...world } = await opened({ metrics, runtime: systemRuntime(log) })
+  expect((await send("POST", "/users/web", { password: "password" })).status).toBe(204)
+  const answers = Array.from({ length: 4 }, () => logIn("web"))
+  // The others are being verified then.
+  await expect.poll(() => metrics.value("chancery_passwords_waiting"), { interval: 1 }).toBe(2)
+  await world[Symbol.asyncDispose]()
+  expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([503, 503, 503, 503])
+  expect(errors).toEqual([])
+  expect(metrics.value("chancery_passwords_waiting")).toBe(0)
+  expect(metrics.value("chancery_logins_total", { method: "userpass", outcome: "failed" })).toBe(4)
+})
+
+test("logins are counted by outcome, also of users that are locked", async () => {
+  const metrics = recordedMetrics()
+  const { create, logIn, fail } = await opened({ metrics })
+  await create("web")
+  await fail("web", 5)
+  expect(await logIn("web")).toMatchObject(denied)
+  await create("other")
+  expect((await logIn("other")).status).toBe(200)
+  const counted = metrics.series("chancery_logins_total").filter(({ value }) => value > 0)
+  expect(counted).toEqual(
+    [
+      { outcome: "success", value: 1 },
+      { outcome: "wrong_credentials", value: 5 },
+      { outcome: "denied", value: 1 },
+    ].map(({ outcome, value }) => ({ labels: { method: "userpass", outcome }, value })),
+  )
 })
