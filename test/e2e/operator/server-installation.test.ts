@@ -31,6 +31,10 @@ const everything = [
   "autoscaling.enabled=true",
   "service.type=LoadBalancer",
   "service.annotations.a=b",
+  "devices.enabled=true",
+  "devices.service.type=LoadBalancer",
+  "devices.service.annotations.a=b",
+  "devices.service.externalTrafficPolicy=Local",
   "settings.logLevel=warn",
   "storage.readReplicaKey=standbys",
   "settings.trustedProxies=private",
@@ -55,6 +59,7 @@ const cases = [
   { why: "the defaults", values: [] },
   { why: "everything", values: everything },
   { why: "logins from the cluster", values: ["kubernetesLogins.enabled=true"] },
+  { why: "a listener for devices", values: ["tls.existingSecret=certificate", "devices.enabled=true"] },
   {
     why: "minimal values",
     values: [
@@ -216,6 +221,36 @@ describe.skipIf(found === undefined)("an installation of the server", () => {
     expect(settingsOf(manifests)).toMatchObject({ tlsCert: "/etc/chancery/tls/tls.crt", tlsListen: "off" })
   })
 
+  test("serves devices on a port and a Service of their own, if enabled", async () => {
+    const off = await rendered("tls.existingSecret=certificate")
+    expect(off.filter(({ kind }) => kind === "Service").map(({ metadata }) => metadata.name)).toEqual(["chancery"])
+    expect(settingsOf(off).deviceListen).toBeUndefined()
+    const on = await rendered(
+      "tls.existingSecret=certificate",
+      "devices.enabled=true",
+      "devices.service.type=LoadBalancer",
+      "devices.service.port=8443",
+      "devices.service.externalTrafficPolicy=Local",
+    )
+    expect(settingsOf(on).deviceListen).toEqual({ host: "0.0.0.0", port: 8443 })
+    const services = on.filter(({ kind }) => kind === "Service")
+    expect(services.map(({ metadata }) => metadata.name).toSorted()).toEqual(["chancery", "chancery-devices"])
+    const service = services.find(({ metadata }) => metadata.name === "chancery-devices")
+    expect(service?.["spec"]).toEqual({
+      type: "LoadBalancer",
+      externalTrafficPolicy: "Local",
+      selector: { "app.kubernetes.io/name": "chancery", "app.kubernetes.io/instance": "chancery" },
+      ports: [{ name: "devices", port: 8443, targetPort: "devices" }],
+    })
+    expect(podOf(on).containers[0]["ports"]).toEqual([
+      { name: "api", containerPort: 8420 },
+      { name: "devices", containerPort: 8443 },
+    ])
+    expect(one(on, "NetworkPolicy")["spec"]).toMatchObject({
+      ingress: [{ ports: [{ port: "api" }, { port: "devices" }] }],
+    })
+  })
+
   test("exposes the API to the ingress, and neither metrics nor probes", async () => {
     const { rules } = one(await rendered(...everything), "Ingress")["spec"] as {
       rules: readonly { http: { paths: readonly { path: string; pathType: string }[] } }[]
@@ -270,6 +305,13 @@ describe.skipIf(found === undefined)("an installation of the server", () => {
     { values: "ingress.enabled=true", message: /ingress\.host/ },
     { values: "autoscaling.enabled=true,autoscaling.maxReplicas=2", message: /maxReplicas must be at least replicas/ },
     { values: "storage.ca.existingSecret=a,storage.ca.existingConfigMap=b", message: /storage\.ca/ },
+    { values: "devices.enabled=true", message: /devices\.enabled requires tls\.existingSecret/ },
+    { values: "devices.enabled=true,tls.existingSecret=a,settings.deviceListen=:1", message: /settings\.deviceListen/ },
+    {
+      values: "devices.enabled=true,tls.existingSecret=a,devices.service.externalTrafficPolicy=Local",
+      message: /externalTrafficPolicy requires the type NodePort or LoadBalancer/,
+    },
+    { values: "devices.service.port=0", message: /port/ },
     { values: "serviceMonitor.enabled=true,tls.existingSecret=a", message: /serviceMonitor\.serverName/ },
   ])("is rejected with $values, with an error that names it", async ({ values, message }) => {
     await expect(rendered(values)).rejects.toThrow(message)

@@ -47,6 +47,12 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- $_ := set $settings "tlsCert" "/etc/chancery/tls/tls.crt" }}
 {{- $_ := set $settings "tlsKey" "/etc/chancery/tls/tls.key" }}
 {{- end }}
+{{- if .Values.devices.enabled }}
+{{- if not .Values.tls.existingSecret }}
+{{- fail "devices.enabled requires tls.existingSecret: devices connect by HTTPS with the certificate of the server" }}
+{{- end }}
+{{- $_ := set $settings "deviceListen" "0.0.0.0:8443" }}
+{{- end }}
 {{- range $name, $value := .Values.settings }}
 {{- if hasKey $settings $name }}
 {{- fail (printf "settings.%s is set by the chart; use the other values instead" $name) }}
