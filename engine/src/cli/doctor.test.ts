@@ -10,6 +10,7 @@ import { openEmbedded } from "../embedded.ts"
 import { openDatabase } from "../storage/sql/database.ts"
 import { migrations } from "../storage/schema/migrations/index.ts"
 import type { QueryRunner } from "../storage/sql/query-runner.ts"
+import { writePem } from "../x509/pem.ts"
 import { databaseKinds } from "../../testing/temporary-database.ts"
 import { recordedMetrics } from "../../testing/recorded-metrics.ts"
 import { run } from "./program.ts"
@@ -22,6 +23,9 @@ interface Found {
   readonly message: string
   readonly advice: string | null
 }
+
+/** A listener for devices; doctor does not open it. */
+const deviceListener = { CHANCERY_DEVICE_LISTEN: "127.0.0.1:1", CHANCERY_TLS_MANAGED: "pki/web:localhost" }
 
 async function folder(): Promise<string> {
   const path = await mkdtemp(join(tmpdir(), "chancery-"))
@@ -119,8 +123,10 @@ describe.each(kinds)("on $name", (kind) => {
         "authorities",
         "clock",
         "configuration",
+        "est",
         "files",
         "jobs",
+        "logins",
         "organizations",
         "roles",
         "seal",
@@ -263,6 +269,78 @@ describe.each(kinds)("on $name", (kind) => {
     expect(troubles((await findings(environment)).found)).toEqual(warned)
     await engine.organizations.update("old", { remoteOperations: "off" })
     expect(troubles((await findings(environment)).found)).toEqual([])
+  })
+
+  test("doctor warns of settings of EST that auth methods and roles no longer match", async () => {
+    const { url, environment } = await healthyStore()
+    await using engine = await openEmbedded(url, { sealKeys: { text: keys[0] } })
+    for (const [path, type] of [
+      ["devices", "userpass"],
+      ["certificates", "cert"],
+      ["machines", "approle"],
+    ] as const)
+      await engine.authMethods.enable({ path, type })
+    const accessorOf = async (path: string) => (await engine.authMethods.get(path)).accessor
+    const [userpass, cert, approle] = [
+      await accessorOf("devices"),
+      await accessorOf("certificates"),
+      await accessorOf("machines"),
+    ]
+    const { roles, settings } = engine.pki("pki")
+    await roles.save("printers", { allowAnyName: true })
+    await engine.mounts.tune("pki", { config: { delegatedAuthAccessors: [userpass, cert] } })
+    await settings.changeEst({
+      enabled: true,
+      defaultPathPolicy: "role:printers",
+      labelToPathPolicy: { raw: "sign-verbatim" },
+    })
+    const found = async () => troubles((await findings({ ...environment, ...deviceListener })).found)
+    expect(await found()).toEqual(["warn est: EST of pki has no authenticator: no device can enrol."])
+    await settings.changeEst({
+      authenticators: { userpass: { accessor: userpass }, cert: { accessor: cert, role: "scanners" } },
+    })
+    expect(await found()).toEqual([
+      'warn est: EST of pki: "authenticators" cert: auth/certificates has no role scanners, which "cert_role" names.',
+    ])
+    await roles.delete("printers")
+    await engine.authMethods.disable("devices")
+    await engine.mounts.tune("pki", { config: { delegatedAuthAccessors: [userpass, approle] } })
+    expect(await found()).toEqual([
+      'warn est: EST of pki: "default_path_policy" names the role printers, which does not exist.',
+      `warn est: EST of pki: "authenticators" userpass: no auth method of type userpass has the accessor "${userpass}".`,
+      `warn est: EST of pki: "authenticators" cert: the mount does not allow the accessor; add ${cert} to delegated_auth_accessors of pki.`,
+      'warn est: EST of pki: "authenticators" cert: auth/certificates has no role scanners, which "cert_role" names.',
+      `warn est: delegated_auth_accessors of pki has the accessor ${userpass}, which no auth method has.`,
+      `warn est: delegated_auth_accessors of pki has the accessor ${approle}, of a method of type approle, which cannot verify devices.`,
+    ])
+  })
+
+  test("doctor warns when client certificates cannot reach the server, and fails when clients can forge them", async () => {
+    const { url, environment } = await healthyStore()
+    await using engine = await openEmbedded(url, { sealKeys: { text: keys[0] } })
+    await engine.authMethods.enable({ path: "cert", type: "cert" })
+    const warned = async (settings: Readonly<Record<string, string>> = {}) => {
+      const { code, found } = await findings({ ...environment, ...settings })
+      return [code, ...troubles(found)]
+    }
+    expect(await warned()).toEqual([done])
+    expect(await warned({ CHANCERY_TRUSTED_PROXIES: "0.0.0.0/0" })).toEqual([
+      done,
+      "warn logins: The setting trusted-proxies contains every address: any client can claim any address.",
+    ])
+    const { certificate } = await engine.pki("pki").issuers.get("default")
+    await engine.certificateLogins("cert").saveRole("printers", { certificate: writePem("CERTIFICATE", certificate) })
+    expect(await warned()).toEqual([
+      done,
+      "warn logins: Client certificates can log in at auth/cert, but none reaches a server with these settings.",
+    ])
+    for (const CHANCERY_TRUSTED_PROXIES of ["10.0.0.5/32", "unix"])
+      expect(await warned({ CHANCERY_TRUSTED_PROXIES })).toEqual([done])
+    expect(await warned(deviceListener)).toEqual([done])
+    expect(await warned({ CHANCERY_TRUSTED_PROXIES: "private,::/0" })).toEqual([
+      1,
+      "fail logins: The setting trusted-proxies contains every address: any client can claim any address and any certificate, and log in as any client of auth/cert.",
+    ])
   })
 
   test("doctor warns of failing and disabled webhooks, and of dead letters", async () => {

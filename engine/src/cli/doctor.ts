@@ -15,7 +15,7 @@ interface DoctorFlags {
 export function doctorCommand(terminal: Terminal): Command {
   const command = new Command("doctor")
     .description(
-      "Check settings, files, clock, store, seal keys, authorities, TLS, jobs and webhooks, and print a remedy for each problem. " +
+      "Check settings, files, clock, store, seal keys, authorities, EST, logins, TLS, jobs and webhooks, and print a remedy for each problem. " +
         "Works while servers are running and changes nothing.",
     )
     .option(

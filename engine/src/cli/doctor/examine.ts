@@ -17,11 +17,14 @@ import {
   unboundedRoles,
   undecidedOrganizations,
 } from "../../storage/maintenance/survey.ts"
+import { loginFacts } from "../../storage/maintenance/login-survey.ts"
 import { authorityFindings } from "./authority-findings.ts"
 import { databaseClockFinding, fileClockFinding, serverClockFindings } from "./clock-findings.ts"
+import { estFindings } from "./est-findings.ts"
 import { fileFindings } from "./file-findings.ts"
 import { fail, type Finding, ok, warn } from "./finding.ts"
 import { jobFindings, webhookFindings } from "./job-findings.ts"
+import { loginFindings } from "./login-findings.ts"
 import { organizationFindings } from "./organization-findings.ts"
 import { roleFindings } from "./role-findings.ts"
 import { sealFindings } from "./seal-findings.ts"
@@ -100,6 +103,8 @@ async function findingsIn(
   findings.push(...authorityFindings(await readAuthorityFigures(store, runtime), now))
   findings.push(...roleFindings(await store.read(unboundedRoles)))
   findings.push(...organizationFindings(await store.read(undecidedOrganizations)))
+  const logins = await store.read(loginFacts)
+  findings.push(...estFindings(logins), ...loginFindings(settings, logins.methods))
   const leases = await store.read(leaseFacts)
   findings.push(
     ...serverClockFindings(now, leases),

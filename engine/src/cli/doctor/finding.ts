@@ -13,6 +13,8 @@ export interface Finding {
     | "authorities"
     | "roles"
     | "organizations"
+    | "est"
+    | "logins"
     | "tls"
     | "jobs"
     | "webhooks"
