@@ -24,6 +24,14 @@ export {
 } from "./pki-lookups.ts"
 export { AcmeConfig, type AcmeConfigArgs, type AcmeConfigState } from "./resources/acme-config.ts"
 export { AcmeEab, type AcmeEabArgs, type AcmeEabState } from "./resources/acme-eab.ts"
+export { AuthMethod, type AuthMethodArgs, type AuthMethodState } from "./resources/auth-method.ts"
+export { type AuthMethodLookup, getAuthMethod } from "./auth-lookups.ts"
+export {
+  CertificateAuthRole,
+  type CertificateAuthRoleArgs,
+  type CertificateAuthRoleState,
+} from "./resources/certificate-auth-role.ts"
+export { UserpassUser, type UserpassUserArgs, type UserpassUserState } from "./resources/userpass-user.ts"
 export type { AuthorityArgs, IssuanceArgs, NamesArgs, ValidityArgs } from "./lifecycle/certificate-args.ts"
 export { PkiCertificate, type PkiCertificateArgs, type PkiCertificateState } from "./resources/pki-certificate.ts"
 export { PkiIntermediate, type PkiIntermediateArgs, type PkiIntermediateState } from "./resources/pki-intermediate.ts"

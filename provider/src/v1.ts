@@ -77,4 +77,7 @@ export const v1 = {
   pkiIntermediate: ofCertificates("pkiIntermediate"),
   pkiRevocation: ofCertificates("pkiRevocation"),
   pkiIssuer: ofCertificates("pkiIssuer"),
+  authMethod: ofCertificates("authMethod"),
+  userpassUser: ofCertificates("userpassUser"),
+  certificateAuthRole: ofCertificates("certificateAuthRole"),
 } satisfies Record<KindName, DynamicProvider>

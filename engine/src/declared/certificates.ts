@@ -1,4 +1,11 @@
 // Resources of certificate authorities: re-exports only.
+export { authMethodResource, type AuthMethodSpec, type ObservedAuthMethod, observedAuthMethod } from "./auth-method.ts"
+export {
+  certificateAuthRoleResource,
+  type CertificateAuthRoleSpec,
+  type ObservedCertificateAuthRole,
+} from "./certificate-auth-role.ts"
+export { type ObservedUserpassUser, userpassUserResource, type UserpassUserSpec } from "./userpass-user.ts"
 export {
   acmeConfigId,
   type ObservedPkiAcmeConfig,

@@ -28,4 +28,7 @@ export const declaredResources: readonly Definition[] = [
   certificates.pkiRevocationResource,
   certificates.pkiAcmeConfigResource,
   certificates.pkiAcmeEabResource,
+  certificates.authMethodResource,
+  certificates.userpassUserResource,
+  certificates.certificateAuthRoleResource,
 ]

@@ -44,7 +44,7 @@ describe("the command", () => {
     expect(await ran("import")).toMatchObject({
       code: 1,
       err: expect.stringContaining(
-        "an organization (--organization or CHANCERY_ORGANIZATION) or a mount (--mount) is required",
+        "an organization (--organization or CHANCERY_ORGANIZATION), a mount (--mount) or an auth method (--auth-method) is required",
       ),
     })
   })

@@ -15,13 +15,16 @@ export interface Terminal {
   complain(text: string): void
 }
 
-const usage = `chancery-pulumi import [--organization NAME] [--mount PATH]... [--file FILE] [--program FILE]
+const usage = `chancery-pulumi import [--organization NAME] [--mount PATH]... [--auth-method PATH]... [--file FILE]
+                       [--program FILE]
 
 Writes the file that \`pulumi import --file\` reads, so that a stack can adopt existing resources
-unchanged: the resources of an organization, and those of each mount.
+unchanged: the resources of an organization, and those of each mount and auth method.
 
   --organization NAME  organization to import (default: CHANCERY_ORGANIZATION, otherwise none)
   --mount PATH         mount to import with its roles and issuers, such as pki; repeat it for several
+  --auth-method PATH   auth method to import with its users or certificate roles, such as userpass;
+                       repeat it for several
   --file FILE          file to write for \`pulumi import\`; it must not exist (default: import.json)
   --program FILE       TypeScript program to write, which declares the resources; it must not exist
                        (default: none)
@@ -58,6 +61,7 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
 interface Command {
   readonly organization: string | undefined
   readonly mounts: readonly string[]
+  readonly authMethods: readonly string[]
   readonly file: string
   readonly program: string | undefined
 }
@@ -72,6 +76,7 @@ function commandOf(args: readonly string[]): Command | string {
       options: {
         organization: text,
         mount: { ...text, multiple: true },
+        "auth-method": { ...text, multiple: true },
         file: text,
         program: text,
         help: { type: "boolean", short: "h" },
@@ -79,8 +84,9 @@ function commandOf(args: readonly string[]): Command | string {
     })
     if (values.help === true) return "help"
     if (positionals.join(" ") !== "import") return "the command must be import"
-    const { organization, mount: mounts = [], file = "import.json", program } = values
-    return { organization, mounts, file, program }
+    const { organization, mount: mounts = [], "auth-method": authMethods = [] } = values
+    const { file = "import.json", program } = values
+    return { organization, mounts, authMethods, file, program }
   } catch (error) {
     return error instanceof Error ? error.message : String(error)
   }
@@ -90,13 +96,15 @@ async function importing(command: Command, terminal: Terminal): Promise<void> {
   const configuration = readConfiguration(() => undefined, terminal.environment)
   const configured = configuration.defaults.organization
   const organization = command.organization ?? configured
-  if (organization === undefined && command.mounts.length === 0)
-    throw new Error("an organization (--organization or CHANCERY_ORGANIZATION) or a mount (--mount) is required")
+  const { mounts, authMethods } = command
+  if (organization === undefined && mounts.length + authMethods.length === 0)
+    throw new Error(
+      "an organization (--organization or CHANCERY_ORGANIZATION), a mount (--mount) or an auth method (--auth-method) is required",
+    )
   const engines = createEngines(new AbortController().signal)
   try {
-    const { mounts } = command
     const { resources, leftOut } = await engines.use(configuration, (engine) =>
-      existingIn(engine, { organization, mounts }),
+      existingIn(engine, { organization, mounts, authMethods }),
     )
     await writeNew(command.file, importFile(resources))
     if (command.program !== undefined) await writeNew(command.program, programText(resources, configured))

@@ -11,10 +11,14 @@ export interface Found {
   readonly leftOut: readonly string[]
 }
 
-export async function existingIn(
-  engine: Engine,
-  { organization, mounts }: { readonly organization: string | undefined; readonly mounts: readonly string[] },
-): Promise<Found> {
+export interface Selection {
+  readonly organization: string | undefined
+  readonly mounts: readonly string[]
+  /** Paths below `auth/`. */
+  readonly authMethods: readonly string[]
+}
+
+export async function existingIn(engine: Engine, { organization, mounts, authMethods }: Selection): Promise<Found> {
   const resources: Existing[] = []
   const leftOut: string[] = []
   const add = async (candidates: AsyncIterable<Candidate>): Promise<void> => {
@@ -31,6 +35,7 @@ export async function existingIn(
     await add(from(candidates))
     leftOut.push(...unnamed)
   }
+  for (const path of authMethods) await add(inAuthMethod(engine, path))
   return { resources, leftOut }
 }
 
@@ -90,6 +95,24 @@ async function* inMount(engine: Engine, mount: string): AsyncIterable<Candidate>
     yield { kind: "pkiRole", name, id: `${mount}/roles/${name}`, known: { mount, name } }
   const { enabled } = await engine.pki(mount).settings.acme()
   if (enabled) yield { kind: "acmeConfig", name: `${mount}-acme`, id: acmeConfigId(mount), known: { mount } }
+}
+
+async function* inAuthMethod(engine: Engine, path: string): AsyncIterable<Candidate> {
+  const { type } = await engine.authMethods.get(path)
+  const authMethod = path
+  yield { kind: "authMethod", name: path, id: path, known: { path, type } }
+  if (type === "userpass")
+    for (const name of await engine.userpass(path).users.list())
+      yield { kind: "userpassUser", name, id: `${path}/users/${name}`, known: { authMethod, name } }
+  if (type === "cert")
+    for (const name of await engine.certificateLogins(path).listRoles())
+      yield {
+        kind: "certificateAuthRole",
+        name,
+        id: `${path}/certs/${name}`,
+        known: { authMethod, name },
+        always: ["certificate"],
+      }
 }
 
 const valued = (bindings: readonly { readonly key: string; readonly value: string }[]): Record<string, string> =>

@@ -21,6 +21,9 @@ export type KindName =
   | "pkiIntermediate"
   | "pkiRevocation"
   | "pkiIssuer"
+  | "authMethod"
+  | "userpassUser"
+  | "certificateAuthRole"
 
 /** Arguments whose default is the resource's name in the program. A kind has at most one. */
 export type NamingMember = "name" | "path"

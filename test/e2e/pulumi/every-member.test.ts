@@ -26,6 +26,7 @@ const members = kinds.flatMap((kind) => lifecycles[kind].members.map((member) =>
 const returnedOnce: Readonly<Partial<Record<KindName, readonly string[]>>> = {
   acmeEab: ["key", "ttl"],
   pkiCertificate: ["privateKey", "privateKeyType"],
+  userpassUser: ["password", "passwordHash"],
   tag: ["workspaceIds"],
   tagBindings: ["mode"],
   remoteStateConsumers: ["mode"],

@@ -83,6 +83,18 @@ const issuance = another({
   removeRootsFromChain: true,
   onDestroy: "revoke",
 })
+/** Terms of tokens, which users and roles of auth methods share. */
+const tokenTerms = another({
+  tokenTtl: "10m",
+  tokenMaxTtl: "1d",
+  tokenExplicitMaxTtl: "48h",
+  tokenPeriod: "1h",
+  tokenPolicies: ["Web", "printers"],
+  tokenBoundCidrs: ["10.0.0.0/8"],
+  tokenNoDefaultPolicy: true,
+  tokenNumUses: 7,
+  tokenType: "service",
+})
 const metadata = Buffer.from("ours").toString("base64")
 
 const sshKey = "-----BEGIN OPENSSH PRIVATE KEY-----\nx\n-----END OPENSSH PRIVATE KEY-----"
@@ -132,6 +144,8 @@ export async function samplesOf(engine: ServedEngine): Promise<Readonly<Record<K
   ]
 
   const elsewhere = foreignRoot()
+  const methods = { users: "userpass", "more/users": "userpass", devices: "cert", "more/devices": "cert" } as const
+  for (const [path, type] of Object.entries(methods)) await engine.authMethods.enable({ path, type })
   for (const path of ["pki", "other"]) {
     const { externalPolicy, settings } = engine.pki(path)
     // Prerequisites for enabling ACME and external policies on a mount.
@@ -395,6 +409,64 @@ export async function samplesOf(engine: ServedEngine): Promise<Readonly<Record<K
         certificate: is(writePem("CERTIFICATE", otherIssued.certificate), { serialNumber: undefined }),
         reason: { value: "superseded", refused: "reason of a revocation cannot be changed" },
         privateKey: { value: issued.privateKey?.pem("pkcs8"), notStored: true },
+      },
+    },
+    authMethod: {
+      whole: { path: "people", type: "userpass" },
+      members: another({
+        path: "staff",
+        type: "approle",
+        description: "of the team",
+        defaultLeaseTtl: "1h",
+        maxLeaseTtl: "24h",
+        tokenType: "service",
+        lockoutThreshold: 10,
+        lockoutDuration: "5m",
+        lockoutCounterReset: "10m",
+        lockoutDisable: true,
+        forceNoCache: true,
+        listingVisibility: "unauth",
+        allowedResponseHeaders: ["Link"],
+        passthroughRequestHeaders: ["X-Trace"],
+        auditNonHmacRequestKeys: ["role"],
+        auditNonHmacResponseKeys: ["policies"],
+      }),
+    },
+    userpassUser: {
+      whole: { authMethod: "users", name: "printer", password: "a long first password" },
+      members: {
+        ...tokenTerms,
+        authMethod: is("more/users"),
+        name: is("Scanner"),
+        password: is("a long second password"),
+        passwordHash: is("$2y$10$N9qo8uLOickgx2ZMRZoMyeIjZAgcfl7p92ldGxad68LJZdL17lhWy", { password: undefined }),
+      },
+    },
+    certificateAuthRole: {
+      whole: { authMethod: "devices", name: "printers", certificate: elsewhere.certificate },
+      members: {
+        ...tokenTerms,
+        ...another({
+          authMethod: "more/devices",
+          name: "Scanners",
+          certificate: foreignRoot().certificate,
+          allowedNames: ["*.example.com"],
+          allowedCommonNames: ["printer-*"],
+          allowedDnsSans: ["*.example.com"],
+          allowedEmailSans: ["*@example.com"],
+          allowedUriSans: ["spiffe://example.com/*"],
+          allowedOrganizationalUnits: ["printing"],
+          requiredExtensions: ["1.3.6.1.4.1.32473.1:printer-*"],
+          allowedMetadataExtensions: ["1.3.6.1.4.1.32473.1"],
+          ocspEnabled: true,
+          ocspCaCertificates: elsewhere.certificate,
+          ocspServersOverride: ["http://ocsp.example.com"],
+          ocspFailOpen: true,
+          ocspQueryAllServers: true,
+          ocspThisUpdateMaxAge: "1h",
+          ocspMaxRetries: 2,
+          displayName: "devices of the office",
+        }),
       },
     },
     pkiIssuer: {

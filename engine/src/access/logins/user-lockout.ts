@@ -41,23 +41,40 @@ export function afterFailure(before: FailedLogins, lockout: UserLockout, now: In
 const maxThreshold = 1_000
 const maxPeriodMs = 366 * dayMs
 
-/** Returns the faults of a lockout. Details have the names of the wire. */
-export function userLockoutFaults({ threshold, durationMs, counterResetMs }: Partial<UserLockout>): Fault[] {
-  const fault = (detail: string): Fault => ({ field: ["userLockout"], detail: `"user_lockout_config" ${detail}` })
+const wireNames = {
+  threshold: "lockout_threshold",
+  durationMs: "lockout_duration",
+  counterResetMs: "lockout_counter_reset",
+} as const
+type BoundedMember = keyof typeof wireNames
+
+/** Returns the bounds of each member that is out of them. Texts continue the name of the member; those in them are of the wire. */
+export function userLockoutProblems({
+  threshold,
+  durationMs,
+  counterResetMs,
+}: Partial<UserLockout>): readonly (readonly [BoundedMember, string])[] {
   const isPeriod = (ms: number) =>
     Number.isSafeInteger(ms) && ms >= secondMs && ms % secondMs === 0 && ms <= maxPeriodMs
   const periods = [
-    ["lockout_duration", durationMs],
-    ["lockout_counter_reset", counterResetMs],
+    ["durationMs", durationMs],
+    ["counterResetMs", counterResetMs],
   ] as const
   return [
     ...(threshold === undefined || (Number.isSafeInteger(threshold) && threshold >= 1 && threshold <= maxThreshold)
       ? []
-      : [fault(`must have a "lockout_threshold" from 1 to ${maxThreshold}; set "lockout_disable" to lock no user`)]),
-    ...periods.flatMap(([name, ms]) =>
+      : [["threshold", `from 1 to ${maxThreshold}; set "lockout_disable" to lock no user`] as const]),
+    ...periods.flatMap(([member, ms]) =>
       ms === undefined || isPeriod(ms)
         ? []
-        : [fault(`must have a "${name}" of whole seconds from 1 to ${maxPeriodMs / secondMs}`)],
+        : [[member, `of whole seconds from 1 to ${maxPeriodMs / secondMs}`] as const],
     ),
   ]
 }
+
+/** Returns the faults of a lockout. Details have the names of the wire. */
+export const userLockoutFaults = (lockout: Partial<UserLockout>): Fault[] =>
+  userLockoutProblems(lockout).map(([member, bounds]) => ({
+    field: ["userLockout"],
+    detail: `"user_lockout_config" must have a "${wireNames[member]}" ${bounds}`,
+  }))

@@ -29,7 +29,7 @@ const config = record(
   { defaults: initialCertificateLoginConfig },
 )
 
-const role = record(
+export const certificateRole = record(
   {
     certificate: parameter(
       textUpTo(maxBundleLength),
@@ -92,7 +92,7 @@ const role = record(
     },
   },
 )
-const roleInput: Body<CertificateRoleInput> = role.input
+const roleInput: Body<CertificateRoleInput> = certificateRole.input
 
 /** Serial numbers are the members of an object, as in Vault. */
 const serialNumbers = mapped(
@@ -158,7 +158,13 @@ export const certificateLogins = contract({
     body: keyPage,
     answers: keys,
   },
-  getRole: { operation: "read", path: "/certs/:name", summary: "Returns a role.", rights: "read", answers: data(role) },
+  getRole: {
+    operation: "read",
+    path: "/certs/:name",
+    summary: "Returns a role.",
+    rights: "read",
+    answers: data(certificateRole),
+  },
   saveRole: {
     operation: "write",
     path: "/certs/:name",

@@ -22,7 +22,7 @@ const passwords = {
 }
 const policies = { ...tokenTermsMembers.policies, alias: "policies" }
 
-const user = record(
+export const userpassUser = record(
   {
     ...tokenTermsMembers,
     ttlMs: { ...tokenTermsMembers.ttlMs, alias: "ttl" },
@@ -32,7 +32,7 @@ const user = record(
   },
   { defaults: initialTokenTerms, writeOnly: passwords, unsupported: unsupportedTerms },
 )
-const userInput: Body<UserpassUserInput> = user.input
+const userInput: Body<UserpassUserInput> = userpassUser.input
 
 const newPassword: Body<UserpassPassword> = record(passwords).input
 
@@ -61,7 +61,7 @@ export const userpassUsers = contract({
     path: "/users/:name",
     summary: "Returns a user without the password.",
     rights: "read",
-    answers: data(user),
+    answers: data(userpassUser),
   },
   save: {
     operation: "write",
