@@ -38,6 +38,7 @@ type Clock = Runtime["clock"]
 export type Open = ReadonlySet<string>
 
 export interface Failure {
+  /** Empty for a secret member, which the reason names. */
   readonly property: string
   readonly reason: string
 }
@@ -150,6 +151,11 @@ function declaredBy({ members, adoption, endsByItself }: Definition): Declared {
   }
 }
 
+/** Returns whether the member is secret with these inputs. An unknown input counts as secret. */
+const isSecret = (member: Definition["members"][string] | undefined, inputs: Values): boolean =>
+  member?.secret !== undefined &&
+  (member.secret === true || !member.secret.values.includes(inputs[member.secret.member]))
+
 const deletionPolicies: readonly unknown[] = ["safe", "force", "retain"] satisfies readonly DeletionPolicy[]
 const phases = ["create", "update", "delete"]
 /** Members of the declaration that concern its lifecycle and not the resource itself. */
@@ -221,10 +227,13 @@ export function lifecycleOf<Spec extends object, Observed extends object>(
         ...kind.validate(spec, open),
         ...lifeFaults(life, open, declared),
         ...editionFaults(spec, defaults, declared),
-      ].map(({ field = [], detail }): Failure => ({
-        property: pathOf(field),
-        reason: withPropertyNames(detail, kind.memberNames),
-      }))
+      ].map(({ field = [], detail }): Failure => {
+        const [member = ""] = field
+        const reason = withPropertyNames(detail, kind.memberNames)
+        if (!isSecret(kind.members[member], inputs)) return { property: pathOf(field), reason }
+        // Pulumi prints the value of a property that fails, also of a secret one.
+        return { property: "", reason: reason.includes(String(member)) ? reason : `${member}: ${reason}` }
+      })
       return {
         inputs,
         failures: failures.map((failure) =>

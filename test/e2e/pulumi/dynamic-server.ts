@@ -20,7 +20,7 @@ export interface Existing {
 
 export interface DynamicServer extends AsyncDisposable {
   readonly process: ChildProcess
-  /** Returns the checked inputs, and the names of invalid properties as `failures`. */
+  /** Returns the checked inputs, and the names of invalid properties as `failures`. Secret ones are named by their reasons only. */
   check(news: Values): Promise<{ readonly inputs: Values; readonly failures: readonly string[] }>
   diff(id: string, olds: Values, news: Values): Promise<{ readonly isSame: boolean; readonly replaces: string[] }>
   create(inputs: Values): Promise<Existing>
@@ -64,7 +64,9 @@ export async function startDynamicServer(
       const answer = await answered<messages.CheckResponse>((done) => client.check(request, done))
       return {
         inputs: valuesOf(answer.getInputs()),
-        failures: answer.getFailuresList().map((failure) => failure.getProperty()),
+        failures: answer
+          .getFailuresList()
+          .map((failure) => failure.getProperty() || (failure.getReason().split(/\W/, 1)[0] ?? "")),
       }
     },
     async diff(id, olds, news) {
