@@ -91,6 +91,7 @@ export const docExamples: Readonly<Record<string, Readonly<Record<string, DocExa
   },
   "docs/client-certificates.md": {
     "Device listener": { test: "test/cli/certificate-logins.test.ts" },
+    "Declare roles with Pulumi": { test: "test/e2e/pulumi/auth.test.ts" },
   },
   "docs/logins.md": {
     "Enable a method": logins,
@@ -100,6 +101,7 @@ export const docExamples: Readonly<Record<string, Readonly<Record<string, DocExa
     "cert-manager": { test: "test/e2e/operator/kubernetes-logins.test.ts" },
     Userpass: logins,
     "Lockout of users": logins,
+    "Declare methods with Pulumi": { test: "test/e2e/pulumi/auth.test.ts" },
     "Token roles": logins,
   },
   "docs/openapi.md": {
