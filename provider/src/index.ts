@@ -16,7 +16,9 @@ export {
 } from "./lookups.ts"
 export {
   type AcmeConfigLookup,
+  type EstConfigLookup,
   getAcmeConfig,
+  getEstConfig,
   getIssuer,
   getRole,
   type IssuerLookup,
@@ -34,6 +36,17 @@ export {
 export { UserpassUser, type UserpassUserArgs, type UserpassUserState } from "./resources/userpass-user.ts"
 export type { AuthorityArgs, IssuanceArgs, NamesArgs, ValidityArgs } from "./lifecycle/certificate-args.ts"
 export { PkiCertificate, type PkiCertificateArgs, type PkiCertificateState } from "./resources/pki-certificate.ts"
+export {
+  type EstAuthenticatorsArgs,
+  type EstAuthenticatorsState,
+  type EstCertArgs,
+  type EstCertState,
+  type EstUserpassArgs,
+  type EstUserpassState,
+  PkiEstConfig,
+  type PkiEstConfigArgs,
+  type PkiEstConfigState,
+} from "./resources/pki-est-config.ts"
 export { PkiIntermediate, type PkiIntermediateArgs, type PkiIntermediateState } from "./resources/pki-intermediate.ts"
 export { PkiIssuer, type PkiIssuerArgs, type PkiIssuerState } from "./resources/pki-issuer.ts"
 export { PkiMount, type PkiMountArgs, type PkiMountState } from "./resources/pki-mount.ts"

@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { openEngine } from "@chancery/engine"
 import { runtime } from "@pulumi/pulumi"
 import { afterEach, beforeEach, expect, test } from "vitest"
-import { getAcmeConfig, getIssuer, getRole } from "./pki-lookups.ts"
+import { getAcmeConfig, getEstConfig, getIssuer, getRole } from "./pki-lookups.ts"
 
 let folder: string
 let url: string
@@ -61,8 +61,19 @@ test("the ACME settings of a mount are found, with the property names of their r
   })
 })
 
+test("the EST settings of a mount are found, with the property names of their resource", async () => {
+  expect(await getEstConfig({ mount: "team/pki" })).toMatchObject({
+    id: "team/pki/config/est",
+    enabled: false,
+    labelToPathPolicy: {},
+    authenticators: {},
+    manualApproval: [],
+  })
+})
+
 test("a missing resource is an error that names the mount", async () => {
   await expect(getRole({ name: "web" })).rejects.toThrow(/^role "web" of pki: .*\(404 not-found\)$/)
   await expect(getAcmeConfig({ mount: "none" })).rejects.toThrow(/^ACME of none: .*\(404 not-found\)$/)
+  await expect(getEstConfig({ mount: "none" })).rejects.toThrow(/^EST of none: .*\(404 not-found\)$/)
   await expect(getIssuer({ mount: "none" })).rejects.toThrow(/^issuer "default" of none: .*\(404 not-found\)$/)
 })

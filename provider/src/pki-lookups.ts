@@ -1,7 +1,8 @@
-// Lookups of roles, issuers and ACME settings that the program does not declare.
+// Lookups of roles, issuers and settings of ACME and EST that the program does not declare.
 import type { Engine } from "@chancery/engine"
 import type { AcmeConfigState } from "./resources/acme-config.ts"
 import { withEngine, stackConfiguration } from "./lifecycle/invoke.ts"
+import type { PkiEstConfigState } from "./resources/pki-est-config.ts"
 import type { PkiIssuerState } from "./resources/pki-issuer.ts"
 import type { PkiRoleState } from "./resources/pki-role.ts"
 
@@ -60,6 +61,20 @@ export const getAcmeConfig = (which: InMount = {}): Promise<AcmeConfigLookup> =>
     const { acmeConfigId, observedPkiAcmeConfig } = await certificateKinds()
     const observed = observedPkiAcmeConfig(mount, await engine.pki(mount).settings.acme())
     return { id: acmeConfigId(mount), ...observed }
+  })
+
+/** The EST settings of a mount. */
+export interface EstConfigLookup extends PkiEstConfigState {
+  /** Id: `MOUNT/config/est`. */
+  readonly id: string
+}
+
+/** Reads the EST settings of a mount. Rejects if there is none that the token may read. */
+export const getEstConfig = (which: InMount = {}): Promise<EstConfigLookup> =>
+  inMount(which, "EST", async (engine, mount) => {
+    const { estConfigId, observedPkiEstConfig } = await certificateKinds()
+    const observed = observedPkiEstConfig(mount, await engine.pki(mount).settings.est())
+    return { id: estConfigId(mount), ...observed }
   })
 
 /** Reads a role. Rejects if there is none that the token may read. */

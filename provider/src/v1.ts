@@ -72,6 +72,7 @@ export const v1 = {
   pkiRole: ofCertificates("pkiRole"),
   acmeConfig: ofCertificates("acmeConfig"),
   acmeEab: ofCertificates("acmeEab"),
+  pkiEstConfig: ofCertificates("pkiEstConfig"),
   pkiCertificate: ofCertificates("pkiCertificate"),
   pkiSignedCertificate: ofCertificates("pkiSignedCertificate"),
   pkiIntermediate: ofCertificates("pkiIntermediate"),

@@ -15,6 +15,13 @@ export {
 } from "./pki-acme-config.ts"
 export { type ObservedPkiAcmeEab, pkiAcmeEabResource, type PkiAcmeEabSpec } from "./pki-acme-eab.ts"
 export { type ObservedPkiCertificate, pkiCertificateResource, type PkiCertificateSpec } from "./pki-certificate.ts"
+export {
+  estConfigId,
+  type ObservedPkiEstConfig,
+  observedPkiEstConfig,
+  pkiEstConfigResource,
+  type PkiEstConfigSpec,
+} from "./pki-est-config.ts"
 export { pkiIntermediateResource, type PkiIntermediateSpec } from "./pki-intermediate.ts"
 export type { ObservedIssuance } from "./pki-issuance.ts"
 export { type MountSettingsPart, mountSettingsParts } from "./pki-mount-settings.ts"

@@ -3,6 +3,7 @@ import type { Parameter } from "../contracts/vault/record.ts"
 import * as parameterTypes from "../contracts/vault/types.ts"
 import type { Values } from "./declared-resource.ts"
 import { member, type Members } from "./members.ts"
+import { withDeclaredNames } from "./pki-values.ts"
 import { duration, flag, instant, integer, type MemberType, orNull, text, texts } from "./types.ts"
 
 export type NameOf<Field, Renamed> = Field extends keyof Renamed ? Renamed[Field] : Field
@@ -48,7 +49,7 @@ export function contractMembers(parameters: object, { renamed, types, defaults }
   const memberNames = new Map(fields.map(([field, { wireName }]) => [wireName ?? underscored(field), nameOf(field)]))
   /** Replaces names of API parameters in a rule by declared names. */
   const toDeclaredNames = (rule: string): string =>
-    rule.replaceAll(/[a-z]+(?:_[a-z]+)+/g, (word) => memberNames.get(word) ?? word)
+    withDeclaredNames(rule.replaceAll(/[a-z]+(?:_[a-z]+)+/g, (word) => memberNames.get(word) ?? word))
   const read = (type: MemberType<unknown>, value: unknown): unknown =>
     Array.isArray(value) ? [...(value as unknown[])] : mapped(type.fromEngine, value)
   const members: Members = Object.fromEntries(

@@ -6,7 +6,7 @@ const isTold = (value: unknown): boolean =>
   value !== null &&
   value !== "" &&
   value !== "0s" &&
-  !(Array.isArray(value) && value.length === 0)
+  !(typeof value === "object" && Object.keys(value).length === 0)
 
 type Style = "plain" | "markdown"
 

@@ -31,4 +31,5 @@ export const declaredResources: readonly Definition[] = [
   certificates.authMethodResource,
   certificates.userpassUserResource,
   certificates.certificateAuthRoleResource,
+  certificates.pkiEstConfigResource,
 ]

@@ -1,5 +1,5 @@
-// Settings below a mount (`config/urls`, `config/crl`, `config/auto-tidy`, `config/acme`), for manifests that declare them as parts of the
-// mount. Each mount has all of them, so they are changed and never created.
+// Settings below a mount (`config/urls`, `config/crl`, `config/auto-tidy`, `config/acme`, `config/est`), for manifests that declare them as
+// parts of the mount. Each mount has all of them, so they are changed and never created.
 import { crlSettings } from "../contracts/vault/crl.ts"
 import { acme, urls } from "../contracts/vault/mount-settings.ts"
 import { autoTidySettings } from "../contracts/vault/tidy.ts"
@@ -13,6 +13,7 @@ import type { Pki } from "../pki/mounts/pki.ts"
 import { unknownSerialsAnswers } from "../pki/ocsp/ocsp-history.ts"
 import { autoTidyView, defaultAutoTidySettings } from "../pki/tidy/auto-tidy.ts"
 import { contractMembers } from "./contract-members.ts"
+import { estMembers } from "./est-members.ts"
 import { diffMembers, type Members } from "./members.ts"
 import { declaredFaults } from "./pki-values.ts"
 import { boundedText, duration, integerBetween, type MemberType, oneOf, orderedTexts, texts } from "./types.ts"
@@ -60,6 +61,12 @@ function partOf({ parameters, without = [], types = {}, defaults, read, write }:
     },
     defaults,
   })
+  return partFrom(mapping, { read, write })
+}
+
+type Mapping = ReturnType<typeof contractMembers>
+
+function partFrom(mapping: Mapping, { read, write }: Pick<PartOptions, "read" | "write">): MountSettingsPart {
   return {
     members: Object.fromEntries(Object.entries(mapping.members).map(([name, member]) => [name, withExample(member)])),
     observe: async (engine, mount) => mapping.fromEngine(await read(engine.pki(mount))),
@@ -82,7 +89,7 @@ const withExample = (member: Members[string]): Members[string] =>
     : member
 
 /** Parts by their names in a manifest. */
-export const mountSettingsParts: Readonly<Record<"urls" | "crl" | "autoTidy" | "acme", MountSettingsPart>> = {
+export const mountSettingsParts: Readonly<Record<"urls" | "crl" | "autoTidy" | "acme" | "est", MountSettingsPart>> = {
   urls: partOf({
     parameters: urls.members,
     types: {
@@ -126,5 +133,9 @@ export const mountSettingsParts: Readonly<Record<"urls" | "crl" | "autoTidy" | "
     defaults: defaultAcmeSettings,
     read: (pki) => pki.settings.acme(),
     write: (pki, patch) => pki.settings.changeAcme(patch),
+  }),
+  est: partFrom(estMembers, {
+    read: (pki) => pki.settings.est(),
+    write: (pki, patch) => pki.settings.changeEst(patch),
   }),
 }

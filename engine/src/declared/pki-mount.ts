@@ -65,6 +65,11 @@ const members = {
   auditNonHmacResponseKeys: member(names, "Response members that the audit log records in plain text.", {
     default: [],
   }),
+  delegatedAuthAccessors: member(
+    names,
+    "Accessors of auth methods that verify the clients of enrolment protocols such as EST.",
+    { default: [], example: ["auth_userpass_1a2b3c4d"] },
+  ),
   clusterPath: member(address, "URL of the mount. Required by ACME; replaces `{{cluster_path}}` in URLs.", {
     default: "",
     example: "https://ca.example.com/v1/pki",
@@ -295,6 +300,7 @@ const observedOf = (
   passthroughRequestHeaders: [...config.passthroughRequestHeaders],
   auditNonHmacRequestKeys: [...config.auditNonHmacRequestKeys],
   auditNonHmacResponseKeys: [...config.auditNonHmacResponseKeys],
+  delegatedAuthAccessors: [...config.delegatedAuthAccessors],
   ...(cluster === undefined ? {} : { clusterPath: cluster.path, clusterAiaPath: cluster.aiaPath }),
   accessor,
   uuid,

@@ -26,6 +26,15 @@ export const declaredInstant = (instant: Instant | null): string | null =>
 
 export const declaredDuration = (ms: number | null): string | null => (ms === null ? null : formatDuration(ms))
 
+/** Members of mounts and roles that rules of other resources name, without quotes. */
+const namedElsewhere: Readonly<Record<string, string>> = {
+  delegated_auth_accessors: "delegatedAuthAccessors",
+  no_store: "noStore",
+}
+
+export const withDeclaredNames = (rule: string): string =>
+  rule.replaceAll(/\b[a-z]+(?:_[a-z]+)+\b/g, (word) => namedElsewhere[word] ?? word)
+
 /** Returns faults of engine rules with declared names in field and text. */
 export const declaredFaults = (
   faults: readonly Fault[],
@@ -33,8 +42,10 @@ export const declaredFaults = (
 ): readonly Fault[] =>
   faults.map(({ field: [inside = "", ...below] = [], detail }) => ({
     field: [memberOf(String(inside)) ?? inside, ...below],
-    detail: detail.replaceAll(/"([a-z]+(?:_[a-z]+)*)"/g, (quoted, apiName: string) => {
-      const name = apiName.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
-      return memberOf(name) ?? memberOf(`${name}Ms`) ?? quoted
-    }),
+    detail: withDeclaredNames(
+      detail.replaceAll(/"([a-z]+(?:_[a-z]+)*)"/g, (quoted, apiName: string) => {
+        const name = apiName.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+        return memberOf(name) ?? memberOf(`${name}Ms`) ?? quoted
+      }),
+    ),
   }))

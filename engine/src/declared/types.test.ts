@@ -13,6 +13,7 @@ const members = {
   patterns: member(types.texts(), "Patterns."),
   checks: member(types.choices("a", "b"), "Checks."),
   bindings: member(types.textMap, "Bindings."),
+  labels: member(types.boundedTextMap(2, 3), "Labels."),
   repository: member(
     types.orNull(
       types.objectType(types.objectOf({ identifier: types.text.schema, branch: types.text.schema.optional() })),
@@ -47,6 +48,8 @@ describe("typeFaults", () => {
     { spec: { checks: ["c"] }, detail: 'checks.0 must be "a" or "b"' },
     { spec: { bindings: ["a"] }, detail: "bindings must be an object of strings" },
     { spec: { bindings: { env: 1 } }, detail: "bindings.env must be a string" },
+    { spec: { labels: "a" }, detail: "labels must be an object of strings" },
+    { spec: { labels: { a: ["b"] } }, detail: "labels.a must be a string" },
     { spec: { repository: "a/b" }, detail: "repository must be an object" },
     { spec: { repository: {} }, detail: "repository.identifier is required" },
     { spec: { repository: { identifier: "a/b", Branch: "x" } }, detail: "Branch is not a known member; use branch" },
@@ -79,6 +82,7 @@ describe("typeFaults", () => {
   test.each([
     { spec: {} },
     { spec: { days: null, repository: null, bindings: {}, patterns: [] } },
+    { spec: { labels: { a: "the server bounds its length" } } },
     { spec: { count: 0, days: 0.5, isLocked: false, policies: ["1.2", { oid: "1.3" }] } },
   ])("accepts $spec", ({ spec }) => expect(detailsOf(spec)).toEqual([]))
 
@@ -89,5 +93,16 @@ describe("typeFaults", () => {
       days?: number | null | undefined
       policies?: (string | { oid: string })[] | undefined
     }>()
+  })
+})
+
+describe("boundedTextMap", () => {
+  test.each([
+    { value: {}, isAccepted: true },
+    { value: { a: "abc" }, isAccepted: true },
+    { value: { a: "abcd" }, isAccepted: false },
+    { value: { a: 1 }, isAccepted: false },
+  ])("bounds $value in manifests: $isAccepted", ({ value, isAccepted }) => {
+    expect(types.boundedTextMap(2, 3).manifest?.safeParse(value).success).toBe(isAccepted)
   })
 })

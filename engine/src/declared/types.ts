@@ -130,6 +130,11 @@ export const textMap: MemberType<Record<string, string>> = {
   same: sameJson,
   label: "map",
 }
+/** Returns a map of strings that manifests bound, and whose entries in programs the server checks. */
+export const boundedTextMap = (entries: number, length: number): MemberType<Record<string, string>> => ({
+  ...textMap,
+  manifest: z.record(z.string(), z.string().max(length)).meta({ maxProperties: entries }),
+})
 
 /** Returns a schema of an object with these members and no others. */
 export const objectOf = <S extends z.ZodRawShape>(shape: S) => {

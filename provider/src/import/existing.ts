@@ -1,6 +1,6 @@
 // Finds existing resources that a program could declare: all of an organization, and those of mounts.
 import type { Engine, Page, PageRequest, WorkspaceView } from "@chancery/engine"
-import { acmeConfigId, type Values } from "@chancery/engine/declared"
+import { acmeConfigId, estConfigId, type Values } from "@chancery/engine/declared"
 import { lifecycles } from "../lifecycle/kinds.ts"
 import { authoritiesIn } from "./authorities.ts"
 import type { Candidate, Existing } from "./candidate.ts"
@@ -93,8 +93,10 @@ async function* inMount(engine: Engine, mount: string): AsyncIterable<Candidate>
   yield { kind: "pkiMount", name: mount, id: mount, known: { path: mount } }
   for (const name of await engine.pki(mount).roles.list())
     yield { kind: "pkiRole", name, id: `${mount}/roles/${name}`, known: { mount, name } }
-  const { enabled } = await engine.pki(mount).settings.acme()
-  if (enabled) yield { kind: "acmeConfig", name: `${mount}-acme`, id: acmeConfigId(mount), known: { mount } }
+  const { settings } = engine.pki(mount)
+  const [acme, est] = [await settings.acme(), await settings.est()]
+  if (acme.enabled) yield { kind: "acmeConfig", name: `${mount}-acme`, id: acmeConfigId(mount), known: { mount } }
+  if (est.enabled) yield { kind: "pkiEstConfig", name: `${mount}-est`, id: estConfigId(mount), known: { mount } }
 }
 
 async function* inAuthMethod(engine: Engine, path: string): AsyncIterable<Candidate> {

@@ -16,6 +16,7 @@ export type KindName =
   | "pkiRole"
   | "acmeConfig"
   | "acmeEab"
+  | "pkiEstConfig"
   | "pkiCertificate"
   | "pkiSignedCertificate"
   | "pkiIntermediate"

@@ -28,6 +28,10 @@ export interface PkiMountArgs extends LifecycleArgs {
   auditNonHmacRequestKeys?: pulumi.Input<pulumi.Input<string>[]>
   /** Response members that the audit log records in plain text. */
   auditNonHmacResponseKeys?: pulumi.Input<pulumi.Input<string>[]>
+  /**
+   * Accessors of auth methods that verify the clients of enrolment protocols such as EST. Example: `["auth_userpass_1a2b3c4d"]`.
+   */
+  delegatedAuthAccessors?: pulumi.Input<pulumi.Input<string>[]>
   /** URL of the mount. Required by ACME; replaces `{{cluster_path}}` in URLs. Example: `https://ca.example.com/v1/pki`. */
   clusterPath?: pulumi.Input<string>
   /** URL of the mount for certificates and CRLs, often plain HTTP; replaces `{{cluster_aia_path}}` in URLs. */
@@ -58,6 +62,8 @@ export interface PkiMountState extends Adopted {
   readonly auditNonHmacRequestKeys: string[]
   /** Response members that the audit log records in plain text. */
   readonly auditNonHmacResponseKeys: string[]
+  /** Accessors of auth methods that verify the clients of enrolment protocols such as EST. */
+  readonly delegatedAuthAccessors: string[]
   /** URL of the mount. Required by ACME; replaces `{{cluster_path}}` in URLs. */
   readonly clusterPath?: string
   /** URL of the mount for certificates and CRLs, often plain HTTP; replaces `{{cluster_aia_path}}` in URLs. */
@@ -74,7 +80,7 @@ export interface PkiMountState extends Adopted {
  */
 export const PkiMount: ResourceClass<PkiMountArgs, PkiMountState> = declaredResource<PkiMountArgs, PkiMountState>({
   kind: "pkiMount",
-  outputs: ["path", "description", "defaultLeaseTtl", "maxLeaseTtl", "forceNoCache", "listingVisibility", "allowedResponseHeaders", "passthroughRequestHeaders", "auditNonHmacRequestKeys", "auditNonHmacResponseKeys", "clusterPath", "clusterAiaPath", "accessor", "uuid", "adopted"],
+  outputs: ["path", "description", "defaultLeaseTtl", "maxLeaseTtl", "forceNoCache", "listingVisibility", "allowedResponseHeaders", "passthroughRequestHeaders", "auditNonHmacRequestKeys", "auditNonHmacResponseKeys", "delegatedAuthAccessors", "clusterPath", "clusterAiaPath", "accessor", "uuid", "adopted"],
   named: "path",
 })
 export type PkiMount = InstanceType<typeof PkiMount>

@@ -16,7 +16,7 @@ export interface ProjectArgs extends LifecycleArgs {
   defaultExecutionMode?: pulumi.Input<"remote" | "local" | "agent" | null>
   /** Agent pool that its workspaces inherit. Requires `defaultExecutionMode: "agent"`. */
   defaultAgentPoolId?: pulumi.Input<string | null>
-  /** Every key-value tag of the project, at most ten; its workspaces inherit them. Tags of other owners stay. Default: `{}`. */
+  /** Every key-value tag of the project, at most ten; its workspaces inherit them. Tags of other owners stay. */
   tagBindings?: pulumi.Input<Readonly<Record<string, pulumi.Input<string>>>>
   /** Adopt an existing project of this name. Destroying the stack then keeps it unless `deletionPolicy` is set. */
   adopt?: pulumi.Input<boolean>

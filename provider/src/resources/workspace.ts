@@ -92,7 +92,7 @@ export interface WorkspaceArgs extends LifecycleArgs {
   workingDirectory?: pulumi.Input<string | null>
   /**
    * Every key-value tag of the workspace, at most ten, together with `chancery:defaultTagBindings`. Tags of other owners stay
-   * (docs/tag-owners.md). Leave it out if `TagBindings` resources declare the tags of this workspace. Default: `{}`.
+   * (docs/tag-owners.md). Leave it out if `TagBindings` resources declare the tags of this workspace.
    */
   tagBindings?: pulumi.Input<Readonly<Record<string, pulumi.Input<string>>>>
   /** Adopt an existing workspace of this name. Destroying the stack then keeps it unless `deletionPolicy` is set. */

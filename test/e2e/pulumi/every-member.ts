@@ -143,13 +143,22 @@ export async function samplesOf(engine: ServedEngine): Promise<Readonly<Record<K
     await certificates.issue("servers", { commonName: "two.example.com" }),
   ]
 
+  const methods = [
+    { path: "devices", type: "userpass" },
+    { path: "devices-by-certificate", type: "cert" },
+  ] as const
+  for (const method of methods) await engine.authMethods.enable(method)
+  const accessors = await Promise.all(methods.map(async ({ path }) => (await engine.authMethods.get(path)).accessor))
+  const [userpass = "", cert = ""] = accessors
+
   const elsewhere = foreignRoot()
   const methods = { users: "userpass", "more/users": "userpass", devices: "cert", "more/devices": "cert" } as const
   for (const [path, type] of Object.entries(methods)) await engine.authMethods.enable({ path, type })
   for (const path of ["pki", "other"]) {
     const { externalPolicy, settings } = engine.pki(path)
-    // Prerequisites for enabling ACME and external policies on a mount.
-    await engine.mounts.tune(path, { config: { allowedResponseHeaders: ["Location", "Replay-Nonce", "Link"] } })
+    // Prerequisites for enabling ACME, EST and external policies on a mount.
+    const allowedResponseHeaders = ["Location", "Replay-Nonce", "Link"]
+    await engine.mounts.tune(path, { config: { allowedResponseHeaders, delegatedAuthAccessors: accessors } })
     await settings.changeCluster({ path: `https://ca.example/v1/${path}` })
     await externalPolicy.configure({
       enabled: true,
@@ -259,6 +268,7 @@ export async function samplesOf(engine: ServedEngine): Promise<Readonly<Record<K
         passthroughRequestHeaders: is(["X-Trace"]),
         auditNonHmacRequestKeys: is(["common_name"]),
         auditNonHmacResponseKeys: is(["serial_number"]),
+        delegatedAuthAccessors: is([userpass, cert]),
         clusterPath: is("https://ca.example.com/v1/team/pki"),
         clusterAiaPath: is("http://ca.example.com/v1/team/pki"),
       },
@@ -354,6 +364,23 @@ export async function samplesOf(engine: ServedEngine): Promise<Readonly<Record<K
       lasts: true,
       whole: { mount: "pki" },
       members: another({ mount: "other", issuerRef: "root", role: "servers", externalPolicy: "team", ttl: "24h" }),
+    },
+    pkiEstConfig: {
+      whole: { mount: "pki" },
+      emptied: "labelToPathPolicy",
+      members: {
+        ...another({
+          mount: "other",
+          enabled: true,
+          defaultPathPolicy: "role:servers",
+          labelToPathPolicy: { printers: "role:servers", raw: "sign-verbatim" },
+          authenticators: { userpass: { accessor: userpass }, cert: { accessor: cert, certRole: "printers" } },
+          enableSentinelParsing: true,
+          auditFields: ["csr"],
+          manualApproval: ["role:servers"],
+        }),
+        defaultMount: is(true, { defaultPathPolicy: "role:servers" }),
+      },
     },
     pkiCertificate: {
       lasts: true,

@@ -46,6 +46,7 @@ async function furnish(engine: ServedEngine): Promise<void> {
   await engine.mounts.tune("pki", { config: { allowedResponseHeaders: ["Location", "Replay-Nonce", "Link"] } })
   await pki.settings.changeCluster({ path: "https://ca.example/v1/pki" })
   await pki.settings.changeAcme({ enabled: true, allowedRoles: ["site"], eabPolicy: "always-required" })
+  await pki.settings.changeEst({ enabled: true, labelToPathPolicy: { site: "role:site" }, auditFields: ["csr"] })
 }
 
 export async function importScenario(stack: TestStack): Promise<void> {
@@ -55,12 +56,12 @@ export async function importScenario(stack: TestStack): Promise<void> {
   const say = (text: string) => void messages.push(text)
   const terminal = { environment: stack.environment, say, complain: say }
   const args = ["import", "--mount", "pki", "--file", file, "--program", program]
-  expect([await run(args, terminal), messages.join("")]).toEqual([0, expect.stringContaining("16 resources are in")])
+  expect([await run(args, terminal), messages.join("")]).toEqual([0, expect.stringContaining("17 resources are in")])
   await stack.command(["import", "--file", file, "--generate-code=false", "--protect=false", "--yes"])
 
   const declared = async () => void (await import(program))
   const allSame = (operations: object) => {
-    expect(Object.keys(operations)).toHaveLength(16)
+    expect(Object.keys(operations)).toHaveLength(17)
     expect(new Set(Object.values(operations))).toEqual(new Set(["same"]))
   }
   allSame((await stack.preview(declared)).operations)
@@ -82,4 +83,5 @@ export async function importScenario(stack: TestStack): Promise<void> {
   ])
   expect(await stack.engine.pki("pki").roles.list()).toEqual(["plain", "site"])
   expect(await stack.engine.pki("pki").settings.acme()).toMatchObject({ enabled: true, allowedRoles: ["site"] })
+  expect(await stack.engine.pki("pki").settings.est()).toMatchObject({ labelToPathPolicy: { site: "role:site" } })
 }

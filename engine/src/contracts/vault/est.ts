@@ -42,7 +42,7 @@ function membersOf(value: unknown, names: readonly string[]): Readonly<Record<st
   return isStrings ? (Object.fromEntries(entries) as Readonly<Record<string, string>>) : undefined
 }
 
-const estSettings = record(
+export const estSettings = record(
   {
     enabled: parameter(flag, "Serve EST."),
     defaultMount: parameter(flag, "Serve /.well-known/est without a label; one mount of a server can."),
