@@ -26,11 +26,16 @@ test("a platform is created from its folder at once, stays as it is, and is dele
     })
   const first = await reconcile()
   expect(first).toMatchObject({ code: 0 })
-  expect(first.out.match(/^\w+ +default\/\S+ +ready /gm)).toHaveLength(12)
+  expect(first.out.match(/^\w+ +default\/\S+ +ready /gm)).toHaveLength(13)
   const issuers = async (path: string) => (await engine.pki(path).issuers.list()).map(({ id }) => id)
   const before = [await issuers("platform/root"), await issuers("platform/issuing")]
   expect(before.map(({ length }) => length)).toEqual([1, 2])
+  const { settings } = engine.pki("platform/issuing")
+  expect(await settings.est()).toMatchObject({ enabled: true })
+  // Another client turns EST off.
+  await settings.changeEst({ enabled: false })
   expect((await reconcile()).code).toBe(0)
+  expect(await settings.est()).toMatchObject({ enabled: true })
   expect([await issuers("platform/root"), await issuers("platform/issuing")]).toEqual(before)
 
   // The root and its mount are retained; the rest is deleted.

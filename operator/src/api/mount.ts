@@ -47,14 +47,65 @@ interface AcmePart {
   readonly defaultDirectoryPolicy?: string
 }
 
-const policyPattern =
-  /^(forbid|sign-verbatim|role:[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?|external-policy(:[A-Za-z0-9_.-]+)?)$/
+const servingPolicy = "sign-verbatim|role:[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?|external-policy(:[A-Za-z0-9_.-]+)?"
+const policyPattern = new RegExp(`^(forbid|${servingPolicy})$`)
 const acmeRules: readonly Rule<AcmePart>[] = [
   {
     rule: `!has(self.defaultDirectoryPolicy) || self.defaultDirectoryPolicy.matches('${policyPattern.source}')`,
     message: "defaultDirectoryPolicy must be forbid, sign-verbatim, role:NAME, external-policy or external-policy:NAME",
     fieldPath: ".defaultDirectoryPolicy",
     holds: ({ defaultDirectoryPolicy: policy }) => policy === undefined || policyPattern.test(policy),
+  },
+]
+
+interface EstAccessor {
+  readonly accessor: string
+}
+
+interface EstPart {
+  readonly enabled?: boolean
+  readonly defaultMount?: boolean
+  readonly defaultPathPolicy?: string
+  readonly labelToPathPolicy?: Readonly<Record<string, string>>
+  readonly authenticators?: { readonly userpass?: EstAccessor; readonly cert?: EstAccessor }
+  readonly manualApproval?: readonly string[]
+}
+
+const pathPolicyPattern = new RegExp(`^(${servingPolicy})$`)
+const labelPattern = /^[A-Za-z0-9_~][A-Za-z0-9._~-]{0,63}$/
+const pathPolicies = "sign-verbatim, role:NAME, external-policy or external-policy:NAME"
+const estRules: readonly Rule<EstPart>[] = [
+  {
+    rule: `!has(self.defaultPathPolicy) || self.defaultPathPolicy == '' || self.defaultPathPolicy.matches('${pathPolicyPattern.source}')`,
+    message: `defaultPathPolicy must be ${pathPolicies}`,
+    fieldPath: ".defaultPathPolicy",
+    holds: ({ defaultPathPolicy: policy = "" }) => policy === "" || pathPolicyPattern.test(policy),
+  },
+  {
+    rule: "!has(self.defaultMount) || !self.defaultMount || (has(self.defaultPathPolicy) && self.defaultPathPolicy != '')",
+    message: "defaultMount requires defaultPathPolicy",
+    fieldPath: ".defaultPathPolicy",
+    holds: ({ defaultMount, defaultPathPolicy = "" }) => defaultMount !== true || defaultPathPolicy !== "",
+  },
+  {
+    rule: `!has(self.labelToPathPolicy) || self.labelToPathPolicy.all(label, self.labelToPathPolicy[label].matches('${pathPolicyPattern.source}'))`,
+    message: `values of labelToPathPolicy must be ${pathPolicies}`,
+    fieldPath: ".labelToPathPolicy",
+    holds: ({ labelToPathPolicy = {} }) =>
+      Object.values(labelToPathPolicy).every((policy) => pathPolicyPattern.test(policy)),
+  },
+  {
+    rule: `!has(self.labelToPathPolicy) || self.labelToPathPolicy.all(label, label.matches('${labelPattern.source}'))`,
+    message: "labels of labelToPathPolicy must be 1 to 64 letters, digits and . _ ~ -, and must not begin with . or -",
+    fieldPath: ".labelToPathPolicy",
+    holds: ({ labelToPathPolicy = {} }) => Object.keys(labelToPathPolicy).every((label) => labelPattern.test(label)),
+  },
+  {
+    rule: `!has(self.manualApproval) || self.manualApproval.all(policy, policy == '*' || policy.matches('${pathPolicyPattern.source}'))`,
+    message: `entries of manualApproval must be *, ${pathPolicies}`,
+    fieldPath: ".manualApproval",
+    holds: ({ manualApproval = [] }) =>
+      manualApproval.every((policy) => policy === "*" || pathPolicyPattern.test(policy)),
   },
 ]
 
@@ -87,6 +138,7 @@ const members = z
     crl: part<CrlPart>("crl", "Revocation lists and OCSP.", ...crlRules),
     autoTidy: part("autoTidy", "Automatic deletion of expired records."),
     acme: part<AcmePart>("acme", "ACME server of the mount. Issuers with spec.acme also change enabled.", ...acmeRules),
+    est: part<EstPart>("est", "EST server of the mount, for devices.", ...estRules),
   })
   .describe("Path and settings of the mount. Settings that are omitted are not managed.")
 
@@ -123,6 +175,15 @@ const rules: readonly Rule<MountObjectSpec>[] = [
     holds: ({ acme, allowedResponseHeaders }) =>
       acme?.["enabled"] !== true || neededHeaders.every((name) => allowedResponseHeaders?.includes(name) === true),
   },
+  ...(["userpass", "cert"] as const).map((kind) => ({
+    rule: `!has(self.est) || !has(self.est.authenticators) || !has(self.est.authenticators.${kind}) || (has(self.delegatedAuthAccessors) && self.est.authenticators.${kind}.accessor in self.delegatedAuthAccessors)`,
+    message: `delegatedAuthAccessors must have the accessor of est.authenticators.${kind}`,
+    fieldPath: ".delegatedAuthAccessors",
+    holds: ({ est, delegatedAuthAccessors = [] }: MountObjectSpec) => {
+      const accessor = (est as EstPart | undefined)?.authenticators?.[kind]?.accessor
+      return accessor === undefined || delegatedAuthAccessors.includes(accessor)
+    },
+  })),
 ]
 
 /** Members of the spec that are settings of the mount itself, by their names in the engine. */
@@ -151,7 +212,7 @@ export const mount: Kind<MountObjectSpec> = {
       .min(0)
       .optional()
       .describe(
-        "Generation of the object whose settings are in force, except acme. Authorities of the mount wait for it.",
+        "Generation of the object whose settings are in force, except acme and est. Authorities of the mount wait for it.",
       ),
     createPending,
     drift: driftStatus,

@@ -1,4 +1,4 @@
-// Issuers, ClusterIssuers and roles in a cluster: the namespaces that may use them, and their ACME and role settings.
+// Issuers, ClusterIssuers, roles and mounts in a cluster: the namespaces that may use them, and their ACME, EST and role settings.
 import { describe, expect, test } from "vitest"
 import {
   actor,
@@ -74,6 +74,43 @@ describe.skipIf(programs === undefined)("issuers in a cluster", () => {
     await expect.poll(async () => (await waiting()).length).toBe(2)
     await expect.poll(() => kubectl(["get", "secrets", "-n", "offering", "-o", "name"])).toContain("secret/eab")
     expect(text(await secret("eab"), "kid")).not.toBe(text(token, "kid"))
+  })
+
+  test("serve devices when a Mount enables EST, also after another client turned EST off", async () => {
+    const { wait, shown, ask } = await setUp("devices")
+    const { engine } = testEngine
+    await engine.authMethods.enable({ path: "devices", type: "userpass" })
+    const { accessor } = await engine.authMethods.get("devices")
+    const kind = "mounts.chancery.dev"
+    const object = (enabled: boolean) => ({
+      apiVersion: api,
+      kind: "Mount",
+      metadata: { name: "devices", namespace: "devices" },
+      spec: {
+        connectionRef: { kind: "ClusterConnection", name: "engine" },
+        path: "devices",
+        adoptionPolicy: "IfExists",
+        delegatedAuthAccessors: [accessor],
+        est: { enabled, labelToPathPolicy: { devices: "role:printers" }, authenticators: { userpass: { accessor } } },
+      },
+    })
+    const answer = async () => (await fetch(`${url}/.well-known/est/devices/cacerts`)).status
+    await apply(object(true))
+    await wait(kind, "devices", "Stalled")
+    expect(reasons(await shown(kind, "devices"))).toContain("Stalled=True RoleMissing")
+    await engine.pki("devices").roles.save("printers", { requireCn: false })
+    await ask(kind, "devices")
+    await wait(kind, "devices", "Ready")
+    expect(await answer()).toBe(200)
+
+    const { settings } = engine.pki("devices")
+    await settings.changeEst({ enabled: false })
+    expect(await answer()).toBe(404)
+    await ask(kind, "devices")
+    await expect.poll(answer).toBe(200)
+    await apply(object(false))
+    await expect.poll(answer).toBe(404)
+    expect(await settings.est()).toMatchObject({ authenticators: { userpass: { accessor } } })
   })
 
   test("of a CertificateRole wait for it; it is created, corrected or reported, adopted only if configured, and deleted", async () => {

@@ -34,7 +34,7 @@ const lives: Readonly<Record<string, (url: string) => Life>> = {
     const good = { connectionRef, path: "life" }
     return {
       good,
-      edited: { ...good, description: "after" },
+      edited: { ...good, est: { enabled: true, labelToPathPolicy: { life: "sign-verbatim" } } },
       broken: { ...good, acme: { defaultDirectoryPolicy: "role:missing" } },
       reason: "RoleMissing",
     }

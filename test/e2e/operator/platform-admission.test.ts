@@ -15,6 +15,12 @@ const acme = {
   acme: { enabled: true },
 }
 
+const accessor = "auth_userpass_1a2b3c4d"
+const est = {
+  delegatedAuthAccessors: [accessor],
+  est: { enabled: true, authenticators: { userpass: { accessor } } },
+}
+
 const mountCases: readonly Case[] = [
   { why: "the required fields only", spec: pki },
   {
@@ -35,6 +41,17 @@ const mountCases: readonly Case[] = [
       crl: { expiry: "48h", autoRebuild: true, enableDelta: true, shards: 16, ocspUnknownSerials: "good" },
       autoTidy: { enabled: true, tidyCertStore: true, safetyBuffer: "24h", pageSize: 500 },
       acme: { enabled: true, defaultDirectoryPolicy: "role:web", allowedRoles: ["web"], eabPolicy: "always-required" },
+      delegatedAuthAccessors: [accessor, "auth_cert_5e6f7a8b"],
+      est: {
+        enabled: true,
+        defaultMount: true,
+        defaultPathPolicy: "role:printers",
+        labelToPathPolicy: { printers: "role:printers", "raw.1": "sign-verbatim", by: "external-policy:devices" },
+        authenticators: { userpass: { accessor }, cert: { accessor: "auth_cert_5e6f7a8b", certRole: "printers" } },
+        enableSentinelParsing: false,
+        auditFields: ["csr", "common_name"],
+        manualApproval: ["role:printers"],
+      },
     },
   },
   { why: "no path", spec: { connectionRef }, expected: /spec\.path/ },
@@ -70,6 +87,56 @@ const mountCases: readonly Case[] = [
     why: "an unknown EAB policy",
     spec: { ...pki, acme: { eabPolicy: "Always" } },
     expected: /spec\.acme\.eabPolicy/,
+  },
+  { why: "EST with all that it needs", spec: { ...pki, ...est } },
+  {
+    why: "EST without fields in the audit log, labels and authenticators",
+    spec: { ...pki, est: { defaultPathPolicy: "", labelToPathPolicy: {}, authenticators: {}, auditFields: [] } },
+  },
+  {
+    why: "an auth method that the mount does not allow",
+    spec: { ...pki, ...est, delegatedAuthAccessors: ["auth_userpass_5e6f7a8b"] },
+    expected: /delegatedAuthAccessors must have the accessor of est\.authenticators\.userpass/,
+  },
+  {
+    why: "an auth method in a mount that allows none",
+    spec: { ...pki, est: { authenticators: { cert: { accessor: "auth_cert_5e6f7a8b" } } } },
+    expected: /delegatedAuthAccessors must have the accessor of est\.authenticators\.cert/,
+  },
+  {
+    why: "authenticators without an accessor",
+    spec: { ...pki, est: { authenticators: { cert: { certRole: "printers" } } } },
+    expected: /spec\.est\.authenticators\.cert\.accessor/,
+  },
+  {
+    why: "a policy of ACME only",
+    spec: { ...pki, est: { defaultPathPolicy: "forbid" } },
+    expected: /defaultPathPolicy must be sign-verbatim, role:NAME/,
+  },
+  {
+    why: "a default mount of EST without a policy",
+    spec: { ...pki, est: { defaultMount: true } },
+    expected: /defaultMount requires defaultPathPolicy/,
+  },
+  {
+    why: "a label with an unknown policy",
+    spec: { ...pki, est: { labelToPathPolicy: { printers: "printers" } } },
+    expected: /values of labelToPathPolicy must be sign-verbatim, role:NAME/,
+  },
+  {
+    why: "a label with a slash",
+    spec: { ...pki, est: { labelToPathPolicy: { "a/b": "role:printers" } } },
+    expected: /labels of labelToPathPolicy must be 1 to 64 letters/,
+  },
+  {
+    why: "an approval of no policy",
+    spec: { ...pki, est: { manualApproval: ["printers"] } },
+    expected: /entries of manualApproval must be \*, sign-verbatim/,
+  },
+  {
+    why: "an unknown field of CSRs",
+    spec: { ...pki, est: { auditFields: ["password"] } },
+    expected: /spec\.est\.auditFields/,
   },
   {
     why: "delta CRLs without automatic ones",

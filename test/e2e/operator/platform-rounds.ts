@@ -28,6 +28,7 @@ async function expectPlatform(engine: Engine): Promise<void> {
   const issuing = engine.pki("platform/issuing")
   expect((await issuing.issuers.list()).filter(({ keyId }) => keyId !== null)).toHaveLength(1)
   expect((await issuing.settings.acme()).enabled).toBe(true)
+  expect((await issuing.settings.est()).enabled).toBe(true)
 }
 
 async function leftIn(engine: Engine) {

@@ -62,7 +62,7 @@ export const awaitsMount = (mounts: Pick<ObjectStore, "by">, object: KubernetesO
     .by("mount", mountOf(object)[0] ?? "")
     .some((one) => one.metadata.namespace === object.metadata.namespace && isStaying(one) && !isSetUp(one))
 
-/** Returns whether the settings of the mount are in force, which certificates contain. ACME may wait for roles and issuers. */
+/** Returns whether the settings of the mount are in force, which certificates contain. ACME and EST may wait for roles and issuers. */
 function isSetUp({ metadata: { generation }, status }: KubernetesObject): boolean {
   const { settingsGeneration } = (status ?? {}) as { readonly settingsGeneration?: number }
   return settingsGeneration !== undefined && settingsGeneration === generation

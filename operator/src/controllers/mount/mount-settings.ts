@@ -1,8 +1,8 @@
-// Settings below a mount: URLs, CRLs, automatic tidying and ACME.
+// Settings below a mount: URLs, CRLs, automatic tidying, ACME and EST.
 import { type Engine, isEngineError } from "@chancery/engine"
 import { mountSettingsParts } from "@chancery/engine/declared"
 import type { CertificateRoleSpec } from "../../api/certificate-role.ts"
-import type { MountObjectSpec } from "../../api/mount.ts"
+import type { MountObjectSpec, MountSettings } from "../../api/mount.ts"
 import type { KubernetesObject } from "../../kube/kubernetes-object.ts"
 import type { ObjectStore } from "../../kube/object-store.ts"
 import { engineRoleName } from "../certificate-role/certificate-roles.ts"
@@ -50,41 +50,76 @@ export async function syncPart(
 /** Interval for checking whether a role or an issuer exists now, since another client may create it without a notification. */
 const missingPollMs = 60_000
 
-export interface NamedByAcme {
+/** Parts that name roles or issuers, which other objects create in the mount. */
+export const namingParts = ["acme", "est"] as const
+export type NamingPart = (typeof namingParts)[number]
+
+export interface NamedObjects {
   readonly roles: Pick<ObjectStore, "by">
   readonly authorities: Pick<ObjectStore, "by">
 }
 
-/** Throws if the ACME settings name a role or an issuer that does not exist, because the engine would reject all of them. */
+/** Throws if the part names a role or an issuer that does not exist, because the engine would reject all of its settings. */
 export async function rejectMissingNames(
-  { roles, authorities }: NamedByAcme,
+  { roles, authorities }: NamedObjects,
   object: KubernetesObject,
   { engine, spec }: Pick<PartSync, "engine" | "spec">,
+  part: NamingPart,
 ): Promise<void> {
-  const { path, acme = {} } = spec
-  const { defaultDirectoryPolicy = "", allowedRoles = [], allowedIssuers = [] } = acme as AcmeNames
-  const [, ofPolicy] = /^role:(.+)$/.exec(defaultDirectoryPolicy) ?? []
-  const roleNames = [...new Set([...allowedRoles, ...(ofPolicy === undefined ? [] : [ofPolicy])])].filter(isName)
+  const { path } = spec
+  const named = namesIn[part](spec[part] ?? {})
   const [place = ""] = mountOf(object)
-  for (const name of roleNames) {
+  for (const name of named.roles) {
     if (await exists(() => engine.pki(path).roles.get(name))) continue
     const isDeclared = roles.by("mount", place).some((one) => engineRoleName(specOf(one), one) === name)
-    const message = `spec.acme names the role ${name}, which ${path} does not have yet.`
+    const message = `spec.${part} names the role ${name}, which ${path} does not have yet.`
     throw isDeclared ? waiting("RoleNotReady", message, missingPollMs) : stalled("RoleMissing", message, missingPollMs)
   }
-  for (const name of allowedIssuers.filter(isName)) {
+  for (const name of named.issuers) {
     if (await exists(() => engine.pki(path).issuers.certificate(name))) continue
-    const message = `spec.acme names the issuer ${name}, which ${path} does not have yet.`
+    const message = `spec.${part} names the issuer ${name}, which ${path} does not have yet.`
     throw authorities.by("mount", place).length > 0
       ? waiting("IssuerNotReady", message, missingPollMs)
       : stalled("IssuerMissing", message, missingPollMs)
   }
 }
 
+interface Names {
+  readonly roles: readonly string[]
+  readonly issuers: readonly string[]
+}
+
 interface AcmeNames {
   readonly defaultDirectoryPolicy?: string
   readonly allowedRoles?: readonly string[]
   readonly allowedIssuers?: readonly string[]
+}
+
+interface EstNames {
+  readonly defaultPathPolicy?: string
+  readonly labelToPathPolicy?: Readonly<Record<string, string>>
+}
+
+const namesIn: Readonly<Record<NamingPart, (settings: MountSettings) => Names>> = {
+  acme: (settings) => {
+    const { defaultDirectoryPolicy = "", allowedRoles = [], allowedIssuers = [] } = settings as AcmeNames
+    return {
+      roles: distinct([...allowedRoles, ...roleIn(defaultDirectoryPolicy)]).filter(isName),
+      issuers: allowedIssuers.filter(isName),
+    }
+  },
+  est: (settings) => {
+    const { defaultPathPolicy = "", labelToPathPolicy = {} } = settings as EstNames
+    return { roles: distinct([defaultPathPolicy, ...Object.values(labelToPathPolicy)].flatMap(roleIn)), issuers: [] }
+  },
+}
+
+const distinct = (names: readonly string[]): readonly string[] => [...new Set(names)]
+
+/** Returns the role of a policy such as `role:web`. */
+const roleIn = (policy: string): readonly string[] => {
+  const [, role] = /^role:(.+)$/.exec(policy) ?? []
+  return role === undefined ? [] : [role]
 }
 
 const isName = (name: string): boolean => name !== "*"

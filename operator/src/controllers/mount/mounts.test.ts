@@ -146,6 +146,88 @@ test("ACME waits for the role that it names, and the mount is set up before", as
   expect((await pki.settings.acme()).enabled).toBe(true)
 })
 
+test("EST waits for the roles that it names, and ACME does not wait with it", async () => {
+  const { make, look, roles, pki } = setting("est")
+  const object = make("pki", {
+    ...headers,
+    clusterPath: "https://ca.example.com/v1/est",
+    acme: { enabled: true, defaultDirectoryPolicy: "forbid" },
+    est: { enabled: true, defaultPathPolicy: "role:printers", labelToPathPolicy: { est: "role:routers" } },
+  })
+  expect(await look(object)).toMatchObject({
+    is: "stalled",
+    reason: "RoleMissing",
+    message: "spec.est names the role printers, which est does not have yet.",
+  })
+  expect((await pki.settings.acme()).enabled).toBe(true)
+  await pki.roles.save("printers", {})
+  roles.set(declaredIn("est", "routers"))
+  expect(await look(object)).toMatchObject({ is: "reconciling", reason: "RoleNotReady" })
+  expect((await pki.settings.est()).enabled).toBe(false)
+  await pki.roles.save("routers", {})
+  expect(await look(object)).toMatchObject({ is: "ready" })
+  expect((await pki.settings.est()).enabled).toBe(true)
+})
+
+test("EST that another client turns off is turned on again, or reported", async () => {
+  const { make, look, poll, edit, statusOf, happened, engine, pki } = setting("devices")
+  await engine.authMethods.enable({ path: "devices", type: "userpass" })
+  const { accessor } = await engine.authMethods.get("devices")
+  const object = make("pki", {
+    delegatedAuthAccessors: [accessor],
+    est: {
+      enabled: true,
+      labelToPathPolicy: { devices: "sign-verbatim" },
+      authenticators: { userpass: { accessor } },
+      auditFields: [],
+    },
+  })
+  expect(await look(object)).toMatchObject({ is: "ready", synced: "True InStep" })
+  expect(await pki.settings.est()).toMatchObject({
+    enabled: true,
+    labelToPathPolicy: { devices: "sign-verbatim" },
+    authenticators: { userpass: { accessor }, cert: { accessor: "", role: "" } },
+    auditFields: [],
+  })
+  expect((await engine.mounts.get("devices")).config.delegatedAuthAccessors).toEqual([accessor])
+
+  await pki.settings.changeEst({ enabled: false })
+  expect(await poll(object)).toMatchObject({ is: "ready", synced: "True InStep" })
+  expect(happened).toEqual(["Created", "DriftCorrected"])
+  expect((await pki.settings.est()).enabled).toBe(true)
+
+  edit(object, { driftPolicy: "Report" })
+  await pki.settings.changeEst({ labelToPathPolicy: {} })
+  expect(await poll(object)).toMatchObject({ is: "ready", synced: "False DriftDetected" })
+  expect(statusOf(object)["drift"]).toEqual([
+    { field: "est.labelToPathPolicy", desired: '{"devices":"sign-verbatim"}', observed: "{}" },
+  ])
+})
+
+test("EST with an auth method that does not exist, or with a label of another mount, stalls", async () => {
+  const { make, look, engine, pki } = setting("labels")
+  const object = make("pki", {
+    delegatedAuthAccessors: ["auth_userpass_none"],
+    est: { enabled: true, authenticators: { userpass: { accessor: "auth_userpass_none" } } },
+  })
+  expect(await look(object)).toMatchObject({
+    is: "stalled",
+    reason: "InvalidSpec",
+    message:
+      'spec.est.authenticators: authenticators userpass: no auth method of type userpass has the accessor "auth_userpass_none"',
+  })
+  await engine.mounts.create({ path: "elsewhere" })
+  const taken = { labelToPathPolicy: { taken: "sign-verbatim" } }
+  await engine.pki("elsewhere").settings.changeEst({ enabled: true, ...taken })
+  const other = setting("conflict")
+  expect(await other.look(other.make("pki", { est: { enabled: true, ...taken } }))).toMatchObject({
+    is: "stalled",
+    reason: "EngineRefused",
+    message: expect.stringContaining('another mount has registered the EST label "taken"') as string,
+  })
+  expect((await pki.settings.est()).enabled).toBe(false)
+})
+
 test("settings that the engine rejects are named by their field", async () => {
   const { make, look } = setting("rejected")
   const object = make("pki", { urls: { ocspServers: ["ocsp"] } })

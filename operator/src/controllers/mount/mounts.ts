@@ -1,5 +1,5 @@
 // Reconciles Mounts: creates or adopts the mount, and keeps its settings in step. Comparison and changes are those of the declared kind
-// (`@chancery/engine/declared`). ACME comes last, because it may name roles and issuers that other objects create in the mount.
+// (`@chancery/engine/declared`). ACME and EST come last, because they may name roles and issuers that other objects create in the mount.
 import { type Engine, isEngineError } from "@chancery/engine"
 import { type ObservedPkiMount, PartlyCreated, pkiMountResource, type PkiMountSpec } from "@chancery/engine/declared"
 import { mount, type MountObjectSpec, ownNames } from "../../api/mount.ts"
@@ -12,7 +12,14 @@ import { NotReadyError, type OwnStatus, type ReconcileResult, refused, stalled, 
 import { parsedSpec, type Reconciler, type ReconcileRequest } from "../reconciler.ts"
 import { type Difference, fieldsOf } from "../workspace/drift.ts"
 import { mountOf } from "./mount-references.ts"
-import { syncPart, type SettingsPartName, settingsPartNames, rejectMissingNames } from "./mount-settings.ts"
+import {
+  type NamingPart,
+  namingParts,
+  rejectMissingNames,
+  type SettingsPartName,
+  settingsPartNames,
+  syncPart,
+} from "./mount-settings.ts"
 
 export interface MountsOptions {
   readonly engines: Pick<EngineConnections, "connect">
@@ -24,7 +31,7 @@ export interface MountsOptions {
 
 interface MountStatus {
   readonly id?: string
-  /** Generation whose settings are in force, except ACME. */
+  /** Generation whose settings are in force, except ACME and EST. */
   readonly settingsGeneration?: number
   readonly createPending?: unknown
 }
@@ -92,7 +99,7 @@ async function settle(it: MountContext): Promise<ReconcileResult> {
     const drift = [...(await syncMount(it, observed, mayChange))]
     const { generation } = object.metadata
     status = { ...known, ...(generation === undefined ? {} : { settingsGeneration: generation }) }
-    drift.push(...(await syncAcme(it, mayChange)))
+    drift.push(...(await syncNamingParts(it, mayChange)))
     if (drift.length > 0 && mayChange && request.quiet)
       await request.record({
         type: "Warning",
@@ -111,7 +118,7 @@ async function settle(it: MountContext): Promise<ReconcileResult> {
   }
 }
 
-/** Brings the mount and its settings except ACME in step. Returns the differences that it found. */
+/** Brings the mount and its settings except ACME and EST in step. Returns the differences that it found. */
 async function syncMount(
   it: MountContext,
   observed: ObservedPkiMount,
@@ -122,15 +129,27 @@ async function syncMount(
   if (changed.length > 0 && mayChange) await pkiMountResource.update(engine, spec.path, wanted, observed)
   const drift = [...differencesOf(changed, wanted, observed)]
   for (const name of partsOf(it))
-    if (name !== "acme") drift.push(...(await syncPart({ engine, spec, mayChange }, name)))
+    if (!isNaming(name)) drift.push(...(await syncPart({ engine, spec, mayChange }, name)))
   return drift
 }
 
-async function syncAcme(it: MountContext, mayChange: boolean): Promise<readonly Difference[]> {
+const isNaming = (name: SettingsPartName): name is NamingPart => namingParts.some((part) => part === name)
+
+/** Brings ACME and EST in step. A part that waits for a role does not delay the other. */
+async function syncNamingParts(it: MountContext, mayChange: boolean): Promise<readonly Difference[]> {
   const { engine, spec, options, object } = it
-  if (!partsOf(it).includes("acme")) return []
-  const beforeChange = () => rejectMissingNames(options, object, { engine, spec })
-  return syncPart({ engine, spec, mayChange, beforeChange }, "acme")
+  const results = await Promise.allSettled(
+    partsOf(it)
+      .filter(isNaming)
+      .map((name) => {
+        const beforeChange = () => rejectMissingNames(options, object, { engine, spec }, name)
+        return syncPart({ engine, spec, mayChange, beforeChange }, name)
+      }),
+  )
+  return results.flatMap((result) => {
+    if (result.status === "rejected") throw result.reason
+    return result.value
+  })
 }
 
 async function observe({ engine, spec, wanted, request }: MountContext): Promise<ObservedPkiMount | undefined> {
