@@ -143,17 +143,13 @@ export async function samplesOf(engine: ServedEngine): Promise<Readonly<Record<K
     await certificates.issue("servers", { commonName: "two.example.com" }),
   ]
 
-  const methods = [
-    { path: "devices", type: "userpass" },
-    { path: "devices-by-certificate", type: "cert" },
-  ] as const
-  for (const method of methods) await engine.authMethods.enable(method)
-  const accessors = await Promise.all(methods.map(async ({ path }) => (await engine.authMethods.get(path)).accessor))
-  const [userpass = "", cert = ""] = accessors
-
   const elsewhere = foreignRoot()
   const methods = { users: "userpass", "more/users": "userpass", devices: "cert", "more/devices": "cert" } as const
   for (const [path, type] of Object.entries(methods)) await engine.authMethods.enable({ path, type })
+  const accessors = await Promise.all(
+    ["users", "devices"].map(async (path) => (await engine.authMethods.get(path)).accessor),
+  )
+  const [userpass = "", cert = ""] = accessors
   for (const path of ["pki", "other"]) {
     const { externalPolicy, settings } = engine.pki(path)
     // Prerequisites for enabling ACME, EST and external policies on a mount.
