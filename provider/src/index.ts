@@ -43,10 +43,10 @@ export {
   type EstCertState,
   type EstUserpassArgs,
   type EstUserpassState,
-  PkiEstConfig,
-  type PkiEstConfigArgs,
-  type PkiEstConfigState,
-} from "./resources/pki-est-config.ts"
+  EstConfig,
+  type EstConfigArgs,
+  type EstConfigState,
+} from "./resources/est-config.ts"
 export { PkiIntermediate, type PkiIntermediateArgs, type PkiIntermediateState } from "./resources/pki-intermediate.ts"
 export { PkiIssuer, type PkiIssuerArgs, type PkiIssuerState } from "./resources/pki-issuer.ts"
 export { PkiMount, type PkiMountArgs, type PkiMountState } from "./resources/pki-mount.ts"

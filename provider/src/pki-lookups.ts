@@ -2,7 +2,7 @@
 import type { Engine } from "@chancery/engine"
 import type { AcmeConfigState } from "./resources/acme-config.ts"
 import { withEngine, stackConfiguration } from "./lifecycle/invoke.ts"
-import type { PkiEstConfigState } from "./resources/pki-est-config.ts"
+import type { EstConfigState } from "./resources/est-config.ts"
 import type { PkiIssuerState } from "./resources/pki-issuer.ts"
 import type { PkiRoleState } from "./resources/pki-role.ts"
 
@@ -64,7 +64,7 @@ export const getAcmeConfig = (which: InMount = {}): Promise<AcmeConfigLookup> =>
   })
 
 /** The EST settings of a mount. */
-export interface EstConfigLookup extends PkiEstConfigState {
+export interface EstConfigLookup extends EstConfigState {
   /** Id: `MOUNT/config/est`. */
   readonly id: string
 }

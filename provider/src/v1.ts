@@ -72,7 +72,7 @@ export const v1 = {
   pkiRole: ofCertificates("pkiRole"),
   acmeConfig: ofCertificates("acmeConfig"),
   acmeEab: ofCertificates("acmeEab"),
-  pkiEstConfig: ofCertificates("pkiEstConfig"),
+  estConfig: ofCertificates("estConfig"),
   pkiCertificate: ofCertificates("pkiCertificate"),
   pkiSignedCertificate: ofCertificates("pkiSignedCertificate"),
   pkiIntermediate: ofCertificates("pkiIntermediate"),

@@ -53,7 +53,7 @@ test.each<{ spec: object; at: string; why: string }>([
   { spec: { auditFields: ["password"] }, at: "auditFields.0", why: "an unknown field" },
   { spec: { manualApproval: ["web"] }, at: "manualApproval", why: "an approval of no policy" },
   { spec: { default_mount: true }, at: "default_mount", why: "the API's word for a setting" },
-])("pkiEstConfig is rejected with $why", ({ spec, at }) => {
+])("estConfig is rejected with $why", ({ spec, at }) => {
   expect(pathsOf(pkiEstConfigResource.validate({ mount: "pki", ...spec }))).toEqual([at])
 })
 
@@ -63,11 +63,11 @@ test.each<{ spec: object; open: readonly string[] }>([
   { spec: { mount: "pki", defaultMount: true }, open: ["defaultPathPolicy"] },
   { spec: { mount: "pki", authenticators: { userpass: { accessor: "known later" } }, auditFields: [] }, open: [] },
   { spec: { mount: "pki", labelToPathPolicy: {}, authenticators: {}, manualApproval: ["*"] }, open: [] },
-])("pkiEstConfig is accepted as $spec while $open is unknown", ({ spec, open }) => {
+])("estConfig is accepted as $spec while $open is unknown", ({ spec, open }) => {
   expect(pkiEstConfigResource.validate({ ...spec }, new Set(open))).toEqual([])
 })
 
-test("pkiEstConfig is rejected with property names", () => {
+test("estConfig is rejected with property names", () => {
   const details = (spec: object) => pkiEstConfigResource.validate({ mount: "pki", ...spec }).map(({ detail }) => detail)
   expect(details({ defaultMount: true })).toEqual(["defaultPathPolicy is required if defaultMount is true"])
   expect(details({ labelToPathPolicy: { printers: "web" } })[0]).toMatch(
@@ -84,7 +84,7 @@ const observed = observedPkiEstConfig("pki", {
   lastUpdated: Date.parse("2030-01-01T00:00:00Z"),
 })
 
-test("pkiEstConfig shows settings without the time of the last change, and authenticators that are set", () => {
+test("estConfig shows settings without the time of the last change, and authenticators that are set", () => {
   expect(observed).toEqual({
     mount: "pki",
     enabled: true,
@@ -120,14 +120,14 @@ test.each<{ spec: Partial<PkiEstConfigSpec>; dropped?: string[]; changed: string
   },
   { spec: { mount: "other" }, changed: ["mount"], replaced: ["mount"] },
 ])(
-  "pkiEstConfig with $spec, and without $dropped, differs in $changed",
+  "estConfig with $spec, and without $dropped, differs in $changed",
   ({ spec, dropped = [], changed, replaced = [] }) => {
     const found = pkiEstConfigResource.diff({ mount: "pki", ...spec }, observed, dropped)
     expect([found.changed.toSorted(), found.mustReplace]).toEqual([changed.toSorted(), replaced])
   },
 )
 
-describe("pkiEstConfig in an engine", () => {
+describe("estConfig in an engine", () => {
   test("is updated by member, reset when removed, and disabled at deletion", async () => {
     const { engine } = world
     const { settings } = engine.pki("pki")

@@ -26,7 +26,7 @@ export type ObservedPkiEstConfig = {
 
 /** Each mount has these settings, so creation changes them and deletion resets them. The id is `MOUNT/config/est`. */
 export const pkiEstConfigResource: DeclaredResource<PkiEstConfigSpec, ObservedPkiEstConfig> & Definition = {
-  name: "pkiEstConfig",
+  name: "estConfig",
   description: "EST settings of a mount. Deleting the resource disables EST. Its id is `MOUNT/config/est`.",
   argsDescription:
     "EST settings of a mount. `authenticators` requires their accessors in `delegatedAuthAccessors` of the mount. A setting that the program never declared is not managed. A setting removed from the program returns to its default.",

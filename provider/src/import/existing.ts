@@ -96,7 +96,7 @@ async function* inMount(engine: Engine, mount: string): AsyncIterable<Candidate>
   const { settings } = engine.pki(mount)
   const [acme, est] = [await settings.acme(), await settings.est()]
   if (acme.enabled) yield { kind: "acmeConfig", name: `${mount}-acme`, id: acmeConfigId(mount), known: { mount } }
-  if (est.enabled) yield { kind: "pkiEstConfig", name: `${mount}-est`, id: estConfigId(mount), known: { mount } }
+  if (est.enabled) yield { kind: "estConfig", name: `${mount}-est`, id: estConfigId(mount), known: { mount } }
 }
 
 async function* inAuthMethod(engine: Engine, path: string): AsyncIterable<Candidate> {

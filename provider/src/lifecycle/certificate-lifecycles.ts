@@ -8,7 +8,7 @@ export const certificateLifecyclesBy = (clock: Runtime["clock"]) => ({
   pkiRole: lifecycleOf(resources.pkiRoleResource, clock),
   acmeConfig: lifecycleOf(resources.pkiAcmeConfigResource, clock),
   acmeEab: lifecycleOf(resources.pkiAcmeEabResource, clock),
-  pkiEstConfig: lifecycleOf(resources.pkiEstConfigResource, clock),
+  estConfig: lifecycleOf(resources.pkiEstConfigResource, clock),
   pkiCertificate: lifecycleOf(resources.pkiCertificateResource, clock),
   pkiSignedCertificate: lifecycleOf(resources.pkiSignedCertificateResource, clock),
   pkiIntermediate: lifecycleOf(resources.pkiIntermediateResource, clock),

@@ -16,7 +16,7 @@ export type KindName =
   | "pkiRole"
   | "acmeConfig"
   | "acmeEab"
-  | "pkiEstConfig"
+  | "estConfig"
   | "pkiCertificate"
   | "pkiSignedCertificate"
   | "pkiIntermediate"

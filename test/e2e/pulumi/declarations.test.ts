@@ -71,7 +71,7 @@ describe("the official TypeScript template", () => {
 test("[F-U6] every output of every resource is documented, and existing ones are read with get", () => {
   const checker = compiled.getTypeChecker()
   const all = resources(checker)
-  expect(all.size).toBe(22)
+  expect(all.size).toBe(23)
   expect([...all].filter(([, { hasGet }]) => !hasGet).map(([name]) => name)).toEqual([])
   const outputs = [...all].flatMap(([name, one]) => one.outputs.map((output) => ({ name, output })))
   expect(outputs.length).toBeGreaterThan(200)

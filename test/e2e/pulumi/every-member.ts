@@ -361,7 +361,7 @@ export async function samplesOf(engine: ServedEngine): Promise<Readonly<Record<K
       whole: { mount: "pki" },
       members: another({ mount: "other", issuerRef: "root", role: "servers", externalPolicy: "team", ttl: "24h" }),
     },
-    pkiEstConfig: {
+    estConfig: {
       whole: { mount: "pki" },
       emptied: "labelToPathPolicy",
       members: {

@@ -1,6 +1,6 @@
 // A short scenario of a mount with a role, with the real Pulumi engine; test/long has the full scenarios.
 import { interpolate } from "@pulumi/pulumi"
-import { AcmeConfig, AcmeEab, PkiEstConfig, PkiMount, PkiRole } from "@chancery/pulumi"
+import { AcmeConfig, AcmeEab, EstConfig, PkiMount, PkiRole } from "@chancery/pulumi"
 import { beforeAll, describe, expect, test } from "vitest"
 import { defaultAcmeSettings } from "../../../engine/src/pki/mounts/acme-settings.ts"
 import { defaultEstSettings } from "../../../engine/src/pki/est/est-settings.ts"
@@ -75,7 +75,7 @@ describe.skipIf(pulumi === undefined).each(["embedded", "remote"] as const)("wit
         const { path } = new PkiMount("devices", { delegatedAuthAccessors: [accessor] })
         const { name } = new PkiRole("printers", { mount: path, requireCn: false })
         const policy = interpolate`role:${name}`
-        new PkiEstConfig("est", {
+        new EstConfig("est", {
           mount: mount === "devices" ? path : mount,
           enabled: true,
           ...(mount === "devices"

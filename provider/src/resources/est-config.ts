@@ -51,7 +51,7 @@ export interface EstAuthenticatorsState {
  * EST settings of a mount. `authenticators` requires their accessors in `delegatedAuthAccessors` of the mount. A setting that
  * the program never declared is not managed. A setting removed from the program returns to its default.
  */
-export interface PkiEstConfigArgs extends LifecycleArgs {
+export interface EstConfigArgs extends LifecycleArgs {
   /** Path of the mount. Default: `chancery:pkiMount`, else `pki`. Changing it forces replacement. */
   mount?: pulumi.Input<string>
   /** Serve EST. Default: false. */
@@ -82,7 +82,7 @@ export interface PkiEstConfigArgs extends LifecycleArgs {
 }
 
 /** Outputs of the EST settings: every setting in force. */
-export interface PkiEstConfigState {
+export interface EstConfigState {
   /** Path of the mount. */
   readonly mount: string
   /** Serve EST. */
@@ -104,8 +104,8 @@ export interface PkiEstConfigState {
 }
 
 /** EST settings of a mount. Deleting the resource disables EST. Its id is `MOUNT/config/est`. */
-export const PkiEstConfig: ResourceClass<PkiEstConfigArgs, PkiEstConfigState> = declaredResource<PkiEstConfigArgs, PkiEstConfigState>({
-  kind: "pkiEstConfig",
+export const EstConfig: ResourceClass<EstConfigArgs, EstConfigState> = declaredResource<EstConfigArgs, EstConfigState>({
+  kind: "estConfig",
   outputs: ["mount", "enabled", "defaultMount", "defaultPathPolicy", "labelToPathPolicy", "authenticators", "enableSentinelParsing", "auditFields", "manualApproval"],
 })
-export type PkiEstConfig = InstanceType<typeof PkiEstConfig>
+export type EstConfig = InstanceType<typeof EstConfig>
