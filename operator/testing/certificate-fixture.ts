@@ -147,6 +147,7 @@ export async function openCertificate(spec: object, role: object = {}, issuerSpe
     signal: new AbortController().signal,
     now,
     quiet: false,
+    partial: false,
     turn: 0,
     status: status as Record<string, unknown>,
     async saveStatus(saved: object) {

@@ -29,6 +29,7 @@ export function objectFixture<Spec>({ kind, store, reconciler, now = () => 0 }: 
     signal: new AbortController().signal,
     now: now(),
     quiet,
+    partial: quiet,
     turn: 0,
     get status() {
       return statusOf(object)

@@ -92,6 +92,7 @@ export function openTrustBundle(spec: object) {
         signal: new AbortController().signal,
         now,
         quiet: false,
+        partial: false,
         turn: 0,
         status: own,
         saveStatus: async () => {},

@@ -125,6 +125,7 @@ export async function openWorkspaces() {
       signal: new AbortController().signal,
       now,
       quiet,
+      partial: quiet,
       turn: quiet ? (polls += 1) - 1 : polls,
       get status() {
         return status

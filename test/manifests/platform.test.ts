@@ -31,7 +31,17 @@ test("a platform is created from its folder at once, stays as it is, and is dele
   const before = [await issuers("platform/root"), await issuers("platform/issuing")]
   expect(before.map(({ length }) => length)).toEqual([1, 2])
   expect(await engine.pki("platform/issuing").settings.est()).toMatchObject({ enabled: true })
+  // Other clients change several parts of a mount. One run reverts them all.
+  const { settings, crls } = engine.pki("platform/issuing")
+  await settings.changeEst({ enabled: false })
+  await settings.changeAcme({ enabled: false })
+  await crls.configure({ autoRebuild: false })
+  await engine.mounts.tune("platform/issuing", { description: "changed" })
   expect((await reconcile()).code).toBe(0)
+  expect(await settings.est()).toMatchObject({ enabled: true })
+  expect(await settings.acme()).toMatchObject({ enabled: true })
+  expect(await crls.settings()).toMatchObject({ autoRebuild: true })
+  expect((await engine.mounts.get("platform/issuing")).description).not.toBe("changed")
   expect([await issuers("platform/root"), await issuers("platform/issuing")]).toEqual(before)
 
   // The root and its mount are retained; the rest is deleted.

@@ -32,9 +32,10 @@ interface Setting {
   readonly shard?: Shard
   readonly mirror?: boolean
   readonly finalizes?: boolean
+  readonly compareAll?: boolean
 }
 
-function open({ shard, mirror = true, finalizes = false }: Setting = {}) {
+function open({ shard, mirror = true, finalizes = false, compareAll = false }: Setting = {}) {
   const clock = manualClock()
   const timers = manualTimers(clock)
   const store = new ObjectStore()
@@ -68,6 +69,7 @@ function open({ shard, mirror = true, finalizes = false }: Setting = {}) {
     return written
   }
   const controller: Controller = new Controller({
+    compareAll,
     cluster: {
       async applyStatus(_resource, object, status, _manager, { resourceVersion } = {}) {
         const { metadata } = store.get(object.metadata.name) ?? object
@@ -445,6 +447,25 @@ test("saveStatus writes during a reconciliation, unless the object was changed",
   expect(it.writes.filter(({ colour }) => colour === "planned again")).toHaveLength(2)
   await it.end()
 })
+
+test.each([{ compareAll: false }, { compareAll: true }])(
+  "a quiet reconciliation is partial unless compareAll is $compareAll",
+  async ({ compareAll }) => {
+    const it = open({ compareAll })
+    const seen: unknown[] = []
+    it.answerWith(async (_object, { quiet, partial }) => {
+      seen.push({ quiet, partial })
+      return ready
+    })
+    it.put(it.object())
+    await it.pass(700_000)
+    expect(seen).toEqual([
+      { quiet: false, partial: false },
+      { quiet: true, partial: !compareAll },
+    ])
+    await it.end()
+  },
+)
 
 test("a reconciliation is quiet if nothing changed since the last successful one", async () => {
   const it = open()

@@ -24,6 +24,8 @@ export interface ControllerOptions {
   readonly alwaysPresent?: readonly string[]
   readonly recorder: Pick<EventRecorder, "record">
   readonly metrics: Pick<OperatorMetrics, "controller">
+  /** Each reconciliation compares whole objects. Default: polls compare one part at a time. */
+  readonly compareAll?: boolean
   readonly workers?: number
   readonly shard?: Shard
 }
@@ -77,6 +79,10 @@ export class Controller {
   /** See `ObjectWorkers.touch`. */
   touch(key: ObjectKey, urgency: Urgency = "change"): void {
     this.#workers.touch(key, urgency)
+  }
+
+  get isIdle(): boolean {
+    return this.#workers.queue.isIdle
   }
 
   /** See `ObjectWorkers.run`. */
@@ -162,7 +168,7 @@ export class Controller {
   }
 
   #reconcileRequest(context: ReconcileContext): ReconcileRequest {
-    const { runtime, recorder } = this.#options
+    const { runtime, recorder, compareAll = false } = this.#options
     const quiet = isQuiet(context.object)
     const turn = this.#turns.get(context.key) ?? 0
     if (quiet) this.#turns.set(context.key, turn + 1)
@@ -170,6 +176,7 @@ export class Controller {
       signal: context.signal,
       now: runtime.clock.now(),
       quiet,
+      partial: quiet && !compareAll,
       turn,
       get status() {
         return ownStatusOf(context.object)

@@ -110,11 +110,15 @@ export interface ControllersOptions {
   readonly addresses: PermittedAddresses
   readonly open: (url: string, options: EngineOptions) => Promise<Engine>
   readonly embedded?: EmbeddedEngine
+  /** See `ControllerOptions`. */
+  readonly compareAll?: boolean
   readonly shard?: Shard
 }
 
 export interface Controllers {
   readonly hasSynced: boolean
+  /** Whether each object was reconciled since its last change. Delayed retries and polls do not count. */
+  readonly isIdle: boolean
   whenSynced(): Promise<void>
   /** See `Controller.run`. Call after everything has synced. */
   run(signal: AbortSignal, orderly: AbortSignal): Promise<void>
@@ -135,6 +139,7 @@ export function openControllers(options: ControllersOptions): Controllers {
     shard,
     embedded,
     trustBundles,
+    compareAll = false,
   } = options
   const stores = new Map<string, ObjectStore>()
   const storeOf = (resource: Resource): ObjectStore => {
@@ -152,7 +157,7 @@ export function openControllers(options: ControllersOptions): Controllers {
   if (trustBundles !== undefined) stores.set(nameOf(trustBundles), new ObjectStore())
   for (const name of others.keys()) if (!stores.has(name)) stores.set(name, new ObjectStore())
 
-  const controllers = new Map<string, Pick<Controller, "changed" | "run" | "touch">>()
+  const controllers = new Map<string, Pick<Controller, "changed" | "isIdle" | "run" | "touch">>()
   // Prefix of request ids, unique to this process.
   const ownRequests = `chancery-operator-${Math.floor(runtime.random() * 2 ** 48).toString(36)}-`
   let requestCount = 0
@@ -228,6 +233,7 @@ export function openControllers(options: ControllersOptions): Controllers {
         alwaysPresent: kind.synced === true ? ["Synced"] : [],
         recorder,
         metrics,
+        compareAll,
         ...(shard === undefined ? {} : { shard }),
       }),
     )
@@ -307,6 +313,9 @@ export function openControllers(options: ControllersOptions): Controllers {
   return {
     get hasSynced() {
       return followings.every((following) => following.hasSynced)
+    },
+    get isIdle() {
+      return [...controllers.values()].every((controller) => controller.isIdle)
     },
     async whenSynced() {
       await Promise.all(followings.map((following) => following.whenSynced()))

@@ -11,10 +11,11 @@ export interface ReconcileRequest {
   readonly signal: AbortSignal
   readonly now: number
   /**
-   * Nothing was edited or requested since the last reconciliation, which found the object ready. One request to the engine is enough for
-   * such a poll.
+   * Nothing was edited or requested since the last reconciliation, which found the object ready.
    */
   readonly quiet: boolean
+  /** Comparing one part of the object is enough, because further polls compare the others. False unless `quiet`. */
+  readonly partial: boolean
   /** Number of earlier quiet reconciliations. Queries take turns by it, not by the clock, because polls are not exactly periodic. */
   readonly turn: number
   /** The kind's own members of the status, as last written. */

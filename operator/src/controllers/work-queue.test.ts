@@ -30,6 +30,19 @@ test("a key that is added twice is returned once, and again only after another a
   expect(queue.depth).toBe(0)
 })
 
+test("a queue is idle when no key waits or is processed, even if one is delayed", async () => {
+  const { queue, take } = openQueue()
+  const idle = [queue.isIdle]
+  queue.add("a/one", "change")
+  idle.push(queue.isIdle)
+  await take()
+  idle.push(queue.isIdle)
+  queue.done("a/one")
+  queue.addAfter("a/one", 1_000, "resync")
+  idle.push(queue.isIdle)
+  expect(idle).toEqual([true, false, false, true])
+})
+
 test("a key that is added while it is processed is returned once afterwards", async () => {
   const { queue, take } = openQueue()
   queue.add("a/one", "change")

@@ -73,6 +73,11 @@ export class WorkQueue {
     return this.#urgencyOf.size
   }
 
+  /** Whether no key is being processed or waits, except for a delay. */
+  get isIdle(): boolean {
+    return this.#urgencyOf.size + this.#processing.size === 0
+  }
+
   add(key: ObjectKey, urgency: Urgency): void {
     if (this.#closed) return
     if (this.#processing.has(key)) {

@@ -1,7 +1,7 @@
 // Reconciles an engine with a folder of manifests, with the same reconcilers as in a Kubernetes cluster.
 import { type EngineOptions, openEngine, parsePermittedAddresses } from "@chancery/engine"
 import { controlledKinds } from "../controllers/controlled-kinds.ts"
-import { openControllers } from "../controllers/controllers.ts"
+import { type ControllersOptions, openControllers } from "../controllers/controllers.ts"
 import type { EmbeddedEngine } from "../controllers/engine-connections.ts"
 import type { EventToRecord } from "../kube/event-recorder.ts"
 import { kinds } from "../api/kinds.ts"
@@ -47,14 +47,16 @@ export interface FolderObject {
 const ownNamespace = defaultNamespace
 const settledCheckMs = 100
 
-/** Reconciles until all objects are settled or the signal aborts. */
+/** Reconciles each object, until all are settled or the signal aborts. */
 export async function reconcileFolder(options: FolderOptions, signal: AbortSignal): Promise<Settled> {
-  await using keeping = await openFolder(options)
+  // No poll follows that would compare the other parts of an object.
+  await using keeping = await openFolder({ ...options, compareAll: true })
   const { folder } = options
   const faults = await keeping.declare(await readManifests(folder, await manifestFiles(folder)))
   const ending = new AbortController()
   const working = keeping.work(ending.signal)
-  while (!signal.aborted && !keeping.objects().every(isSettled))
+  // Objects that an earlier run has settled are compared with the engine too.
+  while (!signal.aborted && !(keeping.isIdle() && keeping.objects().every(isSettled)))
     await new Promise<void>((resolve) => void options.runtime.timers.after(settledCheckMs, resolve))
   ending.abort()
   await working
@@ -73,9 +75,18 @@ interface Keeping extends AsyncDisposable {
   /** Works until the signal aborts, then finishes reconciliations in progress. */
   work(signal: AbortSignal): Promise<void>
   objects(): readonly KubernetesObject[]
+  /** Whether each object was reconciled since its last change. */
+  isIdle(): boolean
 }
 
-async function openFolder({ statusFolder, runtime, embedded, traceparent, reporter }: FolderOptions): Promise<Keeping> {
+async function openFolder({
+  statusFolder,
+  runtime,
+  embedded,
+  traceparent,
+  reporter,
+  compareAll = false,
+}: FolderOptions & Pick<ControllersOptions, "compareAll">): Promise<Keeping> {
   const cluster = await DirectoryCluster.open({ folder: statusFolder, kinds, runtime })
   const controllers = openControllers({
     cluster,
@@ -89,6 +100,7 @@ async function openFolder({ statusFolder, runtime, embedded, traceparent, report
     addresses: parsePermittedAddresses("private,loopback,link-local") ?? { kinds: [], ranges: [] },
     open: (url, options) => openEngine(url, { ...options, ...(traceparent && { traceparent }) }),
     ...(embedded === undefined ? {} : { embedded }),
+    compareAll,
   })
   let before = "[]"
   return {
@@ -104,6 +116,7 @@ async function openFolder({ statusFolder, runtime, embedded, traceparent, report
       await controllers.whenSynced()
       await controllers.run(signal, signal)
     },
+    isIdle: () => controllers.isIdle,
     objects: () => kinds.flatMap((kind) => cluster.list(kind)),
     [Symbol.asyncDispose]: () => controllers.stop(),
   }

@@ -69,6 +69,10 @@ export class RequestController {
     this.#workers.touch(key, urgency)
   }
 
+  get isIdle(): boolean {
+    return this.#workers.queue.isIdle
+  }
+
   /** See `ObjectWorkers.run`. */
   run(signal: AbortSignal, orderly: AbortSignal): Promise<void> {
     return this.#workers.run(signal, orderly)

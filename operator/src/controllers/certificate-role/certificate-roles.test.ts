@@ -30,6 +30,7 @@ async function setting(mount: string) {
     signal: new AbortController().signal,
     now: 0,
     quiet: false,
+    partial: false,
     turn: 0,
     status: statuses.get(keyOf(object)) ?? {},
     saveStatus: async () => {},

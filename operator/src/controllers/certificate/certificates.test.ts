@@ -104,6 +104,7 @@ async function settle(
         signal: new AbortController().signal,
         now: Date.now(),
         quiet: false,
+        partial: false,
         turn: 0,
         status: own,
         saveStatus: async () => {},

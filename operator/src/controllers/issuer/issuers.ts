@@ -82,9 +82,9 @@ async function reconcile(
   // Without changes, a poll checks only one of CA and ACME; they take turns.
   const isAcmesTurn = spec.acme !== undefined && (lacksToken(options, object, spec) || request.turn % 2 === 1)
   const { acmeDirectory, ...authority } = request.status as IssuerStatus
-  const known = request.quiet && isAcmesTurn ? authority : await authorityIn(options, { object, spec, engine })
+  const known = request.partial && isAcmesTurn ? authority : await authorityIn(options, { object, spec, engine })
   const offered =
-    spec.acme === undefined || (request.quiet && !isAcmesTurn)
+    spec.acme === undefined || (request.partial && !isAcmesTurn)
       ? undefined
       : await offerAcme(
           { cluster: options.cluster, secrets: options.storeOf(secrets) },

@@ -82,7 +82,7 @@ async function reconcile(
 function partsOf({ spec, request }: MountContext): readonly SettingsPartName[] {
   const declared = settingsPartNames.filter((name) => spec[name] !== undefined)
   // In report mode, the status lists the differences of all parts.
-  if (!request.quiet || spec.driftPolicy === "Report") return declared
+  if (!request.partial || spec.driftPolicy === "Report") return declared
   return declared.filter((_, index) => index === request.turn % declared.length)
 }
 

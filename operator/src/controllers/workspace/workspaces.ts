@@ -163,7 +163,7 @@ async function look(it: WorkspaceContext): Promise<ReconcileResult> {
   if (id !== undefined) for (const kind of it.options.feeds.taken(id)) due.add(aspectOfEvent(kind))
   // The workspace view shows whether there is a new state.
   if (publishes(it)) due.add("workspace")
-  if (id !== undefined && request.quiet && !due.has("workspace")) {
+  if (id !== undefined && request.partial && !due.has("workspace")) {
     try {
       return await settle(it, id, undefined, due)
     } catch (error) {
@@ -182,7 +182,7 @@ async function look(it: WorkspaceContext): Promise<ReconcileResult> {
     "dataRetentionPolicy",
     "variables",
   ]
-  const aspects = request.quiet && found !== undefined ? due.add("workspace") : new Set(all)
+  const aspects = request.partial && found !== undefined ? due.add("workspace") : new Set(all)
   return settle(it, view.id, view, aspects)
 }
 
