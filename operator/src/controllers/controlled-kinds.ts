@@ -1,5 +1,5 @@
 import { certificateFigures } from "./certificate/certificate-metrics.ts"
-import { certificateIndexes, reconcileCertificates } from "./certificate/certificates.ts"
+import { certificateIndexes, reconcileCertificates, recordsConnection } from "./certificate/certificates.ts"
 import { passwordSecretsOf } from "./certificate/keystores.ts"
 import { reconcileCertificateRoles } from "./certificate-role/certificate-roles.ts"
 import { reconcileAuthorities } from "./certificate-authority/authorities.ts"
@@ -44,6 +44,7 @@ export const controlledKinds: readonly ControlledKind[] = [
         engines: parts.engines,
         log: parts.runtime.log,
         referencesTo: (key) => referencesTo(controlledKinds, parts, "Connection", key),
+        mayHaveRecorded: () => parts.behind(certificate).some(recordsConnection),
       }),
   },
   {
@@ -54,6 +55,7 @@ export const controlledKinds: readonly ControlledKind[] = [
         engines: parts.engines,
         log: parts.runtime.log,
         referencesTo: (key) => referencesTo(controlledKinds, parts, "ClusterConnection", key),
+        mayHaveRecorded: () => parts.behind(certificate).some(recordsConnection),
       }),
   },
   {

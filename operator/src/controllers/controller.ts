@@ -81,6 +81,11 @@ export class Controller {
     this.#workers.touch(key, urgency)
   }
 
+  /** See `ObjectWorkers.behind`. */
+  behind(): readonly KubernetesObject[] {
+    return this.#workers.behind()
+  }
+
   get isIdle(): boolean {
     return this.#workers.queue.isIdle
   }

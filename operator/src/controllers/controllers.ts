@@ -89,6 +89,8 @@ export interface Parts {
   readonly recorder: Pick<EventRecorder, "record">
   /** Returns the cache of a kind, or of a resource that some kind references. */
   readonly storeOf: (resource: Resource) => ObjectStore
+  /** Returns the objects of a kind whose own last write the cache does not have yet. */
+  readonly behind: (kind: Resource) => readonly KubernetesObject[]
   /** Returns the cache of named objects (`ControlledKind.names`). */
   readonly named: (resource: Resource) => Pick<NamedObjects, "get">
   /** ClusterTrustBundles, in the version that the cluster has, if they are published. */
@@ -157,7 +159,7 @@ export function openControllers(options: ControllersOptions): Controllers {
   if (trustBundles !== undefined) stores.set(nameOf(trustBundles), new ObjectStore())
   for (const name of others.keys()) if (!stores.has(name)) stores.set(name, new ObjectStore())
 
-  const controllers = new Map<string, Pick<Controller, "changed" | "isIdle" | "run" | "touch">>()
+  const controllers = new Map<string, Pick<Controller, "behind" | "changed" | "isIdle" | "run" | "touch">>()
   // Prefix of request ids, unique to this process.
   const ownRequests = `chancery-operator-${Math.floor(runtime.random() * 2 ** 48).toString(36)}-`
   let requestCount = 0
@@ -209,6 +211,7 @@ export function openControllers(options: ControllersOptions): Controllers {
   const parts: Parts = {
     cluster,
     runtime,
+    behind: (kind) => controllers.get(nameOf(kind))?.behind() ?? [],
     engines,
     feeds,
     namespace,

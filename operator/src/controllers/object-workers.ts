@@ -70,6 +70,14 @@ export class ObjectWorkers {
     if (resourceVersion !== undefined) this.#writes.remember(key, resourceVersion)
   }
 
+  /** Returns the objects whose own last write the watch has not shown yet, as it has shown them before. */
+  behind(): readonly KubernetesObject[] {
+    return this.#writes.keys().flatMap((key) => {
+      const object = this.#options.store.get(key)
+      return object === undefined || this.#writes.waitMs(key, object.metadata.resourceVersion) === 0 ? [] : [object]
+    })
+  }
+
   /**
    * Runs workers until the signal aborts, then finishes objects in progress. If `orderly` has not aborted by then, another replica leads
    * now, and work stops at once.

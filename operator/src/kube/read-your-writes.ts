@@ -31,6 +31,11 @@ export class ReadYourWrites {
     return write.by
   }
 
+  /** Returns the keys of writes that the watch may not have shown yet. */
+  keys(): readonly ObjectKey[] {
+    return [...this.#writes.keys()]
+  }
+
   forget(key: ObjectKey): void {
     this.#writes.delete(key)
   }

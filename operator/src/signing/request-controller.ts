@@ -69,6 +69,11 @@ export class RequestController {
     this.#workers.touch(key, urgency)
   }
 
+  /** See `ObjectWorkers.behind`. */
+  behind(): readonly KubernetesObject[] {
+    return this.#workers.behind()
+  }
+
   get isIdle(): boolean {
     return this.#workers.queue.isIdle
   }

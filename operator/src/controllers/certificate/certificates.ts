@@ -85,7 +85,7 @@ export const certificateIndexes = {
   connection: (object: KubernetesObject) => {
     const { issuedBy } = (object["status"] ?? {}) as { readonly issuedBy?: IssuedBy }
     const { namespace } = object.metadata
-    if (issuedBy === undefined || rawSpec(object).revocationPolicy?.onDelete !== true) return []
+    if (issuedBy === undefined || !recordsConnection(object)) return []
     const { kind, name } = issuedBy.connectionRef
     return [
       kind === "ClusterConnection" || namespace === undefined
@@ -94,6 +94,10 @@ export const certificateIndexes = {
     ]
   },
 }
+
+/** Returns whether a Certificate records its connection before it requests a certificate. */
+export const recordsConnection = (object: KubernetesObject): boolean =>
+  rawSpec(object).revocationPolicy?.onDelete === true
 
 /** Interval for checking a conflicting Secret: the operator does not watch Secrets of others. */
 const foreignPollMs = 60_000

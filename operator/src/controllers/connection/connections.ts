@@ -9,6 +9,7 @@ import {
   type OwnStatus,
   pollMs,
   refused,
+  RequeueAfter,
   stalled,
   NotReadyError,
   waiting,
@@ -20,8 +21,13 @@ export interface ConnectionsOptions {
   readonly engines: Pick<EngineConnections, "client">
   /** Returns the number of objects that use the connection. */
   readonly referencesTo: (key: ObjectKey) => number
+  /** Returns whether an object may have recorded a connection in its status that the cache does not have yet. */
+  readonly mayHaveRecorded: () => boolean
   readonly log: Runtime["log"]
 }
+
+/** The watch usually shows a write within milliseconds. */
+const unseenWriteMs = 250
 
 export const reconcileConnections = (options: ConnectionsOptions): Reconciler => ({
   finalizer: { name: "chancery.dev/in-use", needed: () => true },
@@ -38,6 +44,7 @@ export const reconcileConnections = (options: ConnectionsOptions): Reconciler =>
   },
   async finalize(object) {
     const count = options.referencesTo(keyOf(object))
+    if (count === 0 && options.mayHaveRecorded()) throw new RequeueAfter(unseenWriteMs)
     if (count === 0) return undefined
     throw waiting("ConnectionInUse", `Objects still use this connection; it is deleted after the last of them.`)
   },
