@@ -119,7 +119,7 @@ export interface ControllersOptions {
 
 export interface Controllers {
   readonly hasSynced: boolean
-  /** Whether each object was reconciled since its last change. Delayed retries and polls do not count. */
+  /** True if each object was reconciled since its last change. Delayed retries and polls do not count. */
   readonly isIdle: boolean
   whenSynced(): Promise<void>
   /** See `Controller.run`. Call after everything has synced. */

@@ -73,7 +73,7 @@ export class WorkQueue {
     return this.#urgencyOf.size
   }
 
-  /** Whether no key is being processed or waits, except for a delay. */
+  /** True if no key is being processed or waits, except for a delay. */
   get isIdle(): boolean {
     return this.#urgencyOf.size + this.#processing.size === 0
   }

@@ -75,7 +75,7 @@ interface Keeping extends AsyncDisposable {
   /** Works until the signal aborts, then finishes reconciliations in progress. */
   work(signal: AbortSignal): Promise<void>
   objects(): readonly KubernetesObject[]
-  /** Whether each object was reconciled since its last change. */
+  /** True if each object was reconciled since its last change. */
   isIdle(): boolean
 }
 
