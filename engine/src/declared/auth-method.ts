@@ -13,7 +13,7 @@ import type { Engine } from "../engine.ts"
 import { mountFaults, mountPathOf } from "../pki/mounts/mount.ts"
 import type { Changes, Created, DeclaredResource, Definition, Origin, Removal } from "./declared-resource.ts"
 import { diffMembers, type InForce, member, output, required, type SpecOf, validator, withDefaults } from "./members.ts"
-import { declaredDuration, declaredFaults, sameMountPath } from "./pki-values.ts"
+import { declaredDuration, declaredFaults, lifetimeOf, sameMountPath } from "./pki-values.ts"
 import { sameText } from "./same-value.ts"
 import { authMethodMemberFaults } from "./token-terms.ts"
 import { duration, flag, integer, listOf, oneOf, orNull, text } from "./types.ts"
@@ -183,8 +183,6 @@ function configOf(spec: Partial<AuthMethodSpec>): Partial<AuthMethodConfig> {
     ...(Object.keys(userLockout).length > 0 && { userLockout }),
   }
 }
-
-const lifetimeOf = (text: string | null): number | null => (text === null ? null : (parseDuration(text) ?? null))
 
 function changes(spec: AuthMethodSpec, observed: ObservedAuthMethod, dropped: readonly string[] = []): Changes {
   const { changed, mustReplace } = diffMembers(members, spec, observed, dropped)

@@ -1,6 +1,5 @@
 import { z } from "zod"
 import { conflict, type Fault, invalid, isEngineError, unprocessable } from "../core/errors.ts"
-import { parseDuration } from "../core/time.ts"
 import type { Engine } from "../engine.ts"
 import {
   initialMountConfig,
@@ -21,7 +20,7 @@ import {
   PartlyCreated,
   type Removal,
 } from "./declared-resource.ts"
-import { declaredDuration, declaredFaults, mountMemberFaults, sameMountPath } from "./pki-values.ts"
+import { declaredDuration, declaredFaults, mountMemberFaults, lifetimeOf, sameMountPath } from "./pki-values.ts"
 import { sameText, type SameValue } from "./same-value.ts"
 import { diffMembers, type InForce, member, output, required, type SpecOf, validator, withDefaults } from "./members.ts"
 import { boundedText, duration, flag, listOf, oneOf, orNull, text } from "./types.ts"
@@ -163,8 +162,6 @@ function configOf({
     ...(maxLeaseTtl === undefined ? {} : { maxLeaseTtlMs: lifetimeOf(maxLeaseTtl) }),
   }
 }
-
-const lifetimeOf = (text: string | null): number | null => (text === null ? null : (parseDuration(text) ?? null))
 
 function changes(spec: PkiMountSpec, observed: ObservedPkiMount, dropped: readonly string[] = []): Changes {
   const { changed, mustReplace } = diffMembers(members, spec, observed, dropped)

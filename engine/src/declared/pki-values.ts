@@ -1,7 +1,7 @@
 // Values of the certificate API as declared: durations are strings such as `720h`, instants are ISO 8601, and names in rules such as
 // `"max_ttl"` become `maxTtl`.
 import type { Fault } from "../core/errors.ts"
-import { formatDuration, formatInstant, type Instant } from "../core/time.ts"
+import { formatDuration, parseDuration, formatInstant, type Instant } from "../core/time.ts"
 import { mountPathFaults, mountPathOf } from "../pki/mounts/mount.ts"
 import { required } from "./members.ts"
 import { sameText, type SameValue } from "./same-value.ts"
@@ -23,6 +23,9 @@ export const mountMemberFaults = (member: string, path: string): readonly Fault[
 
 export const declaredInstant = (instant: Instant | null): string | null =>
   instant === null ? null : formatInstant(instant)
+
+/** Returns a declared lifetime in milliseconds; null stays null. */
+export const lifetimeOf = (text: string | null): number | null => (text === null ? null : (parseDuration(text) ?? null))
 
 export const declaredDuration = (ms: number | null): string | null => (ms === null ? null : formatDuration(ms))
 
